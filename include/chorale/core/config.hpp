@@ -1,0 +1,71 @@
+// Every setting of the library, its environment variable, default and range: this is the one place.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chorale {
+
+/// How a rank waits for memory that another rank writes.
+enum class wait_policy {
+  automatic,  ///< `spin` where every rank of this host has a core of its own, `yield` where not
+  spin,       ///< poll with pauses, then yield, then sleep in short naps
+  yield,      ///< give the core away after each look, then sleep in short naps
+};
+
+/// Settings of a communicator. A field that the program does not set can be set by the environment:
+/// `config::from_environment()` starts from the defaults below and reads the variables.
+struct config {
+  /// `CHORALE_DEVICE`: device name as `ibv_devinfo` shows it, or `soft0`. Empty: the first RDMA device with
+  /// an active port, else `soft0`.
+  std::string device;
+  /// `CHORALE_PORT`: port number, from 1.
+  std::uint8_t port = 1;
+  /// `CHORALE_GID_INDEX`: row of the port's GID table. Unset: on RoCE the first IPv4 RoCE v2 row, else 0.
+  std::optional<int> gid_index;
+  /// `CHORALE_PKEY_INDEX`: row of the port's partition key table.
+  std::uint16_t pkey_index = 0;
+  /// `CHORALE_SERVICE_LEVEL`: 0 to 15.
+  std::uint8_t service_level = 0;
+  /// `CHORALE_MTU`: path MTU in bytes, 256 to 4096, a power of two. 0: the port's active MTU.
+  int mtu = 0;
+  /// `CHORALE_QP_TIMEOUT`: local acknowledgement timeout, 4.096 us * 2^value, 1 to 31.
+  std::uint8_t qp_timeout = 14;
+  /// `CHORALE_QP_RETRY`: transport retries before a peer counts as lost, 0 to 7.
+  std::uint8_t qp_retry = 7;
+  /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come.
+  std::chrono::milliseconds deadline{60'000};
+  /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer included; 256 to 1 MiB, multiple of 64.
+  std::size_t block_bytes = 8192;
+  /// `CHORALE_BLOCKS`: blocks of a mailbox in each direction of a connection; 2 to 1024.
+  std::uint32_t blocks = 8;
+  /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
+  wait_policy wait = wait_policy::automatic;
+
+  /// Defaults overridden by the environment.
+  /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.
+  static config from_environment();
+  /// @throws error errc::invalid_argument naming the field if one is out of range.
+  void validate() const;
+};
+
+/// One environment variable the library reads.
+struct environment_variable {
+  std::string_view name;
+  std::string_view accepts;
+  std::string_view meaning;
+};
+
+/// All variables the library reads (those of `soft0` included), in the order of the documentation.
+const std::vector<environment_variable>& environment_variables();
+
+/// Names of variables in this process's environment that begin with CHORALE_ and that nothing reads:
+/// usually misspelt. (`CHORALE_TEST_*` is left to test programs.)
+std::vector<std::string> unknown_environment_variables();
+
+}  // namespace chorale

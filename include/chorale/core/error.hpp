@@ -1,0 +1,58 @@
+// The one exception type of the library, and its error codes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace chorale {
+
+/// What went wrong, where no errno says it. Each has a category message that names the remedy in general;
+/// the text of the `error` names the call, the object and the rank.
+enum class errc {
+  invalid_argument = 1,  ///< the caller passed something out of range
+  invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used
+  no_device,             ///< no RDMA device of that name, or none at all
+  no_launcher,           ///< several ranks were expected, but no PMIx launcher started this program
+  bootstrap_failed,      ///< the launcher's PMIx server refused or broke an exchange
+  verbs_failed,          ///< a verbs call failed (its errno is in the text)
+  completion_failed,     ///< a work request completed with an error status
+  mismatch,              ///< ranks made calls that do not belong together
+  peer_lost,             ///< a rank died or cannot be reached
+  deadline,              ///< a wait took longer than config::deadline
+  poisoned,              ///< the communicator failed before and can only be destroyed
+  unsupported,           ///< this device or build cannot do that
+};
+
+const std::error_category& category() noexcept;
+
+inline std::error_code make_error_code(errc e) noexcept {
+  return {static_cast<int>(e), category()};
+}
+
+/// Thrown by everything in Chorale that fails. `code()` is an `errc` or, for failed system and verbs
+/// calls, a `std::generic_category` errno. `ranks()` holds the ranks the failure is about (dead, silent
+/// or mismatched ones), empty where none is to blame.
+class error : public std::system_error {
+ public:
+  error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
+      : std::system_error(code, what), ranks_(std::move(ranks)) {}
+  error(errc code, const std::string& what, std::vector<int> ranks = {})
+      : error(make_error_code(code), what, std::move(ranks)) {}
+
+  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+
+ private:
+  std::vector<int> ranks_;
+};
+
+/// Throws an `error` with a positive errno as its code: "`call` on `object`: <errno text>. `remedy`".
+[[noreturn]] void throw_errno(int errnum, std::string_view call, std::string_view object,
+                              std::string_view remedy = {});
+
+}  // namespace chorale
+
+template <>
+struct std::is_error_code_enum<chorale::errc> : std::true_type {};

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
+
+extern char** environ;
+
+namespace chorale {
+namespace {
+
+[[noreturn]] void reject(std::string_view variable, std::string_view value) {
+  const auto& known = environment_variables();
+  const auto it = std::find_if(known.begin(), known.end(),
+                               [&](const environment_variable& v) { return v.name == variable; });
+  throw error(errc::invalid_environment,
+              fmt::format("{}='{}' cannot be used: it accepts {}; mend or unset it", variable, value,
+                          it == known.end() ? std::string_view{"another value"} : it->accepts));
+}
+
+template <class Integer>
+void read(const char* variable, Integer& field, long long lowest, long long highest) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return;
+  long long value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, status] = std::from_chars(text, end, value);
+  if (status != std::errc{} || stop != end || value < lowest || value > highest) reject(variable, text);
+  field = static_cast<Integer>(value);
+}
+
+bool usable_mtu(int mtu) {
+  return mtu == 0 || mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
+}
+
+}  // namespace
+
+config config::from_environment() {
+  config c;
+  if (const char* text = std::getenv("CHORALE_DEVICE")) c.device = text;
+  read("CHORALE_PORT", c.port, 1, 255);
+  if (std::getenv("CHORALE_GID_INDEX") != nullptr) {
+    int index = 0;
+    read("CHORALE_GID_INDEX", index, 0, 65535);
+    c.gid_index = index;
+  }
+  read("CHORALE_PKEY_INDEX", c.pkey_index, 0, 65535);
+  read("CHORALE_SERVICE_LEVEL", c.service_level, 0, 15);
+  read("CHORALE_MTU", c.mtu, 0, 4096);
+  if (!usable_mtu(c.mtu)) reject("CHORALE_MTU", std::getenv("CHORALE_MTU"));
+  read("CHORALE_QP_TIMEOUT", c.qp_timeout, 1, 31);
+  read("CHORALE_QP_RETRY", c.qp_retry, 0, 7);
+  long long deadline = c.deadline.count();
+  read("CHORALE_DEADLINE_MS", deadline, 1, std::numeric_limits<int>::max());
+  c.deadline = std::chrono::milliseconds{deadline};
+  read("CHORALE_BLOCK_BYTES", c.block_bytes, 256, 1 << 20);
+  if (c.block_bytes % 64 != 0) reject("CHORALE_BLOCK_BYTES", std::getenv("CHORALE_BLOCK_BYTES"));
+  read("CHORALE_BLOCKS", c.blocks, 2, 1024);
+  if (const char* text = std::getenv("CHORALE_WAIT")) {
+    const std::string_view value{text};
+    if (value == "auto")
+      c.wait = wait_policy::automatic;
+    else if (value == "spin")
+      c.wait = wait_policy::spin;
+    else if (value == "yield")
+      c.wait = wait_policy::yield;
+    else
+      reject("CHORALE_WAIT", value);
+  }
+  return c;
+}
+
+void config::validate() const {
+  const auto require = [](bool good, const char* field, const char* accepts) {
+    if (!good)
+      throw error(errc::invalid_argument,
+                  fmt::format("config::{} is out of range: it accepts {}", field, accepts));
+  };
+  require(port >= 1, "port", "1 to 255");
+  require(!gid_index || *gid_index >= 0, "gid_index", "0 and up");
+  require(service_level <= 15, "service_level", "0 to 15");
+  require(usable_mtu(mtu), "mtu", "0, 256, 512, 1024, 2048 or 4096");
+  require(qp_timeout >= 1 && qp_timeout <= 31, "qp_timeout", "1 to 31");
+  require(qp_retry <= 7, "qp_retry", "0 to 7");
+  require(deadline.count() >= 1, "deadline", "1 ms and up");
+  require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
+          "256 to 1048576, a multiple of 64");
+  require(blocks >= 2 && blocks <= 1024, "blocks", "2 to 1024");
+}
+
+const std::vector<environment_variable>& environment_variables() {
+  static const std::vector<environment_variable> variables{
+      {"CHORALE_DEVICE", "a device name (ibv_devinfo shows them) or soft0",
+       "RDMA device; unset: the first active one, else soft0"},
+      {"CHORALE_PORT", "1 to 255", "port of the device, default 1"},
+      {"CHORALE_GID_INDEX", "0 to 65535",
+       "row of the GID table; unset: on RoCE the first IPv4 RoCE v2 row, else 0"},
+      {"CHORALE_PKEY_INDEX", "0 to 65535", "row of the partition key table, default 0"},
+      {"CHORALE_SERVICE_LEVEL", "0 to 15", "service level, default 0"},
+      {"CHORALE_MTU", "256, 512, 1024, 2048, 4096, or 0 for the port's active MTU",
+       "path MTU in bytes, default 0"},
+      {"CHORALE_QP_TIMEOUT", "1 to 31", "acknowledgement timeout 4.096 us * 2^value, default 14 (67 ms)"},
+      {"CHORALE_QP_RETRY", "0 to 7", "transport retries before a peer counts as lost, default 7"},
+      {"CHORALE_DEADLINE_MS", "1 to 2147483647", "longest wait in milliseconds, default 60000"},
+      {"CHORALE_BLOCK_BYTES", "256 to 1048576, a multiple of 64",
+       "block of a mailbox in bytes, default 8192"},
+      {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 8"},
+      {"CHORALE_WAIT", "auto, spin or yield",
+       "how to wait, default auto: spin if each local rank has a core, else yield"},
+      {"CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
+       "soft0: name of the fabric; unset: the launcher's job, else 'default'"},
+      {"CHORALE_SOFT_COPY", "auto, vm or bounce",
+       "soft0: how data reaches memory that is not shared; default auto"},
+  };
+  return variables;
+}
+
+std::vector<std::string> unknown_environment_variables() {
+  std::vector<std::string> unknown;
+  const auto& known = environment_variables();
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    const auto name = text.substr(0, text.find('='));
+    if (!name.starts_with("CHORALE_") || name.starts_with("CHORALE_TEST_")) continue;
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const environment_variable& v) { return v.name == name; }))
+      unknown.emplace_back(name);
+  }
+  return unknown;
+}
+
+}  // namespace chorale

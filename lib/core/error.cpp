@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+namespace chorale {
+namespace {
+
+class chorale_category final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "chorale"; }
+  [[nodiscard]] std::string message(int value) const override {
+    switch (static_cast<errc>(value)) {
+      case errc::invalid_argument:
+        return "invalid argument";
+      case errc::invalid_environment:
+        return "unusable environment variable";
+      case errc::no_device:
+        return "no such RDMA device";
+      case errc::no_launcher:
+        return "not started by a PMIx launcher";
+      case errc::bootstrap_failed:
+        return "exchange through the launcher failed";
+      case errc::verbs_failed:
+        return "verbs call failed";
+      case errc::completion_failed:
+        return "work request failed";
+      case errc::mismatch:
+        return "calls do not match across ranks";
+      case errc::peer_lost:
+        return "peer lost";
+      case errc::deadline:
+        return "deadline passed";
+      case errc::poisoned:
+        return "communicator failed earlier";
+      case errc::unsupported:
+        return "not supported";
+    }
+    return "unknown error";
+  }
+};
+
+}  // namespace
+
+const std::error_category& category() noexcept {
+  static const chorale_category instance;
+  return instance;
+}
+
+void throw_errno(int errnum, std::string_view call, std::string_view object, std::string_view remedy) {
+  std::string what = fmt::format("{} on {}", call, object);
+  if (!remedy.empty()) what += fmt::format(" ({})", remedy);
+  throw error(std::error_code(errnum, std::generic_category()), what);
+}
+
+}  // namespace chorale
