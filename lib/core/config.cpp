@@ -110,6 +110,8 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_BLOCK_BYTES", "256 to 1048576, a multiple of 64",
        "block of a mailbox in bytes, default 8192"},
       {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 8"},
+      {"CHORALE_RANKS", "1 and up",
+       "number of ranks that must be there; another number is an error; unset: any"},
       {"CHORALE_WAIT", "auto, spin or yield",
        "how to wait, default auto: spin if each local rank has a core, else yield"},
       {"CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",

@@ -1,0 +1,30 @@
+// What a communicator needs to know before its ranks can reach each other.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chorale::bootstrap {
+
+/// One opaque message of each rank, in the order of the ranks.
+using cards = std::vector<std::vector<std::byte>>;
+
+/// A group of ranks before there is any communicator: who am I, how many are we, and one all-to-all exchange
+/// of small messages. `exchange` is collective: every rank calls it equally often; it throws
+/// `error` errc::bootstrap_failed when `deadline` passes first. `job()` is the same text on all ranks of a
+/// job and differs between jobs. `describe()` says in a sentence how the group came to be (launcher,
+/// singleton).
+template <class G>
+concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+  { g.rank() } -> std::convertible_to<int>;
+  { g.size() } -> std::convertible_to<int>;
+  { g.job() } -> std::convertible_to<std::string>;
+  { g.describe() } -> std::convertible_to<std::string>;
+  { g.exchange(mine, deadline) } -> std::same_as<cards>;
+};
+
+}  // namespace chorale::bootstrap

@@ -1,0 +1,105 @@
+// Ranks that are threads of one process, for tests and for teaching.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/error.hpp>
+
+namespace chorale::bootstrap {
+
+/// The meeting place of the threads of one group. Thread-safe.
+class in_process_hub {
+ public:
+  explicit in_process_hub(int size) : size_(size), cards_(static_cast<std::size_t>(size)) {}
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  cards exchange(int rank, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+    std::unique_lock lock{mutex_};
+    const auto round = round_;
+    cards_[static_cast<std::size_t>(rank)].assign(mine.begin(), mine.end());
+    if (++arrived_ == size_) {
+      complete_ = std::exchange(cards_, cards(static_cast<std::size_t>(size_)));
+      arrived_ = 0;
+      ++round_;
+      all_here_.notify_all();
+      return complete_;
+    }
+    const bool came = all_here_.wait_until(lock, std::chrono::steady_clock::now() + deadline,
+                                           [&] { return round_ != round; });
+    if (!came) {
+      throw error(errc::bootstrap_failed, "in-process exchange: " + std::to_string(size_ - arrived_) +
+                                              " of " + std::to_string(size_) + " ranks did not come");
+    }
+    return complete_;
+  }
+
+ private:
+  int size_;
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  int arrived_ = 0;
+  unsigned long round_ = 0;
+  cards cards_;
+  cards complete_;
+};
+
+/// One rank's view of a group of threads.
+class in_process {
+ public:
+  in_process(std::shared_ptr<in_process_hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return hub_->size(); }
+  [[nodiscard]] std::string job() const {
+    return "in-process-" + std::to_string(reinterpret_cast<std::uintptr_t>(hub_.get()));
+  }
+  [[nodiscard]] std::string describe() const {
+    return std::to_string(size()) + " ranks as threads of one process";
+  }
+  cards exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+    return hub_->exchange(rank_, mine, deadline);
+  }
+
+ private:
+  std::shared_ptr<in_process_hub> hub_;
+  int rank_;
+};
+
+/// Runs `body(in_process&)` on `size` threads, one a rank, and joins them. Rethrows the first exception (by
+/// rank) that a body let out.
+template <class Body>
+void run_in_process(int size, Body&& body) {
+  if (size < 1) throw error(errc::invalid_argument, "run_in_process: size must be at least 1");
+  auto hub = std::make_shared<in_process_hub>(size);
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(size));
+  std::vector<std::thread> threads;
+  threads.reserve(failures.size());
+  for (int rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        in_process group{hub, rank};
+        body(group);
+      } catch (...) {
+        failures[static_cast<std::size_t>(rank)] = std::current_exception();
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  for (const auto& f : failures) {
+    if (f) std::rethrow_exception(f);
+  }
+}
+
+}  // namespace chorale::bootstrap

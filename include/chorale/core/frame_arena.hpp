@@ -1,0 +1,68 @@
+// Memory for coroutine frames, recycled by size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <new>
+
+namespace chorale {
+
+/// Recycles the frames of one communicator's algorithms: after the first call of each algorithm no
+/// allocation remains on the path of a call. Frames over 4 KiB come from the heap each time.
+/// Not thread-safe; frames must be freed before the arena ends, on the thread that uses it.
+class frame_arena {
+ public:
+  frame_arena() = default;
+  frame_arena(const frame_arena&) = delete;
+  frame_arena& operator=(const frame_arena&) = delete;
+  ~frame_arena() {
+    for (block* list : free_) {
+      while (list != nullptr) {
+        block* next = list->next;
+        ::operator delete(list);
+        list = next;
+      }
+    }
+  }
+
+  /// Memory for a frame of `bytes`; the frame remembers its arena (nullptr: the heap).
+  static void* allocate(frame_arena* arena, std::size_t bytes) {
+    const std::size_t total = bytes + sizeof(header);
+    const std::size_t bucket = (total + granule - 1) / granule;
+    void* raw = nullptr;
+    if (arena != nullptr && bucket < buckets && arena->free_[bucket] != nullptr) {
+      raw = arena->free_[bucket];
+      arena->free_[bucket] = arena->free_[bucket]->next;
+    } else {
+      raw = ::operator new(bucket* granule);
+    }
+    auto* h = new (raw) header{bucket < buckets ? arena : nullptr, bucket};
+    return h + 1;
+  }
+
+  static void deallocate(void* frame) noexcept {
+    header* h = static_cast<header*>(frame) - 1;
+    frame_arena* arena = h->arena;
+    const std::size_t bucket = h->bucket;
+    if (arena == nullptr) {
+      ::operator delete(h);
+      return;
+    }
+    auto* b = new (h) block{arena->free_[bucket]};
+    arena->free_[bucket] = b;
+  }
+
+ private:
+  static constexpr std::size_t granule = 128;
+  static constexpr std::size_t buckets = 33;
+  struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) header {
+    frame_arena* arena;
+    std::size_t bucket;
+  };
+  struct block {
+    block* next;
+  };
+  std::array<block*, buckets> free_{};
+};
+
+}  // namespace chorale

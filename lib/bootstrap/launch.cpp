@@ -1,0 +1,59 @@
+// What the environment tells about the launcher.
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <chorale/bootstrap/pmix.hpp>
+
+namespace chorale::bootstrap {
+namespace {
+
+int number(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return 0;
+  const std::string_view view{text};
+  int value = 0;
+  const auto [stop, status] = std::from_chars(view.data(), view.data() + view.size(), value);
+  return status == std::errc{} && stop == view.data() + view.size() ? value : 0;
+}
+
+}  // namespace
+
+launch inspect_launch() {
+  launch l;
+  l.pmix = std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr;
+  if (const int n = number("OMPI_COMM_WORLD_SIZE"); n > 0) {
+    l.launcher = "Open MPI mpirun";
+    l.ranks = n;
+  } else if (const int h = number("PMI_SIZE"); h > 0) {
+    l.launcher = "a PMI-1 launcher (MPICH hydra?)";
+    l.ranks = h;
+  } else if (std::getenv("SLURM_STEP_ID") != nullptr && std::getenv("SLURM_PROCID") != nullptr) {
+    l.launcher = "Slurm srun";
+    const int tasks = number("SLURM_STEP_NUM_TASKS");
+    l.ranks = tasks > 0 ? tasks : 1;
+  } else if (l.pmix) {
+    l.launcher = "a PMIx launcher";
+    l.ranks = 0;
+  } else {
+    l.launcher = "none";
+  }
+  if (l.pmix) {
+    l.explanation = fmt::format("started by {} with a PMIx server", l.launcher);
+  } else if (l.launcher == "none") {
+    l.explanation =
+        "not started by a launcher: a singleton of one rank; for more start it with 'mpirun -n N' "
+        "(Open MPI), 'prterun -n N' or 'srun --mpi=pmix -n N'";
+  } else {
+    l.explanation = fmt::format(
+        "started by {} as one of {} processes, but without a PMIx server; start it with 'mpirun.openmpi -n "
+        "N', "
+        "'prterun -n N' or 'srun --mpi=pmix -n N'",
+        l.launcher, l.ranks);
+  }
+  return l;
+}
+
+}  // namespace chorale::bootstrap

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+
+#include <chorale/bootstrap/pmix.hpp>
+
+#ifdef CHORALE_HAVE_PMIX
+#include <pmix.h>
+#endif
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <unistd.h>
+
+#include <chorale/core/error.hpp>
+
+namespace chorale::bootstrap {
+
+struct pmix::session {
+  int rank = 0;
+  int size = 1;
+  bool singleton = true;
+  std::string job;
+  std::string description;
+  unsigned long exchanges = 0;
+
+  session();
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  cards exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline);
+
+ private:
+  void connect();
+  void check_size(const launch& how) const;
+#ifdef CHORALE_HAVE_PMIX
+  pmix_proc_t self_{};
+#endif
+};
+
+namespace {
+
+int expected_ranks() {
+  const char* text = std::getenv("CHORALE_RANKS");
+  if (text == nullptr) return 0;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, status] = std::from_chars(text, end, value);
+  if (status != std::errc{} || stop != end || value < 1)
+    throw error(
+        errc::invalid_environment,
+        fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up", text));
+  return value;
+}
+
+}  // namespace
+
+pmix::session::session() {
+  const launch how = inspect_launch();
+  if (how.pmix) {
+    connect();
+    singleton = false;
+    description = fmt::format("rank {} of {}, {}", rank, size, how.explanation);
+  } else if (how.launcher != "none" && how.ranks > 1) {
+    throw error(errc::no_launcher, how.explanation);
+  } else {
+    job = fmt::format("singleton-{}", getpid());
+    description = how.explanation;
+  }
+  check_size(how);
+}
+
+void pmix::session::check_size(const launch& how) const {
+  if (const int expected = expected_ranks(); expected != 0 && expected != size) {
+    throw error(
+        how.pmix ? errc::bootstrap_failed : errc::no_launcher,
+        fmt::format("CHORALE_RANKS expects {} ranks, but there are {}: {}", expected, size, how.explanation));
+  }
+  if (how.pmix && how.ranks > 0 && how.ranks != size) {
+    throw error(errc::bootstrap_failed,
+                fmt::format("{} says {} processes, its PMIx server {}: one of them belongs to another job; "
+                            "unset inherited launcher variables",
+                            how.launcher, how.ranks, size));
+  }
+}
+
+#ifdef CHORALE_HAVE_PMIX
+namespace {
+
+[[noreturn]] void fail(const char* call, pmix_status_t status, const std::string& detail = {}) {
+  throw error(errc::bootstrap_failed, fmt::format("{}: {} ({}){}", call, PMIx_Error_string(status), status,
+                                                  detail.empty() ? detail : "; " + detail));
+}
+
+/// Owns what PMIx_Get returns.
+struct value_owner {
+  pmix_value_t* value = nullptr;
+  ~value_owner() {
+    if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  }
+};
+
+/// A fence that can be given up: its state is shared with the callback, which may come late.
+struct fence_state {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  pmix_status_t status = PMIX_SUCCESS;
+};
+
+void fence_done(pmix_status_t status, void* data) {
+  const std::unique_ptr<std::shared_ptr<fence_state>> state{static_cast<std::shared_ptr<fence_state>*>(data)};
+  const std::lock_guard lock{(*state)->mutex};
+  (*state)->done = true;
+  (*state)->status = status;
+  (*state)->changed.notify_all();
+}
+
+void fence(const pmix_proc_t& all, std::chrono::milliseconds deadline) {
+  pmix_info_t collect;
+  bool yes = true;
+  PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+  auto state = std::make_shared<fence_state>();
+  auto* handed = new std::shared_ptr<fence_state>(state);
+  const pmix_status_t status = PMIx_Fence_nb(&all, 1, &collect, 1, fence_done, handed);
+  if (status == PMIX_OPERATION_SUCCEEDED) {
+    delete handed;
+    return;
+  }
+  if (status != PMIX_SUCCESS) {
+    delete handed;
+    fail("PMIx_Fence", status);
+  }
+  std::unique_lock lock{state->mutex};
+  if (!state->changed.wait_for(lock, deadline, [&] { return state->done; })) {
+    throw error(
+        errc::bootstrap_failed,
+        fmt::format("PMIx_Fence: not all ranks came within {} ms; one died or does not make this call "
+                    "(CHORALE_DEADLINE_MS sets the limit)",
+                    deadline.count()));
+  }
+  if (state->status != PMIX_SUCCESS) fail("PMIx_Fence", state->status, "a rank may have died");
+}
+
+}  // namespace
+
+void pmix::session::connect() {
+  pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+  if (status != PMIX_SUCCESS) fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
+  pmix_proc_t all;
+  PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
+  value_owner job_size;
+  status = PMIx_Get(&all, PMIX_JOB_SIZE, nullptr, 0, &job_size.value);
+  if (status != PMIX_SUCCESS) fail("PMIx_Get(PMIX_JOB_SIZE)", status);
+  rank = static_cast<int>(self_.rank);
+  size = static_cast<int>(job_size.value->data.uint32);
+  job = self_.nspace;
+}
+
+pmix::session::~session() {
+  if (!singleton) PMIx_Finalize(nullptr, 0);
+}
+
+cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+  if (singleton) return {std::vector<std::byte>(mine.begin(), mine.end())};
+  if (mine.size() > 65536)
+    throw error(errc::invalid_argument, "bootstrap exchange: a card has at most 65536 bytes");
+  const std::string key = fmt::format("chorale.{}", exchanges++);
+
+  std::vector<std::byte> copy(mine.begin(), mine.end());
+  pmix_value_t value;
+  PMIX_VALUE_CONSTRUCT(&value);
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = reinterpret_cast<char*>(copy.data());
+  value.data.bo.size = copy.size();
+  if (auto s = PMIx_Put(PMIX_GLOBAL, key.c_str(), &value); s != PMIX_SUCCESS) fail("PMIx_Put", s, key);
+  if (auto s = PMIx_Commit(); s != PMIX_SUCCESS) fail("PMIx_Commit", s, key);
+  pmix_proc_t peer;
+  PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);
+  fence(peer, deadline);
+
+  cards all(static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) {
+    auto& card = all[static_cast<std::size_t>(r)];
+    if (r == rank) {
+      card = std::move(copy);
+      continue;
+    }
+    peer.rank = static_cast<pmix_rank_t>(r);
+    value_owner got;
+    const auto s = PMIx_Get(&peer, key.c_str(), nullptr, 0, &got.value);
+    if (s != PMIX_SUCCESS) fail("PMIx_Get", s, fmt::format("card '{}' of rank {}", key, r));
+    if (got.value->type != PMIX_BYTE_OBJECT)
+      throw error(errc::bootstrap_failed,
+                  fmt::format("PMIx_Get: card '{}' of rank {} is no byte object", key, r));
+    const auto* bytes = reinterpret_cast<const std::byte*>(got.value->data.bo.bytes);
+    card.assign(bytes, bytes + got.value->data.bo.size);
+  }
+  return all;
+}
+#else
+void pmix::session::connect() {
+  throw error(
+      errc::unsupported,
+      "a PMIx launcher started this program, but this Chorale was built without PMIx (-Dpmix=enabled)");
+}
+pmix::session::~session() = default;
+cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::milliseconds) {
+  return {std::vector<std::byte>(mine.begin(), mine.end())};
+}
+#endif
+
+pmix::pmix() {
+  // One session a process: PMIx counts its users, but a session that ended cannot always be begun again.
+  static std::mutex mutex;
+  static std::shared_ptr<session> shared;
+  const std::lock_guard lock{mutex};
+  if (!shared) shared = std::make_shared<session>();
+  session_ = shared;
+}
+
+int pmix::rank() const noexcept {
+  return session_->rank;
+}
+int pmix::size() const noexcept {
+  return session_->size;
+}
+bool pmix::singleton() const noexcept {
+  return session_->singleton;
+}
+std::string pmix::job() const {
+  return session_->job;
+}
+std::string pmix::describe() const {
+  return session_->description;
+}
+cards pmix::exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+  return session_->exchange(mine, deadline);
+}
+
+}  // namespace chorale::bootstrap
