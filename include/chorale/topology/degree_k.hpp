@@ -1,0 +1,127 @@
+// Degree-k tree: a rank receives from at most k others in a step.
+#pragma once
+
+#include <chorale/topology/arithmetic.hpp>
+#include <chorale/topology/index_iterator.hpp>
+
+namespace chorale::topology {
+
+/// Degrees the tree is defined for: k = 2^m - 1 with m >= 1.
+constexpr bool valid_degree(int k) noexcept {
+  return k >= 1 && k < max_size && is_power_of_two(k + 1);
+}
+
+/// One rank's place in the degree-k reduce tree; any size.
+///
+/// In step s, at distance d = (k + 1)^s, a rank that is a multiple of d (k + 1) receives from rank + d,
+/// rank + 2 d, ..., rank + k d, as far as they exist; those senders are then done. The last step has a
+/// smaller degree where size is no power of k + 1.
+///
+/// Every subtree is a contiguous range of ranks that begins at its head, and children() lists the subtrees in
+/// ascending order. So `for (child : children()) mine = op(mine, child's)` evaluates in rank order, also
+/// for operators that do not commute. That order is why the tree is always built over real ranks with rank 0
+/// at its head: where another rank wants the result, rank 0 forwards it in one more message (deliver_to(),
+/// deliver_from()).
+///
+/// Cost: steps_of(size, k) = ceil(log_{k+1} size) steps; size - 1 messages, one more for a root other than 0.
+/// Source: P2 section 4.2, figures 3 and 4; P3; as gather tree P1 section 3.3.
+class degree_k {
+ public:
+  /// The children of one rank in the order in which they are received and combined: those of step 0
+  /// ascending, then those of step 1, ...; this is ascending rank order throughout.
+  class child_range {
+   public:
+    constexpr child_range() = default;
+    [[nodiscard]] constexpr int size() const { return count_; }
+    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
+    /// Child `i` of [0, size()). Only the last step can be incomplete, so k children belong to each before
+    /// it.
+    constexpr int operator[](int i) const {
+      const int degree = (1 << bits_) - 1;
+      const int at = first_ + i;
+      return rank_ + ((at % degree + 1) << (bits_ * (at / degree)));
+    }
+    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
+    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, count_}; }
+
+   private:
+    friend class degree_k;
+    constexpr child_range(int rank, int bits, int first, int count)
+        : rank_(rank), bits_(bits), first_(first), count_(count) {}
+    int rank_ = 0;
+    int bits_ = 1;
+    int first_ = 0;
+    int count_ = 0;
+  };
+
+  /// A group of one.
+  constexpr degree_k() = default;
+  /// `root` is the rank that wants the result; the tree's head is rank 0 whatever the root.
+  /// @throws error errc::invalid_argument if rank or root is outside [0, size), or degree is not 2^m - 1.
+  constexpr degree_k(int rank, int size, int degree, int root = 0) : rank_(rank), size_(size), root_(root) {
+    detail::require_group("degree_k", rank, size, root);
+    if (!valid_degree(degree)) detail::reject("degree_k", "degree", degree, "2^m - 1: 1, 3, 7, 15, ...");
+    bits_ = floor_log2(degree + 1);
+  }
+
+  /// True at the head of the tree, rank 0, where the combination ends.
+  [[nodiscard]] constexpr bool is_root() const { return rank_ == 0; }
+  /// The rank this one sends its subtree's result to; -1 at the head.
+  [[nodiscard]] constexpr int parent() const {
+    if (is_root()) return -1;
+    return static_cast<int>(rank_ & ~((1LL << (bits_ * (steps() + 1))) - 1));
+  }
+  /// This rank's index in its parent's children(), a place in the parent's mailbox of its own; -1 at the
+  /// head.
+  [[nodiscard]] constexpr int slot() const {
+    if (is_root()) return -1;
+    const int digit = (rank_ - parent()) >> (bits_ * steps());
+    return steps() * degree() + digit - 1;
+  }
+  [[nodiscard]] constexpr child_range children() const {
+    int count = 0;
+    for (int step = 0; step < steps(); ++step) count += children_in(step);
+    return {rank_, bits_, 0, count};
+  }
+  /// The at most k children of one step of [0, steps()).
+  [[nodiscard]] constexpr child_range children(int step) const {
+    return {rank_, bits_, step * degree(), children_in(step)};
+  }
+  /// Steps in which this rank may receive, numbered from 0. Other ranks than 0 send in the step after these.
+  [[nodiscard]] constexpr int steps() const {
+    return is_root() ? steps_of(size_, degree()) : trailing_zeros(rank_) / bits_;
+  }
+  /// Ranks whose operands this rank's result holds.
+  [[nodiscard]] constexpr rank_range subtree() const {
+    const long long full = is_root() ? size_ : 1LL << (bits_ * steps());
+    return {rank_, full < size_ - rank_ ? static_cast<int>(full) : size_ - rank_};
+  }
+  /// The k of the tree.
+  [[nodiscard]] constexpr int degree() const { return (1 << bits_) - 1; }
+
+  /// At rank 0: the root that the result is forwarded to, -1 if that is rank 0 itself. Elsewhere -1.
+  [[nodiscard]] constexpr int deliver_to() const { return rank_ == 0 && root_ != 0 ? root_ : -1; }
+  /// At a root other than rank 0: the rank (0) that the result comes from. Elsewhere -1.
+  [[nodiscard]] constexpr int deliver_from() const { return rank_ != 0 && rank_ == root_ ? 0 : -1; }
+
+  /// ceil(log_{degree+1} size), the steps until rank 0 has heard of everyone.
+  /// @throws error errc::invalid_argument if degree is not 2^m - 1.
+  [[nodiscard]] static constexpr int steps_of(int size, int degree) {
+    if (!valid_degree(degree)) detail::reject("degree_k", "degree", degree, "2^m - 1: 1, 3, 7, 15, ...");
+    const int bits = floor_log2(degree + 1);
+    return (ceil_log2(size) + bits - 1) / bits;
+  }
+
+ private:
+  [[nodiscard]] constexpr int children_in(int step) const {
+    const int reachable = (size_ - 1 - rank_) >> (bits_ * step);
+    return reachable < degree() ? reachable : degree();
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  int root_ = 0;
+  int bits_ = 1;
+};
+
+}  // namespace chorale::topology
