@@ -1,0 +1,32 @@
+// Address handle: the path that a datagram takes.
+#pragma once
+
+#include <cstdint>
+
+#include <chorale/verbs/handle.hpp>
+#include <chorale/verbs/protection_domain.hpp>
+
+namespace chorale::verbs {
+
+/// Owns an ibv_ah. Must outlive the completion of sends that use it. Thread safety: const members.
+class address_handle {
+ public:
+  /// To the place that `path` names (see `path_to`, `path_to_group`).
+  address_handle(const protection_domain& domain, const ibv_ah_attr& path);
+  /// Back to the sender of a received datagram: `completion` of the receive, and `grh`, the first 40 bytes
+  /// of its buffer. `port`: where it was received.
+  static address_handle from_completion(const protection_domain& domain, const ibv_wc& completion,
+                                        const ibv_grh& grh, std::uint8_t port);
+
+  [[nodiscard]] ibv_ah* native() const noexcept { return handle_.get(); }
+
+  /// Second call does nothing. @throws error if the device refuses.
+  void close();
+
+ private:
+  address_handle(const driver& provider, ibv_ah* native) noexcept : handle_(provider, native) {}
+
+  handle<ibv_ah, &driver::destroy_ah> handle_;
+};
+
+}  // namespace chorale::verbs

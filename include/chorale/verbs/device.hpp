@@ -1,0 +1,85 @@
+// Devices: which there are, and one of them opened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <chorale/verbs/driver.hpp>
+#include <chorale/verbs/handle.hpp>
+
+namespace chorale::verbs {
+
+/// The drivers of this build in order of preference: rdma-core (if built in), then the software device.
+std::span<const driver* const> drivers() noexcept;
+
+/// A device that can be opened.
+struct device_info {
+  std::string name;                  ///< as `ibv_devinfo` shows it, or "soft0"
+  const driver* provider = nullptr;  ///< static lifetime
+  /// IBV_TRANSPORT_IB for InfiniBand and RoCE; iWARP devices cannot connect queue pairs by address.
+  ibv_transport_type transport = IBV_TRANSPORT_UNKNOWN;
+};
+
+/// All devices of `from`, in its order. A driver that cannot list its devices (no kernel support, no
+/// permission) has none; if `remarks` is given, the reason is added to it.
+std::vector<device_info> list_devices(std::span<const driver* const> from = drivers(),
+                                      std::vector<std::string>* remarks = nullptr);
+
+/// One row of a port's GID table.
+struct gid_row {
+  int index = 0;
+  ibv_gid gid{};
+  std::uint32_t type = 0;  ///< IBV_GID_TYPE_IB, IBV_GID_TYPE_ROCE_V1 or IBV_GID_TYPE_ROCE_V2
+};
+
+/// An open device. Objects made from it keep its context and driver, not the `device`: it can be moved
+/// while they live, but must outlive them. Thread safety: const members may be called from any thread.
+class device {
+ public:
+  /// @throws error errc::no_device, listing the names there are, if none is called `name`; a system error
+  /// naming the remedy if it cannot be opened (permission on /dev/infiniband, missing provider).
+  static device open(std::string_view name, std::span<const driver* const> from = drivers());
+  static device open(const device_info& info);
+
+  [[nodiscard]] ibv_context* native() const noexcept { return context_.get(); }
+  [[nodiscard]] const driver& provider() const noexcept { return context_.provider(); }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// True for the software device.
+  [[nodiscard]] bool is_soft() const noexcept;
+
+  /// Limits of the device, read when it was opened.
+  [[nodiscard]] const ibv_device_attr& attributes() const noexcept { return attributes_; }
+  /// State of port `number` (from 1) now. @throws error errc::invalid_argument if there is no such port.
+  [[nodiscard]] ibv_port_attr port(std::uint8_t number) const;
+  /// Row `index` of the GID table of `port`. @throws error errc::invalid_argument if it is out of the table.
+  [[nodiscard]] ibv_gid gid(std::uint8_t port, int index) const;
+  /// The rows of the GID table of `port` that are in use.
+  [[nodiscard]] std::vector<gid_row> gids(std::uint8_t port) const;
+  /// Partition key (host byte order) in row `index`. @throws error errc::invalid_argument out of the table.
+  [[nodiscard]] std::uint16_t pkey(std::uint8_t port, int index) const;
+
+  /// Zeroed, page-aligned memory of at least `bytes` (at least 1) that this device reaches fastest; give it
+  /// back with `release` and the same `bytes`. Prefer `registered_buffer`, which owns it.
+  [[nodiscard]] void* allocate(std::size_t bytes) const;
+  void release(void* address, std::size_t bytes) const;
+
+  /// Readable when an asynchronous event is there (see async_event.hpp).
+  [[nodiscard]] int async_fd() const;
+
+  /// Closes it; a second call does nothing. @throws error if objects made from it are still there.
+  void close();
+
+ private:
+  device(const driver& provider, ibv_context* context, std::string name);
+  [[nodiscard]] ibv_context* opened(const char* call) const;
+
+  std::string name_;
+  handle<ibv_context, &driver::close_device> context_;
+  ibv_device_attr attributes_{};
+};
+
+}  // namespace chorale::verbs

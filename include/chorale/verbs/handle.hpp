@@ -1,0 +1,53 @@
+// Ownership of one verbs object: what every class of this folder is built on.
+#pragma once
+
+#include <cerrno>
+#include <utility>
+
+#include <chorale/verbs/driver.hpp>
+
+namespace chorale::verbs {
+
+/// The errno of a verbs call that returned `result`: verbs return either the errno or -1 and set errno.
+inline int errno_of(int result) noexcept {
+  return result < 0 ? errno : result;
+}
+
+/// Owns a `T*` and destroys it with `Destroy`, an entry of the `driver` table. Move-only; a moved-from or
+/// closed handle holds nullptr. Thread safety: none.
+template <class T, int (*driver::*Destroy)(T*)>
+class handle {
+ public:
+  handle() noexcept = default;
+  handle(const driver& provider, T* native) noexcept : provider_(&provider), native_(native) {}
+  handle(handle&& other) noexcept
+      : provider_(other.provider_), native_(std::exchange(other.native_, nullptr)) {}
+  handle& operator=(handle&& other) noexcept {
+    if (this != &other) {
+      static_cast<void>(close());
+      provider_ = other.provider_;
+      native_ = std::exchange(other.native_, nullptr);
+    }
+    return *this;
+  }
+  ~handle() { static_cast<void>(close()); }
+
+  [[nodiscard]] T* get() const noexcept { return native_; }
+  /// Precondition: was made from an object (not default-constructed).
+  [[nodiscard]] const driver& provider() const noexcept { return *provider_; }
+
+  /// Destroys the object. @returns 0, also if there is none, or the errno; the object is then kept, since
+  /// a refused destruction (EBUSY: something made from it is still there) leaves it whole.
+  [[nodiscard]] int close() noexcept {
+    if (native_ == nullptr) return 0;
+    const int failure = errno_of((provider_->*Destroy)(native_));
+    if (failure == 0) native_ = nullptr;
+    return failure;
+  }
+
+ private:
+  const driver* provider_ = nullptr;
+  T* native_ = nullptr;
+};
+
+}  // namespace chorale::verbs

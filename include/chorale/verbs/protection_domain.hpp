@@ -1,0 +1,25 @@
+// Protection domain: memory regions, queue pairs and address handles of one work together.
+#pragma once
+
+#include <chorale/verbs/device.hpp>
+#include <chorale/verbs/handle.hpp>
+
+namespace chorale::verbs {
+
+/// Owns an ibv_pd. Must outlive what is made from it; the device must outlive it.
+class protection_domain {
+ public:
+  /// @throws error naming the device.
+  explicit protection_domain(const device& owner);
+
+  [[nodiscard]] ibv_pd* native() const noexcept { return handle_.get(); }
+  [[nodiscard]] const driver& provider() const noexcept { return handle_.provider(); }
+
+  /// Second call does nothing. @throws error (EBUSY) if objects made from it are still there.
+  void close();
+
+ private:
+  handle<ibv_pd, &driver::dealloc_pd> handle_;
+};
+
+}  // namespace chorale::verbs

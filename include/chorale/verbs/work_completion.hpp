@@ -1,0 +1,18 @@
+// Work completions in words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <infiniband/verbs.h>
+
+namespace chorale::verbs {
+
+/// "RDMA write on QP 0x12: remote access error (REM_ACCESS_ERR), vendor 0x0; <remedy>". A failed completion
+/// defines only wr_id, status, qp_num and vendor_err, so what was done is said by `operation` if it is given.
+std::string describe(const ibv_wc& completion, std::string_view operation = {});
+
+/// What usually causes `status` and what to do, as one clause; empty for success.
+std::string_view remedy(ibv_wc_status status) noexcept;
+
+}  // namespace chorale::verbs
