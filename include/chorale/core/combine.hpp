@@ -1,0 +1,93 @@
+// What a reduction operator is, and the inner loops of reductions, with a fixed order of operands.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/core/types.hpp>
+
+namespace chorale {
+
+/// Combines two elements: callable as `op(left, right)` on a const `Op`, giving something that converts to T.
+/// The left operand comes from the lower ranks; `op` must be associative, but it need not commute.
+template <class Op, class T>
+concept reduction_operator =
+    element<T> && std::copy_constructible<Op> && std::is_invocable_r_v<T, const Op&, const T&, const T&>;
+
+/// inout_right[i] = op(left[i], inout_right[i]) for i in [0, n): the peer's operand, from lower ranks, comes
+/// in. The arrays must not overlap; both are aligned for T.
+template <element T, reduction_operator<T> Op>
+constexpr void combine_right(const T* __restrict left, T* __restrict inout_right, std::size_t n,
+                             const Op& op) {
+  for (std::size_t i = 0; i < n; ++i)
+    inout_right[i] = static_cast<T>(std::invoke(op, left[i], std::as_const(inout_right[i])));
+}
+
+/// inout_left[i] = op(inout_left[i], right[i]) for i in [0, n): the peer's operand, from higher ranks, comes
+/// in. The arrays must not overlap; both are aligned for T.
+template <element T, reduction_operator<T> Op>
+constexpr void combine_left(T* __restrict inout_left, const T* __restrict right, std::size_t n,
+                            const Op& op) {
+  for (std::size_t i = 0; i < n; ++i)
+    inout_left[i] = static_cast<T>(std::invoke(op, std::as_const(inout_left[i]), right[i]));
+}
+
+/// out[i] = op(left[i], right[i]) for i in [0, n). `out` overlaps neither operand; all are aligned for T.
+template <element T, reduction_operator<T> Op>
+constexpr void combine(const T* left, const T* right, T* __restrict out, std::size_t n, const Op& op) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(std::invoke(op, left[i], right[i]));
+}
+
+namespace detail {
+/// An element read from, or written to, any address. T need not be default constructible.
+template <element T>
+T load(const std::byte* from) noexcept {
+  std::array<std::byte, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), from, sizeof(T));
+  return std::bit_cast<T>(bytes);
+}
+template <element T>
+void store(std::byte* to, const T& value) noexcept {
+  std::memcpy(to, &value, sizeof(T));
+}
+}  // namespace detail
+
+/// `combine` on the bytes of n elements of T each; any alignment. `out` may be the very address of `left` or
+/// `right`; apart from that it overlaps neither.
+template <element T, reduction_operator<T> Op>
+requires(!std::same_as<T, std::byte>) void combine(const std::byte* left, const std::byte* right,
+                                                   std::byte* out, std::size_t n, const Op& op) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = i * sizeof(T);
+    detail::store<T>(
+        out + at, static_cast<T>(std::invoke(op, detail::load<T>(left + at), detail::load<T>(right + at))));
+  }
+}
+
+/// `combine_right` on the bytes of n elements of T each; any alignment.
+template <element T, reduction_operator<T> Op>
+requires(!std::same_as<T, std::byte>) void combine_right(const std::byte* left, std::byte* inout_right,
+                                                         std::size_t n, const Op& op) {
+  if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
+    combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
+  else
+    combine<T>(left, inout_right, inout_right, n, op);
+}
+
+/// `combine_left` on the bytes of n elements of T each; any alignment.
+template <element T, reduction_operator<T> Op>
+requires(!std::same_as<T, std::byte>) void combine_left(std::byte* inout_left, const std::byte* right,
+                                                        std::size_t n, const Op& op) {
+  if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
+    combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);
+  else
+    combine<T>(inout_left, right, inout_left, n, op);
+}
+
+}  // namespace chorale

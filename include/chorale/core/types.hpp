@@ -1,0 +1,101 @@
+// What may travel: element types, their bytes, and the tag of a type in the signature of a call.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace chorale {
+
+/// A type whose values can be sent as bytes: trivially copyable, neither const nor a reference, and no
+/// pointer, since an address means nothing to another rank. (Pointers inside a struct cannot be seen from
+/// here.)
+template <class T>
+concept element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_const_v<T> &&
+                  !std::is_volatile_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+                  !std::is_null_pointer_v<T> && !std::is_array_v<T>;
+
+/// The bytes of `data`, to be read: data.size() * sizeof(T) of them.
+template <class T, std::size_t Extent>
+requires element<std::remove_const_t<T>>
+[[nodiscard]] std::span<const std::byte> bytes_of(std::span<T, Extent> data) noexcept {
+  return std::as_bytes(data);
+}
+
+/// The bytes of `data`, to be written: data.size() * sizeof(T) of them.
+template <element T, std::size_t Extent>
+[[nodiscard]] std::span<std::byte> writable_bytes_of(std::span<T, Extent> data) noexcept {
+  return std::as_writable_bytes(data);
+}
+
+/// Whether `address` may be used as a `T*`.
+template <class T>
+[[nodiscard]] bool is_aligned_for(const void* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
+}
+
+/// What a type tag says of a type beside its size.
+enum class type_kind : std::uint8_t {
+  other = 0,  ///< structs, enumerations, std::byte, ...
+  boolean = 1,
+  character = 2,  ///< char: signed on one platform, unsigned on another
+  signed_integer = 3,
+  unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
+  floating = 5,
+};
+
+/// The tag of T in the signature of a call: kind in the upper 8 bits, sizeof(T) in the lower 24 (the largest
+/// value stands for all sizes above). It holds no name, so that it is equal in every rank whatever the
+/// compiler; `long` and `long long` are one where they have one size, and all structs of a size are one.
+template <element T>
+[[nodiscard]] constexpr std::uint32_t type_tag() noexcept {
+  constexpr auto kind = std::same_as<T, bool>       ? type_kind::boolean
+                        : std::same_as<T, char>     ? type_kind::character
+                        : std::floating_point<T>    ? type_kind::floating
+                        : std::signed_integral<T>   ? type_kind::signed_integer
+                        : std::unsigned_integral<T> ? type_kind::unsigned_integer
+                                                    : type_kind::other;
+  constexpr std::uint32_t size = sizeof(T) < 0xff'ffff ? static_cast<std::uint32_t>(sizeof(T)) : 0xff'ffffU;
+  return static_cast<std::uint32_t>(kind) << 24 | size;
+}
+
+/// A type tag in words, for messages: "int32", "float64", "24-byte struct".
+[[nodiscard]] inline std::string describe_type(std::uint32_t tag) {
+  const std::uint32_t size = tag & 0xff'ffffU;
+  const std::string bits = std::to_string(8 * size);
+  switch (static_cast<type_kind>(tag >> 24)) {
+    case type_kind::other:
+      return std::to_string(size) + "-byte struct";
+    case type_kind::boolean:
+      return "bool";
+    case type_kind::character:
+      return "char";
+    case type_kind::signed_integer:
+      return "int" + bits;
+    case type_kind::unsigned_integer:
+      return "uint" + bits;
+    case type_kind::floating:
+      return "float" + bits;
+  }
+  return "unknown type (tag " + std::to_string(tag) + ")";
+}
+
+namespace detail {
+/// The compiler's spelling of T inside a fixed frame: equal in every rank that runs the same binary.
+template <class T>
+constexpr const char* spelling() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+/// FNV-1a, 32 bits.
+constexpr std::uint32_t hash(const char* text) noexcept {
+  std::uint32_t h = 2166136261U;
+  for (; *text != '\0'; ++text) h = (h ^ static_cast<std::uint8_t>(*text)) * 16777619U;
+  return h;
+}
+}  // namespace detail
+
+}  // namespace chorale
