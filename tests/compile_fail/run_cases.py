@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Each *.cpp here must compile, and with -DSHOULD_FAIL must not, saying what its `// expect: phrase` lines say.
+
+Usage: run_cases.py BUILD [FOLDER]. The compiler and flags are the build's. Exit status 1 if a case fails.
+"""
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from project_compiler import compile_command  # noqa: E402
+
+EXPECT = re.compile(r"^\s*// expect: (.*\S)\s*$", re.MULTILINE)
+# Compilers cut or quote a message differently; line breaks and quotation marks do not count.
+BLANK = re.compile(r"\s+|['‘’`\"]")
+
+
+def compile_case(command, folder, case, *flags):
+    """(compiles, diagnostics) of the case; nothing is written."""
+    done = subprocess.run([*command, *flags, "-fsyntax-only", str(case)], cwd=folder, text=True, capture_output=True,
+                          check=False)
+    return done.returncode == 0, done.stderr
+
+
+def plain(words):
+    """Text without what differs between compilers."""
+    return BLANK.sub(" ", words).replace("  ", " ")
+
+
+def check(command, folder, case):
+    """What is wrong with the case; empty if nothing is."""
+    expected = EXPECT.findall(case.read_text(encoding="utf-8"))
+    if not expected:
+        return "has no line `// expect: phrase`"
+    compiles, said = compile_case(command, folder, case)
+    if not compiles:
+        return f"must compile without SHOULD_FAIL and does not:\n{said}"
+    compiles, said = compile_case(command, folder, case, "-DSHOULD_FAIL")
+    if compiles:
+        return "must not compile with SHOULD_FAIL and does"
+    # The compiler quotes the source; the expectation itself must not count as its answer.
+    spoken = plain("\n".join(line for line in said.splitlines() if "// expect: " not in line))
+    missing = [phrase for phrase in expected if plain(phrase) not in spoken]
+    if missing:
+        return f"fails to compile, without saying {missing}:\n{said}"
+    return ""
+
+
+def main():
+    command, folder = compile_command(sys.argv[1])
+    here = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__).resolve()
+    cases = sorted((here if here.is_dir() else here.parent).glob("*.cpp"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        complaints = list(pool.map(lambda case: check(command, folder, case), cases))
+    for case, complaint in zip(cases, complaints):
+        print(f"{'FAIL' if complaint else 'ok'}: {case.name}{': ' + complaint if complaint else ''}")
+    sys.exit(1 if any(complaints) or not cases else 0)
+
+
+if __name__ == "__main__":
+    main()

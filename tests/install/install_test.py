@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Installs the build into a temporary folder, and builds and runs a program outside the tree against it."""
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from project_compiler import compile_command  # noqa: E402
+
+SKIPPED = 77
+
+
+def run(command, **settings):
+    """Runs a command; its output goes to the test's log, and failure ends the test."""
+    print("+", shlex.join(command), flush=True)
+    return subprocess.run(command, check=True, text=True, **settings)
+
+
+def find(folder, name):
+    """The one file of that name below the folder."""
+    found = sorted(folder.rglob(name))
+    if len(found) != 1:
+        sys.exit(f"{len(found)} files named {name} were installed below {folder}, not 1")
+    return found[0]
+
+
+def by_pkg_config(options, installed, work):
+    """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale)."""
+    pc = find(installed, "chorale.pc")
+    # The build's prefix is where the library will be, the temporary folder where it is.
+    lines = pc.read_text().splitlines()
+    if lines.count(f"prefix={options.prefix}") != 1:
+        sys.exit(f"{pc} does not set prefix={options.prefix} once")
+    lines[lines.index(f"prefix={options.prefix}")] = f"prefix={installed}"
+    pc.write_text("\n".join(lines) + "\n")
+    environment = dict(os.environ)
+    environment["PKG_CONFIG_PATH"] = os.pathsep.join(
+        [str(pc.parent), str(pc.parent.parent.parent / "share" / "pkgconfig"), environment.get("PKG_CONFIG_PATH", "")])
+    query = run(["pkg-config", "--cflags", "--libs", "chorale"], env=environment, stdout=subprocess.PIPE)
+    print(query.stdout, end="")
+    program = work / "consumer"
+    run([options.cxx, "-std=c++20", "-Wall", "-Wextra", "-Werror", *shlex.split(options.cxx_flags),
+         str(HERE / "consumer" / "main.cpp"), "-o", str(program), *shlex.split(query.stdout)])
+    return program
+
+
+def by_cmake(options, installed, work):
+    """Builds as a CMake project would: find_package(chorale), chorale::chorale."""
+    build = work / "build"
+    run(["cmake", "-S", str(HERE / "consumer"), "-B", str(build), f"-DCMAKE_PREFIX_PATH={installed}",
+         f"-DCMAKE_CXX_COMPILER={options.cxx}",
+         f"-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror {options.cxx_flags}"])
+    run(["cmake", "--build", str(build), "--verbose"])
+    return build / "consumer"
+
+
+WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake}
+
+
+def main():
+    """Installs, builds, runs; the temporary folder goes in any case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("way", choices=WAYS)
+    parser.add_argument("--meson", required=True)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--prefix", required=True)
+    parser.add_argument("--cxx-flags", default="")
+    options = parser.parse_args()
+    if shutil.which(options.way) is None:
+        print(f"skipped: {options.way} is not installed")
+        sys.exit(SKIPPED)
+    options.cxx = compile_command(options.build)[0][0]
+
+    with tempfile.TemporaryDirectory(prefix="chorale-install-") as folder:
+        work = pathlib.Path(folder)
+        destination = work / "destination"
+        run([options.meson, "install", "-C", options.build, "--quiet", "--destdir", str(destination)])
+        installed = destination / options.prefix.lstrip("/")
+        find(installed, "config.hpp")
+        program = WAYS[options.way](options, installed, work)
+        environment = dict(os.environ)
+        environment["LD_LIBRARY_PATH"] = str(find(installed, "chorale.pc").parent.parent)
+        run([str(program)], env=environment, timeout=60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""The style checks must see what they are there for: each runs on a small tree that breaks its rules."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import headers
+import layering
+import text
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import project_compiler  # noqa: E402
+
+
+class Tree(unittest.TestCase):
+    """A temporary tree that a test fills with files."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, name, content=""):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+
+class Layering(Tree):
+    """A good tree, and one offence of each kind."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/chorale/core/error.hpp", "#include <string>\n")
+        self.write("include/chorale/verbs/device.hpp",
+                   "#include <infiniband/verbs.h>\n#include <chorale/core/error.hpp>\n")
+        self.write("include/chorale/transport/concepts.hpp", "#include <chorale/core/error.hpp>\n")
+        self.write("include/chorale/transport/rc.hpp",
+                   "#include <chorale/transport/concepts.hpp>\n#include <chorale/verbs/device.hpp>\n")
+        self.write("include/chorale/algorithm/barrier/ring.hpp", "#include <chorale/transport/concepts.hpp>\n")
+        self.write("include/chorale/chorale.hpp",
+                   "#include <chorale/algorithm/barrier/ring.hpp>\n#include <chorale/transport/rc.hpp>\n")
+        self.write("lib/soft/ring.hpp")
+        self.write("lib/soft/ring.cpp", '#include "ring.hpp"\n#include <chorale/verbs/device.hpp>\n')
+        self.write("lib/bootstrap/pmix.cpp", "#include <pmix.h>\n")
+        self.write("tests/unit/ring.cpp", "#include <chorale/chorale.hpp>\n#include <chorale/verbs/device.hpp>\n")
+
+    def offences(self):
+        return sorted(layering.offences(self.root))
+
+    def test_good_tree(self):
+        self.assertEqual(self.offences(), [])
+
+    def bad(self, file, content, *expected):
+        """Exactly these lines of the file offend, for these reasons."""
+        self.write(file, content)
+        found = self.offences()
+        self.assertEqual(len(found), len(expected), found)
+        for line, (number, phrase) in zip(found, expected):
+            self.assertTrue(line.startswith(f"{file}:{number}: "), line)
+            self.assertIn(phrase, line)
+
+    def test_core_includes_upwards(self):
+        self.bad("include/chorale/core/clock.hpp", "#pragma once\n#  include <chorale/verbs/device.hpp>\n",
+                 (2, "core may include only core; this is verbs"))
+
+    def test_algorithm_sees_a_transport(self):
+        self.write("include/chorale/transport/rc.hpp")
+        self.bad("include/chorale/algorithm/barrier/rc_only.hpp", "#include <chorale/transport/rc.hpp>\n",
+                 (1, "this is transport"))
+
+    def test_algorithm_reaches_verbs_through_the_concepts(self):
+        self.write("include/chorale/transport/concepts.hpp", "#include <chorale/transport/rc.hpp>\n")
+        found = self.offences()
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("include/chorale/algorithm/barrier/ring.hpp: reaches verbs", found[0])
+
+    def test_library_mirrors(self):
+        self.bad("lib/verbs/device.cpp", '#include <chorale/transport/rc.hpp>\n#include "../soft/ring.hpp"\n',
+                 (1, "this is transport"), (2, "this is soft"))
+
+    def test_lower_layer_includes_the_top(self):
+        self.bad("include/chorale/transport/ud.hpp", "\n\n#include <chorale/chorale.hpp>\n", (3, "this is the top"))
+
+    def test_verbs_header_outside_verbs(self):
+        self.bad("include/chorale/transport/ud.hpp", "#include <infiniband/verbs.h>\n", (1, "may include it"))
+        (self.root / "include/chorale/transport/ud.hpp").unlink()
+        self.bad("tests/unit/ring.cpp", "#include <infiniband/verbs.h>\n", (1, "may include it"))
+
+    def test_pmix_header_in_a_public_header(self):
+        self.write("include/chorale/core/error.hpp")
+        self.bad("include/chorale/bootstrap/pmix.hpp", "#include <pmix.h>\n", (1, "only lib/bootstrap"))
+
+    def test_public_header_includes_a_private_one(self):
+        self.bad("include/chorale/verbs/soft.hpp", '#include "../../../lib/soft/ring.hpp"\n', (1, "private"))
+
+    def test_unknown_layer(self):
+        self.bad("include/chorale/misc/a.hpp", "#include <chorale/core/error.hpp>\n", (1, "misc is unknown"))
+
+    def test_missing_header(self):
+        self.bad("include/chorale/core/clock.hpp", "#include <chorale/core/gone.hpp>\n", (1, "no such file"))
+
+
+class Text(Tree):
+    """Length, marks, READMEs."""
+
+    def test_rules(self):
+        self.write("include/chorale/core/a.hpp", "\n" * text.LONGEST)
+        self.write("include/chorale/core/README.md", "core\n")
+        self.write("include/chorale/chorale.hpp")
+        self.assertEqual(text.offences(self.root), [])
+        self.write("lib/long.cpp", "\n" * (text.LONGEST + 1))
+        self.write("lib/mark.cpp", "int x;\n// TO" + "DO: more\n")
+        self.write("include/chorale/verbs/b.hpp")
+        found = text.offences(self.root)
+        self.assertEqual([line.split(": ")[0] for line in found],
+                         ["lib/long.cpp:400", "lib/mark.cpp:2", "include/chorale/verbs"])
+
+
+class Headers(Tree):
+    """A header that needs another one first, one without a guard, one with a warning."""
+
+    def test_rules(self):
+        self.write("include/good.hpp", "#pragma once\n#include <string>\ninline std::string s() { return {}; }\n")
+        self.write("include/needs.hpp", "#pragma once\nstd::string t();\n")
+        self.write("include/twice.hpp", "struct twice {};\n")
+        self.write("include/warns.hpp", "#pragma once\ninline int f(int unused) { return 0; }\n")
+        command, _ = project_compiler.compile_command(BUILD)
+        failed, total = headers.failures(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD)
+        self.assertEqual(total, 4)
+        self.assertEqual([header for header, _ in failed], ["needs.hpp", "twice.hpp", "warns.hpp"])
+
+
+class Command(unittest.TestCase):
+    """What is kept of a compile command."""
+
+    def test_strip(self):
+        words = "ccache g++ -Ia -Wall -MD -MQ x.o -MF x.d -o x.o -c ../x.cpp".split()
+        self.assertEqual(project_compiler.strip(words, "../x.cpp"), ["g++", "-Ia", "-Wall"])
+
+    def test_unknown_source(self):
+        with self.assertRaises(LookupError):
+            project_compiler.compile_command(BUILD, "lib/none.cpp")
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main(verbosity=2)

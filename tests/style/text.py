@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Checks the text of the tree: length of files, left-over marks, a README in each folder of headers.
+
+Usage: text.py ROOT. Prints each offence as `file:line: what`; exit status 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+FOLDERS = ("include", "lib", "tools", "examples", "tests")
+LONGEST = 400
+# Put together from pieces, so that this file passes its own check.
+LEFT_OVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
+
+
+def texts(root):
+    """The text files below FOLDERS, relative to root."""
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts and b"\0" not in path.read_bytes()[:8192]:
+                yield path.relative_to(root)
+
+
+def offences(root):
+    """Every break of a rule in the tree, as lines of text."""
+    found = []
+    for file in texts(root):
+        try:
+            lines = (root / file).read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError as e:
+            found.append(f"{file}: is not UTF-8: {e}")
+            continue
+        if len(lines) > LONGEST:
+            found.append(f"{file}:{LONGEST}: has {len(lines)} lines, more than {LONGEST}: split it")
+        for number, line in enumerate(lines, 1):
+            mark = LEFT_OVER.search(line)
+            if mark:
+                found.append(f"{file}:{number}: {mark.group()} is left over: do it, or describe the limit")
+    headers = {path.parent for path in (root / "include" / "chorale").rglob("*.hpp")}
+    for folder in sorted(headers - {root / "include" / "chorale"}):
+        readme = folder / "README.md"
+        if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():
+            found.append(f"{folder.relative_to(root)}: has headers and no README.md "
+                         "(purpose, what it may include, how to add one)")
+    return found
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    files = list(texts(root))
+    if not files:
+        sys.exit(f"no text files below {root}")
+    found = offences(root)
+    print("\n".join(found + [f"{len(files)} files, {len(found)} offences"]))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
