@@ -1,0 +1,39 @@
+// Allreduce for elements that do not fit into a block.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/core/combine.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::allreduce {
+
+/// Each rank broadcasts its operand in turn and all combine it, in rank order. An element may be of any size,
+/// since a broadcast may cut it anywhere.  Cost: n broadcasts; the memory of one operand.
+struct rank_by_rank {
+  static constexpr auto implements = operation::allreduce;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net, element T, reduction_operator<T> Op>
+  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
+    const auto mine = std::as_writable_bytes(data);
+    std::vector<std::byte> result;
+    std::vector<std::byte> operand(mine.size());
+    for (int rank = 0; rank < net.size(); ++rank) {
+      if (rank == net.rank()) operand.assign(mine.begin(), mine.end());
+      co_await broadcast::binomial::run(net, now, operand, rank);
+      if (rank == 0)
+        result = operand;
+      else
+        combine_left<T>(result.data(), operand.data(), data.size(), op);
+    }
+    std::memcpy(mine.data(), result.data(), mine.size());
+  }
+};
+
+}  // namespace chorale::allreduce

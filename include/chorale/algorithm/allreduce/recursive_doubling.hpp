@@ -1,0 +1,48 @@
+// Recursive doubling allreduce.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include <chorale/core/chunks.hpp>
+#include <chorale/core/combine.hpp>
+#include <chorale/topology/recursive_doubling.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::allreduce {
+
+/// Partners at distances 1, 2, 4, ... exchange what they hold and both combine it, lower ranks on the left.
+/// If n is no power of two, neighbours fold first and unfold at the end, so that a rank always holds the
+/// operands of a contiguous range of ranks: the evaluation keeps rank order, and all ranks get the same bits.
+/// Cost: log2 n steps of the whole block, floor(log2 n) + 2 if n is no power of two: best for short messages.
+struct recursive_doubling {
+  static constexpr auto implements = operation::allreduce;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net, element T, reduction_operator<T> Op>
+  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
+    using kind = topology::recursive_doubling::kind;
+    for (const auto block : chunks{data, net.block_bytes()}) {
+      const auto mine = std::as_writable_bytes(block);
+      for (const auto step : topology::recursive_doubling{net.rank(), net.size()}) {
+        const bool sends =
+            step.kind == kind::send_operand || step.kind == kind::exchange || step.kind == kind::send_result;
+        if (sends) co_await net.send(step.peer, now, mine);
+        if (step.kind == kind::exchange || step.kind == kind::receive_operand) {
+          auto theirs = co_await net.receive(step.peer, now);
+          if (step.peer_is_left())
+            combine_right<T>(theirs.bytes().data(), mine.data(), block.size(), op);
+          else
+            combine_left<T>(mine.data(), theirs.bytes().data(), block.size(), op);
+        } else if (step.kind == kind::receive_result) {
+          auto result = co_await net.receive(step.peer, now);
+          std::memcpy(mine.data(), result.bytes().data(), mine.size());
+        }
+      }
+    }
+  }
+};
+
+}  // namespace chorale::allreduce

@@ -1,0 +1,28 @@
+// Dissemination barrier.
+#pragma once
+
+#include <chorale/topology/dissemination.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::barrier {
+
+/// Round m signals (rank + 2^m) mod n and waits for (rank - 2^m) mod n.
+/// Cost: ceil(log2 n) rounds of one signal, any n.  Source: P1 section 3.2 (RDS).
+///
+/// A signal is overwritten by later ones of the same peer: waiting for call n is satisfied by n or later, so
+/// a fast peer that is a barrier ahead does no harm, and none can be two ahead.
+struct dissemination {
+  static constexpr auto implements = operation::barrier;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport T>
+  static task<> run(T& net, epoch now) {
+    for (const auto round : topology::dissemination{net.rank(), net.size()}) {
+      co_await net.signal(round.to, now);
+      co_await net.signalled(round.from, now);
+    }
+  }
+};
+
+}  // namespace chorale::barrier

@@ -1,0 +1,59 @@
+// Degree-k reduce.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/core/chunks.hpp>
+#include <chorale/core/combine.hpp>
+#include <chorale/topology/degree_k.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// Up the degree-k tree (K = 2^m - 1): a rank receives from at most K others in a step and combines their
+/// operands in ascending rank order, so that the result is right for operators that do not commute, and the
+/// same whenever messages arrive. Any n; the tree is headed by rank 0, which forwards the result to another
+/// root. Cost: ceil(log_{K+1} n) steps; one more message if root is not 0.  Source: P2 section 4.2, P3.
+template <int K>
+struct degree_k {
+  static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
+  static constexpr auto implements = operation::reduce;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
+  /// empty.
+  template <mailbox_transport Net, element T, reduction_operator<T> Op>
+  static task<> run(Net& net, epoch now, std::span<const T> in, std::span<T> out, Op op, int root) {
+    const topology::degree_k tree{net.rank(), net.size(), K, root};
+    std::vector<std::byte> scratch;
+    std::size_t at = 0;
+    for (const auto block : chunks{in, net.block_bytes()}) {
+      const auto bytes = std::as_bytes(block);
+      const std::byte* result = bytes.data();
+      if (!tree.children().empty()) {
+        scratch.assign(bytes.begin(), bytes.end());
+        for (const int child : tree.children()) {
+          auto operand = co_await net.receive(child, now);
+          combine_left<T>(scratch.data(), operand.bytes().data(), block.size(), op);
+        }
+        result = scratch.data();
+      }
+      if (!tree.is_root()) co_await net.send(tree.parent(), now, {result, bytes.size()});
+      if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
+      auto* place = reinterpret_cast<std::byte*>(out.data()) + at;
+      if (tree.deliver_from() >= 0) {
+        auto arrived = co_await net.receive(tree.deliver_from(), now);
+        std::memcpy(place, arrived.bytes().data(), bytes.size());
+      } else if (net.rank() == root) {
+        std::memmove(place, result, bytes.size());
+      }
+      at += bytes.size();
+    }
+  }
+};
+
+}  // namespace chorale::reduce

@@ -1,0 +1,85 @@
+// What an algorithm may ask of a transport: two ladders of concepts, so that it asks only for what it needs.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/task.hpp>
+
+namespace chorale {
+
+/// Something that `co_await` accepts directly.
+template <class A>
+concept awaitable = requires(A a) {
+  { a.await_ready() } -> std::convertible_to<bool>;
+  a.await_resume();
+}
+|| requires(A a) {
+  static_cast<A&&>(a).operator co_await();
+};
+
+/// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
+/// the object, which give the block back to the sender; messages of one sender are released in their order.
+template <class M>
+concept arrived_message = std::movable<M> && requires(M m) {
+  { m.bytes() } -> std::same_as<std::span<const std::byte>>;
+  m.release();
+};
+
+/// *Mailbox*: small messages into blocks that were registered in advance.
+///
+/// * `block_bytes()`: the largest message, in bytes; a payload begins on a 16-byte boundary at the receiver.
+/// * `signal(to, now)` / `signalled(from, now)`: a flag without payload, one place for each peer, overwritten
+///   by later calls; waiting for call n is satisfied by n or a later one (P1 section 5.2).
+/// * `send(to, now, bytes)` / `receive(from, now)`: messages of one sender to one receiver arrive in order,
+/// each
+///   exactly once. The source may be reused when `send` is over. At most `blocks` messages are under way
+///   to one receiver; then `send` waits for the receiver's notification (P2 section 4.1.4), so no algorithm
+///   can overwrite what has not been read.
+///
+/// Every one of them is awaited, since each may have to wait: for a connection that is made on first use, for
+/// a free block, for the peer. Awaiting costs no suspension if there is nothing to wait for.
+/// Each throws `error`: errc::mismatch (the peer is in another call of this number), errc::peer_lost,
+/// errc::deadline. One thread at a time.
+template <class T>
+concept mailbox_transport = requires(T& net, int peer, epoch now, std::span<const std::byte> payload) {
+  { net.rank() } -> std::same_as<int>;
+  { net.size() } -> std::same_as<int>;
+  { net.block_bytes() } -> std::same_as<std::size_t>;
+  { net.frames() } -> std::same_as<frame_arena&>;
+  { net.signal(peer, now) } -> awaitable;
+  { net.signalled(peer, now) } -> awaitable;
+  { net.send(peer, now, payload) } -> awaitable;
+  { net.receive(peer, now) } -> awaitable;
+  requires arrived_message<decltype(net.receive(peer, now).await_resume())>;
+};
+
+/// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
+struct remote_region {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t key = 0;
+  std::int32_t owner = -1;  ///< rank
+};
+
+/// *One-sided*: put and get between exposed user memory, zero copy, without the target's CPU.
+///
+/// * `expose(span)`: registers memory and keeps it exposed until the returned object ends; `region()` of it
+/// is what
+///   peers need.
+/// * `put(region, offset, exposure, from)` and `get(region, offset, exposure, into)`: `from`/`into` lie
+/// within the
+///   local `exposure`; awaiting the result waits until the transfer is complete (for a put: until the source
+///   may be reused and the data has been placed). Throws errc::invalid_argument outside the region.
+template <class T>
+concept one_sided_transport = mailbox_transport<T> &&
+    requires(T& net, remote_region region, std::size_t offset, std::span<std::byte> memory) {
+  { net.expose(memory).region() } -> std::same_as<remote_region>;
+  { net.put(region, offset, net.expose(memory), std::span<const std::byte>{memory}) } -> awaitable;
+  { net.get(region, offset, net.expose(memory), memory) } -> awaitable;
+};
+
+}  // namespace chorale

@@ -1,0 +1,95 @@
+// One UD queue pair through which a rank reaches every other rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <chorale/verbs/address.hpp>
+#include <chorale/verbs/address_handle.hpp>
+#include <chorale/verbs/completion_queue.hpp>
+#include <chorale/verbs/device.hpp>
+#include <chorale/verbs/protection_domain.hpp>
+#include <chorale/verbs/queue_pair.hpp>
+#include <chorale/verbs/registered_buffer.hpp>
+
+namespace chorale::transport {
+
+/// Sends and receives datagrams of at most `payload_bytes`. Unreliable: a datagram may be lost, and is if the
+/// receiver has no buffer posted. Not thread-safe.
+class datagram_port {
+ public:
+  struct options {
+    std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
+    std::uint32_t receives = 256;      ///< datagrams that may wait here unread
+    std::uint32_t sends = 64;          ///< datagrams that may be under way
+    std::uint16_t pkey_index = 0;
+    std::uint32_t qkey = 0;  ///< the same on all ranks of a job; top bit 0
+  };
+
+  datagram_port(const verbs::device& device, const verbs::protection_domain& domain,
+                const verbs::local_port& port, const options& o);
+
+  [[nodiscard]] std::uint32_t number() const noexcept { return qp_->number(); }
+  [[nodiscard]] std::size_t payload_bytes() const noexcept { return options_.payload_bytes; }
+
+  /// Makes the next rank (from 0) known; its path is resolved at the first send.
+  void add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number);
+
+  /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. False if the send
+  /// queue is full: try again later. @throws error if the queue pair is broken or the datagram too large.
+  bool send(int rank, std::initializer_list<std::span<const std::byte>> parts);
+
+  /// Hands each datagram that has arrived to `handler(std::span<const std::byte>)` and posts its buffer
+  /// again.
+  template <class Handler>
+  void poll(Handler&& handler) {
+    for (;;) {
+      const auto arrived = receive_cq_->poll(completions_);
+      for (const ibv_wc& wc : arrived) {
+        if (wc.status == IBV_WC_SUCCESS && wc.byte_len >= grh_bytes) {
+          const std::byte* slot = receive_slot(wc.wr_id);
+          handler(std::span{slot + grh_bytes, wc.byte_len - grh_bytes});
+        }
+        if (wc.status != IBV_WC_WR_FLUSH_ERR) post_receive(wc.wr_id);
+      }
+      if (arrived.size() < completions_.size()) return;
+    }
+  }
+
+  /// Registered bytes of this port.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return buffer_->bytes(); }
+
+ private:
+  static constexpr std::size_t grh_bytes = 40;
+  struct peer {
+    verbs::endpoint_address address;
+    std::uint32_t qp_number = 0;
+    std::optional<verbs::address_handle> path;
+  };
+
+  [[nodiscard]] std::size_t slot_bytes() const noexcept;
+  [[nodiscard]] std::byte* receive_slot(std::uint64_t index) const noexcept;
+  void post_receive(std::uint64_t index);
+  void reap();
+
+  const verbs::protection_domain* domain_;
+  verbs::local_port port_;
+  options options_;
+  // Declared so that the queue pair goes first, then its queues and its memory.
+  std::deque<peer> peers_;
+  std::optional<verbs::registered_buffer> buffer_;
+  std::optional<verbs::completion_queue> send_cq_;
+  std::optional<verbs::completion_queue> receive_cq_;
+  std::optional<verbs::queue_pair> qp_;
+  std::vector<ibv_wc> completions_{16};
+  std::uint64_t sent_ = 0;
+  std::uint64_t completed_ = 0;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,244 @@
+// What every transport has: a device, a way to reach all ranks by datagram, and waiting that never hangs.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/core/frame_arena.hpp>
+#include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/status.hpp>
+#include <chorale/verbs/selection.hpp>
+
+namespace chorale::transport {
+
+class endpoint;
+
+/// The rare half of a wait: deadline, failures that others report, signs of life of the awaited peer.
+class vigil {
+ public:
+  vigil(endpoint& owner, int peer, epoch now) noexcept : owner_(&owner), peer_(peer), now_(now) {}
+  /// Looks around once. @throws error if the wait is in vain; errc::deadline only if `mind_deadline`.
+  steady::duration look(bool mind_deadline = true);
+  [[nodiscard]] int peer() const noexcept { return peer_; }
+  [[nodiscard]] epoch now() const noexcept { return now_; }
+
+ private:
+  endpoint* owner_;
+  int peer_;
+  epoch now_;
+  steady::time_point start_{};
+  steady::time_point next_probe_{};
+  steady::time_point departed_at_{};
+};
+
+/// Base of the transports. A rank's endpoint exchanges cards with all others through the bootstrap when it is
+/// made (collective), and then talks to them by datagrams for everything rare: making connections, asking who
+/// is in which call, telling of failures. One thread at a time.
+class endpoint {
+ public:
+  endpoint(const endpoint&) = delete;
+  endpoint& operator=(const endpoint&) = delete;
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
+  [[nodiscard]] const config& settings() const noexcept { return settings_; }
+  [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
+  [[nodiscard]] const verbs::device& device() const noexcept { return *device_; }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return *domain_; }
+  /// True if ranks outnumber the cores of some host, so that waiting must yield.
+  [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
+  /// How the group came to be, e.g. "singleton: ...".
+  [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
+
+  /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed.
+  epoch begin(const call& c) {
+    if (failure_) [[unlikely]]
+      throw_poisoned();
+    status_->begin(++number_, c);
+    return {number_, c.signature()};
+  }
+  void complete(epoch now) noexcept { status_->completed = now.number; }
+  /// Poisons the communicator with `e` and tells all ranks; later calls throw errc::poisoned.
+  void fail(const error& e) noexcept;
+
+  /// Blocking calls wait inside an await; nonblocking ones park there.
+  void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
+  [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+
+  /// Waits until `ready()`, which may act. @throws error as `vigil::look`, and what `ready` throws.
+  template <class Ready>
+  void wait(int peer, epoch now, Ready&& ready) {
+    backoff pace{spin_};
+    vigil watch{*this, peer, now};
+    while (!ready()) {
+      if (pace()) pace.elapsed(watch.look());
+    }
+  }
+
+  /// Where a nonblocking call stands still: the coroutine and what it waits for.
+  struct parked_call {
+    std::coroutine_handle<> frame;
+    bool (*ready)(void*) = nullptr;
+    void* awaiter = nullptr;
+    std::optional<vigil> watch;
+    std::exception_ptr failure;
+  };
+  void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
+    parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
+  }
+  /// Lets the parked call go on as far as it gets. With `wait` it waits for what it is parked at, once.
+  /// A failure is raised inside the coroutine.
+  void advance(bool wait);
+  void rethrow_parked_failure() {
+    if (auto f = std::exchange(parked_.failure, nullptr)) std::rethrow_exception(f);
+  }
+
+  /// Reads what came by datagram: connection requests, questions, failures of others.
+  void progress();
+
+ protected:
+  /// The parts of a bootstrap group that are needed after templates end.
+  struct group_view {
+    int rank = 0;
+    int size = 1;
+    std::string job;
+    std::string launched;
+    std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
+  };
+  template <bootstrap::group G>
+  static group_view view_of(G& group, const config& c) {
+    return {group.rank(), group.size(), group.job(), group.describe(),
+            [&group, deadline = c.deadline](std::span<const std::byte> mine) {
+              return group.exchange(mine, deadline);
+            }};
+  }
+
+  /// `transport`: its name, to be the same on all ranks. `port`: sizes of the datagram port.
+  endpoint(const group_view& group, const config& settings, std::string_view transport,
+           const datagram_port::options& port);
+  virtual ~endpoint();
+
+  /// A datagram of a kind of the transport's own (from 16).
+  virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
+  /// Looks after the transport's own completions. @throws error if a peer is lost.
+  virtual void on_progress() = 0;
+  /// Looks for signs of life of `peer`, which has kept this rank waiting for a while.
+  virtual void probe(int peer) { ask(peer); }
+
+  /// One datagram of `body` and `more`; false if the send queue is full.
+  bool send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
+                     std::span<const std::byte> more = {});
+  /// The same, patiently: tries for at most 100 ms.
+  void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
+  /// A datagram that asks `peer` in which call it is; the answer is judged while this rank waits for it.
+  void ask(int peer);
+  /// Judges the status that `peer` gave. @throws error errc::mismatch if its call of number `now` is another.
+  void judge(int peer, const status_page& theirs, epoch now);
+  /// @throws error errc::mismatch naming both calls as far as they are known.
+  [[noreturn]] void mismatch(int peer, epoch now);
+  /// @throws error errc::peer_lost.
+  [[noreturn]] void lost(int peer, const std::string& why);
+  /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are
+  /// empty.
+  void say_goodbye() noexcept;
+
+  /// True if that rank has destroyed its communicator.
+  [[nodiscard]] bool departed(int peer) const noexcept { return departed_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] const verbs::local_port& local_port() const noexcept { return local_; }
+  [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const {
+    return addresses_[static_cast<std::size_t>(peer)];
+  }
+  [[nodiscard]] std::size_t datagram_bytes() const noexcept { return port_->memory_bytes(); }
+  /// Reads what came by datagram and nothing else.
+  void read_datagrams() {
+    port_->poll([this](std::span<const std::byte> d) { receive(d); });
+  }
+  /// This rank's status, for one-sided reads: `place_status` moves it into registered memory.
+  void place_status(status_page* place) noexcept;
+  [[nodiscard]] epoch current() const noexcept;
+
+ private:
+  friend class vigil;
+  struct card;
+
+  [[noreturn]] void throw_poisoned() const;
+  [[noreturn]] void report_deadline(int peer, epoch now);
+  void check();
+  [[noreturn]] void left(int peer);
+  void receive(std::span<const std::byte> datagram);
+  void take_notice(int from, std::span<const std::byte> body);
+  void exchange_cards(const group_view& group, std::string_view transport);
+  bool card_fits(int peer, const card& theirs, const card& mine) const;
+
+  int rank_;
+  int size_;
+  config settings_;
+  std::string launched_;
+  std::uint64_t job_;
+  bool spin_ = true;
+  bool oversubscribed_ = false;
+  bool blocking_ = true;
+  frame_arena frames_;
+  verbs::choice chosen_;
+  std::optional<verbs::device> device_;
+  std::optional<verbs::protection_domain> domain_;
+  verbs::local_port local_;
+  std::optional<datagram_port> port_;
+  std::vector<verbs::endpoint_address> addresses_;
+  std::vector<std::string> hosts_;
+  std::vector<bool> departed_;
+  status_page own_status_;
+  status_page* status_ = &own_status_;
+  std::uint64_t number_ = 0;
+  std::optional<error> failure_;
+  std::optional<error> notice_;
+  std::vector<std::optional<status_page>> answers_;
+  parked_call parked_;
+};
+
+/// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)
+/// or parks (nonblocking ones). `poll` may act and may throw.
+template <class Net, class Poll>
+struct waiting {
+  Net& net;
+  int peer;
+  epoch now;
+  Poll poll;
+  bool suspended = false;
+
+  bool await_ready() {
+    if (poll()) [[likely]]
+      return true;
+    if (!net.blocking()) return false;
+    net.wait(peer, now, poll);
+    return true;
+  }
+  void await_suspend(std::coroutine_handle<> frame) {
+    suspended = true;
+    net.park(
+        frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->poll(); }, this);
+  }
+  auto await_resume() {
+    if (suspended) net.rethrow_parked_failure();
+    if constexpr (requires { poll.result(); }) return poll.result();
+  }
+};
+template <class Net, class Poll>
+waiting(Net&, int, epoch, Poll) -> waiting<Net, Poll>;
+
+}  // namespace chorale::transport

@@ -1,0 +1,69 @@
+// How an inbox lies in memory: one signal word, one notification word, and a ring of blocks.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <chorale/core/call.hpp>
+
+namespace chorale::transport {
+
+/// Behind the payload of each block. The last 8 bytes are what the receiver polls: a message counter of the
+/// pair (32 bits) under the number of the call (32 bits). A counter that wide never repeats in a block's
+/// place, so nothing has to be reset between uses, unlike the one-byte counter of P2 section 4.1.3.
+struct mailbox_trailer {
+  std::uint32_t bytes;
+  std::uint32_t signature;
+  std::uint32_t count;
+  std::uint32_t call;
+};
+static_assert(sizeof(mailbox_trailer) == 16);
+static_assert(std::endian::native == std::endian::little, "the counter is polled as the low half of a word");
+
+/// Offsets in an inbox. The signal and the notification have cache lines of their own, since different
+/// loops poll them.
+struct mailbox_layout {
+  static constexpr std::size_t signal_offset = 0;
+  static constexpr std::size_t notification_offset = 64;
+  static constexpr std::size_t blocks_offset = 128;
+
+  std::size_t block_size = 0;  ///< payload and trailer, a multiple of 64
+  std::uint32_t blocks = 0;
+
+  [[nodiscard]] std::size_t payload_bytes() const noexcept { return block_size - sizeof(mailbox_trailer); }
+  [[nodiscard]] std::size_t total_bytes() const noexcept { return blocks_offset + blocks * block_size; }
+  /// One past the trailer of the block for message number `index` (from 0): the data is bottom-filled, so the
+  /// counter of a block is always in the same place.
+  [[nodiscard]] std::size_t block_end(std::uint64_t index) const noexcept {
+    return blocks_offset + (index % blocks + 1) * block_size;
+  }
+};
+
+/// Payload bytes with padding: the payload then begins on a 16-byte boundary.
+constexpr std::size_t padded(std::size_t bytes) noexcept {
+  return (bytes + 15) / 16 * 16;
+}
+
+/// A barrier signal: 48 bits of call number over 16 bits of signature.
+constexpr std::uint64_t signal_word(epoch now) noexcept {
+  return now.number << 16 | static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
+}
+constexpr std::uint64_t signal_number_mask = ~std::uint64_t{0xffff};
+/// True if `seen` is of the call of `wanted` or of a later one; right across the wrap of 48 bits as long as
+/// the two are less than 2^47 calls apart.
+constexpr bool reached(std::uint64_t seen, std::uint64_t wanted) noexcept {
+  return static_cast<std::int64_t>((seen & signal_number_mask) - (wanted & signal_number_mask)) >= 0;
+}
+constexpr bool same_call(std::uint64_t a, std::uint64_t b) noexcept {
+  return ((a ^ b) & signal_number_mask) == 0;
+}
+
+/// Reads 8 aligned bytes that the device writes.
+inline std::uint64_t load_acquire(const std::byte* place) noexcept {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place)))
+      .load(std::memory_order_acquire);
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,34 @@
+// What a rank tells others about itself when somebody waits for it in vain.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <chorale/core/call.hpp>
+
+namespace chorale::transport {
+
+/// A rank's status: which call it is in, which it made before, and for whom it waits. Fixed layout, read by
+/// one-sided reads and sent in datagrams between ranks of one binary interface; 64-byte aligned.
+struct alignas(64) status_page {
+  static constexpr std::size_t kept = 8;
+
+  std::uint64_t current = 0;    ///< number of the call it is in, or was in last
+  std::uint64_t completed = 0;  ///< number of its last completed call
+  std::int32_t waiting_for = -1;
+  std::int32_t reserved = 0;
+  std::array<call, kept> calls{};  ///< call number n in row n % kept
+
+  void begin(std::uint64_t number, const call& c) noexcept {
+    calls[number % kept] = c;
+    current = number;
+  }
+  /// The call of that number, if it is known yet and still.
+  [[nodiscard]] const call* find(std::uint64_t number) const noexcept {
+    if (number == 0 || number > current || number + kept <= current) return nullptr;
+    return &calls[number % kept];
+  }
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,120 @@
+// Mailbox over unreliable datagrams: one queue pair for all peers, no connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/mailbox.hpp>
+
+namespace chorale::transport {
+
+/// Messages are datagrams of at most one path MTU; a receiver copies them into a small ring for each sender.
+/// A window of `config::blocks` messages a peer keeps senders from overrunning the receiver's posted buffers,
+/// so that nothing is lost on a fabric that loses nothing. On one that does, the loss is seen by the sequence
+/// numbers and reported: this transport does not send again. It has no one-sided operations.
+/// Cost: one datagram a message, one more for each half window.  Source: P5 section 4.1 for the design.
+class ud final : public endpoint {
+ public:
+  static constexpr const char* name = "ud";
+
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  template <bootstrap::group G>
+  ud(G& group, const config& settings) : ud(view_of(group, settings), settings) {}
+  ~ud() override;
+
+  /// Largest payload of one message.
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
+  [[nodiscard]] int connections() const noexcept { return 0; }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return datagram_bytes(); }
+
+  class arrival;
+
+  [[nodiscard]] auto signal(int to, epoch now) {
+    return waiting{*this, to, now, [this, to, now] { return try_signal(to, now); }};
+  }
+  [[nodiscard]] auto signalled(int from, epoch now) {
+    return waiting{*this, from, now, [this, from, now] { return try_signalled(from, now); }};
+  }
+  [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
+    return waiting{*this, to, now, [this, to, now, bytes] { return try_send(to, now, bytes); }};
+  }
+  [[nodiscard]] auto receive(int from, epoch now);
+
+ private:
+  /// What lies here of one peer's messages, and what it knows of ours.
+  struct stream {
+    std::vector<std::byte> ring;     ///< blocks in the layout of a mailbox; made when the peer first sends
+    std::uint64_t signal = 0;        ///< last signal word
+    std::uint64_t arrived = 0;       ///< messages in the ring or behind
+    std::uint64_t received = 0;      ///< ... handed out
+    std::uint64_t released = 0;      ///< ... given back
+    std::uint64_t notified = 0;      ///< ... and told
+    std::uint64_t sent = 0;          ///< messages sent to the peer
+    std::uint64_t acknowledged = 0;  ///< ... that it has given back
+    bool gap = false;                ///< a message of the peer was lost
+  };
+
+  ud(const group_view& group, const config& settings);
+  static mailbox_layout layout_for(const config& settings, int mtu);
+
+  bool try_signal(int to, epoch now);
+  bool try_signalled(int from, epoch now);
+  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
+  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  void release(int from) noexcept;
+  void notify(int from) noexcept;
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
+  void on_progress() override;
+  void store(stream& s, std::span<const std::byte> body);
+
+  mailbox_layout layout_;
+  std::vector<stream> streams_;
+  std::vector<int> notifications_due_;
+};
+
+/// A message in the ring of its sender.
+class ud::arrival {
+ public:
+  arrival(ud& net, int from, std::span<const std::byte> bytes) noexcept
+      : net_(&net), from_(from), bytes_(bytes) {}
+  arrival(arrival&& other) noexcept
+      : net_(std::exchange(other.net_, nullptr)), from_(other.from_), bytes_(other.bytes_) {}
+  arrival& operator=(arrival&& other) noexcept {
+    std::swap(net_, other.net_);
+    std::swap(from_, other.from_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~arrival() { release(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  void release() noexcept {
+    if (net_ != nullptr) std::exchange(net_, nullptr)->release(from_);
+  }
+
+ private:
+  ud* net_;
+  int from_;
+  std::span<const std::byte> bytes_;
+};
+
+inline auto ud::receive(int from, epoch now) {
+  struct look {
+    ud* net;
+    int from;
+    epoch now;
+    std::span<const std::byte> message{};
+    bool operator()() { return net->try_receive(from, now, message); }
+    arrival result() { return {*net, from, message}; }
+  };
+  return waiting{*this, from, now, look{this, from, now}};
+}
+
+}  // namespace chorale::transport
+
+static_assert(chorale::mailbox_transport<chorale::transport::ud>);
+static_assert(!chorale::one_sided_transport<chorale::transport::ud>);

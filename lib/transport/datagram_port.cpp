@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/datagram_port.hpp>
+#include <chorale/verbs/work_completion.hpp>
+
+namespace chorale::transport {
+
+datagram_port::datagram_port(const verbs::device& device, const verbs::protection_domain& domain,
+                             const verbs::local_port& port, const options& o)
+    : domain_(&domain), port_(port), options_(o) {
+  const auto limit = static_cast<std::uint32_t>(device.attributes().max_qp_wr);
+  options_.receives = std::min(options_.receives, limit);
+  options_.sends = std::min(options_.sends, limit);
+  buffer_.emplace(domain, (options_.receives + options_.sends) * slot_bytes(), IBV_ACCESS_LOCAL_WRITE);
+  send_cq_.emplace(device, static_cast<int>(options_.sends));
+  receive_cq_.emplace(device, static_cast<int>(options_.receives));
+  verbs::queue_pair_options q;
+  q.type = IBV_QPT_UD;
+  q.send = &*send_cq_;
+  q.recv = &*receive_cq_;
+  q.send_depth = options_.sends;
+  q.recv_depth = options_.receives;
+  qp_.emplace(domain, q);
+  qp_->to_init({.port = port.number, .pkey_index = options_.pkey_index, .access = 0, .qkey = options_.qkey});
+  for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
+  qp_->to_ready_to_receive();
+  qp_->to_ready_to_send(0);
+}
+
+std::size_t datagram_port::slot_bytes() const noexcept {
+  return (grh_bytes + options_.payload_bytes + 63) / 64 * 64;
+}
+
+std::byte* datagram_port::receive_slot(std::uint64_t index) const noexcept {
+  return buffer_->data() + index * slot_bytes();
+}
+
+void datagram_port::post_receive(std::uint64_t index) {
+  ibv_sge place{reinterpret_cast<std::uintptr_t>(receive_slot(index)),
+                static_cast<std::uint32_t>(grh_bytes + options_.payload_bytes), buffer_->lkey()};
+  ibv_recv_wr request{};
+  request.wr_id = index;
+  request.sg_list = &place;
+  request.num_sge = 1;
+  qp_->post_recv(request);
+}
+
+void datagram_port::add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number) {
+  peers_.push_back({address, qp_number, std::nullopt});
+}
+
+void datagram_port::reap() {
+  std::array<ibv_wc, 16> room{};
+  for (const ibv_wc& wc : send_cq_->poll(room)) {
+    ++completed_;
+    if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+      throw error(errc::completion_failed, verbs::describe(wc, "UD send"));
+  }
+}
+
+bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts) {
+  std::size_t bytes = 0;
+  for (const auto part : parts) bytes += part.size();
+  if (bytes > options_.payload_bytes) {
+    throw error(errc::invalid_argument, fmt::format("datagram of {} bytes to rank {}: at most {} fit", bytes,
+                                                    rank, options_.payload_bytes));
+  }
+  reap();
+  if (sent_ - completed_ >= options_.sends) return false;
+  peer& to = peers_.at(static_cast<std::size_t>(rank));
+  if (!to.path) to.path.emplace(*domain_, verbs::path_to(port_, to.address));
+
+  std::byte* slot = receive_slot(options_.receives + sent_ % options_.sends);
+  std::byte* end = slot;
+  for (const auto part : parts) {
+    if (!part.empty()) std::memcpy(end, part.data(), part.size());
+    end += part.size();
+  }
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(slot), static_cast<std::uint32_t>(bytes), buffer_->lkey()};
+  ibv_send_wr request{};
+  request.wr_id = sent_;
+  request.sg_list = &source;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.ud.ah = to.path->native();
+  request.wr.ud.remote_qpn = to.qp_number;
+  request.wr.ud.remote_qkey = options_.qkey;
+  qp_->post_send(request);
+  ++sent_;
+  return true;
+}
+
+}  // namespace chorale::transport

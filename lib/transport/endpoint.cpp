@@ -1,0 +1,236 @@
+// An endpoint's life: cards, datagrams of the control kinds, progress.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/endpoint.hpp>
+
+#include "host.hpp"
+#include "messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ULL;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return h;
+}
+
+}  // namespace
+
+/// What a rank tells all others of itself before they can talk.
+struct endpoint::card {
+  static constexpr std::uint32_t binary_interface = 1;
+  std::uint32_t version;
+  std::uint32_t qp_number;
+  verbs::endpoint_address address;
+  std::uint64_t block_bytes;
+  std::uint32_t blocks;
+  std::int32_t mtu;
+  char transport[32];
+  char device[32];
+  host_identity host;
+  cpu_mask cpus;
+};
+
+endpoint::endpoint(const group_view& group, const config& settings, std::string_view transport,
+                   const datagram_port::options& port)
+    : rank_(group.rank),
+      size_(group.size),
+      settings_(settings),
+      launched_(group.launched),
+      job_(hash_text(group.job)) {
+  settings_.validate();
+  chosen_ = verbs::choose(settings_);
+  device_.emplace(verbs::device::open(chosen_.device));
+  domain_.emplace(*device_);
+  local_ = verbs::query_local_port(*device_, chosen_.port, chosen_.gid_index, settings_.service_level);
+  auto o = port;
+  o.pkey_index = settings_.pkey_index;
+  o.qkey = static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU;
+  o.payload_bytes = std::min(o.payload_bytes, static_cast<std::size_t>(chosen_.mtu_bytes));
+  port_.emplace(*device_, *domain_, local_, o);
+  departed_.assign(static_cast<std::size_t>(size_), false);
+  answers_.resize(static_cast<std::size_t>(size_));
+  exchange_cards(group, transport);
+}
+
+endpoint::~endpoint() = default;
+
+void endpoint::exchange_cards(const group_view& group, std::string_view transport) {
+  card mine{};
+  mine.version = card::binary_interface;
+  mine.qp_number = port_->number();
+  mine.address = local_.address;
+  mine.block_bytes = settings_.block_bytes;
+  mine.blocks = settings_.blocks;
+  mine.mtu = chosen_.mtu_bytes;
+  transport.copy(mine.transport, sizeof mine.transport - 1);
+  chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
+  mine.host = this_host();
+  mine.cpus = this_process_cpus();
+
+  const auto cards = group.exchange(std::as_bytes(std::span{&mine, 1}));
+  std::vector<card> all(static_cast<std::size_t>(size_));
+  for (int r = 0; r < size_; ++r) {
+    const auto& raw = cards.at(static_cast<std::size_t>(r));
+    card theirs{};
+    if (raw.size() != sizeof theirs) {
+      throw error(
+          errc::bootstrap_failed,
+          fmt::format("rank {} sent a card of {} bytes, rank {} expects {}: they use different versions of "
+                      "Chorale; rebuild all with one",
+                      r, raw.size(), rank_, sizeof theirs),
+          {r});
+    }
+    std::memcpy(&theirs, raw.data(), sizeof theirs);
+    card_fits(r, theirs, mine);
+    addresses_.push_back(theirs.address);
+    hosts_.push_back(theirs.host.text());
+    port_->add_peer(theirs.address, theirs.qp_number);
+    all[static_cast<std::size_t>(r)] = theirs;
+  }
+  // A host is oversubscribed if its ranks, together, may use fewer cores than they are.
+  for (const card& first : all) {
+    cpu_mask cores{};
+    int ranks = 0;
+    for (const card& other : all) {
+      if (!(other.host == first.host)) continue;
+      ++ranks;
+      cores.merge(other.cpus);
+    }
+    oversubscribed_ = oversubscribed_ || ranks > cores.count();
+  }
+  spin_ =
+      settings_.wait == wait_policy::spin || (settings_.wait == wait_policy::automatic && !oversubscribed_);
+}
+
+bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
+  const auto differ = [&](const char* what, const auto& here, const auto& there, const char* remedy) {
+    throw error(errc::mismatch,
+                fmt::format("{} differs between ranks: {} on rank {}, {} on rank {}; {}", what, here, rank_,
+                            there, peer, remedy),
+                {rank_, peer});
+  };
+  if (theirs.version != mine.version)
+    differ("the binary interface", mine.version, theirs.version, "rebuild all with one version of Chorale");
+  if (std::strcmp(theirs.transport, mine.transport) != 0)
+    differ("the transport", mine.transport, theirs.transport, "use one communicator type on all ranks");
+  if (theirs.block_bytes != mine.block_bytes)
+    differ("config::block_bytes", mine.block_bytes, theirs.block_bytes, "set CHORALE_BLOCK_BYTES alike");
+  if (theirs.blocks != mine.blocks)
+    differ("config::blocks", mine.blocks, theirs.blocks, "set CHORALE_BLOCKS alike");
+  if (theirs.mtu != mine.mtu)
+    differ("the path MTU", mine.mtu, theirs.mtu, "set CHORALE_MTU to the smaller one");
+  const std::string soft = "soft0";
+  if ((theirs.device == soft) != (mine.device == soft))
+    differ("the kind of device", mine.device, theirs.device, "set CHORALE_DEVICE alike");
+  if (mine.device == soft && !(theirs.host == mine.host && theirs.address.lid == mine.address.lid)) {
+    throw error(
+        errc::unsupported,
+        fmt::format("soft0 reaches one host only: rank {} is on {}, rank {} on {} (or in another network "
+                    "namespace or CHORALE_SOFT_FABRIC); use an RDMA device, or start all ranks on one host",
+                    rank_, mine.host.text(), peer, theirs.host.text()),
+        {peer});
+  }
+  return true;
+}
+
+bool endpoint::send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
+                             std::span<const std::byte> more) {
+  const datagram_header head{datagram_header::expected_magic,
+                             kind,
+                             0,
+                             job_,
+                             rank_,
+                             static_cast<std::uint32_t>(body.size() + more.size())};
+  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more});
+}
+
+void endpoint::insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body) {
+  const auto give_up = steady::now() + std::chrono::milliseconds{100};
+  while (!send_datagram(to, kind, body) && steady::now() < give_up) sched_yield();
+}
+
+void endpoint::receive(std::span<const std::byte> datagram) {
+  datagram_header head;
+  if (datagram.size() < sizeof head) return;
+  std::memcpy(&head, datagram.data(), sizeof head);
+  const auto body = datagram.subspan(sizeof head);
+  // Anything that is not from this job is none of our business.
+  if (head.magic != datagram_header::expected_magic || head.job != job_ || head.source < 0 ||
+      head.source >= size_ || head.bytes != body.size())
+    return;
+  const int from = head.source;
+  switch (static_cast<datagram_kind>(head.kind)) {
+    case datagram_kind::question:
+      send_datagram(from, static_cast<std::uint16_t>(datagram_kind::answer),
+                    std::as_bytes(std::span{status_, 1}));
+      return;
+    case datagram_kind::answer: {
+      status_page page;
+      if (body.size() != sizeof page) return;
+      std::memcpy(&page, body.data(), sizeof page);
+      answers_[static_cast<std::size_t>(from)] = page;
+      return;
+    }
+    case datagram_kind::notice:
+      take_notice(from, body);
+      return;
+    case datagram_kind::goodbye:
+      departed_[static_cast<std::size_t>(from)] = true;
+      return;
+    default:
+      on_datagram(from, head.kind, body);
+      return;
+  }
+}
+
+void endpoint::progress() {
+  read_datagrams();
+  on_progress();
+}
+
+void endpoint::place_status(status_page* place) noexcept {
+  *place = *status_;
+  status_ = place;
+}
+
+epoch endpoint::current() const noexcept {
+  const call* c = status_->find(number_);
+  return {number_, c == nullptr ? 0 : c->signature()};
+}
+
+void endpoint::say_goodbye() noexcept {
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    try {
+      insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::goodbye), {});
+    } catch (...) {
+      // A farewell that cannot be sent changes nothing: the peer then sees silence.
+    }
+  }
+}
+
+void endpoint::advance(bool wait_for_it) {
+  const auto frame = parked_.frame;
+  if (!frame) return;
+  try {
+    const auto ready = [this] { return parked_.ready(parked_.awaiter); };
+    if (wait_for_it) {
+      wait(parked_.watch->peer(), parked_.watch->now(), ready);
+    } else if (!ready()) {
+      parked_.watch->look(false);
+      return;
+    }
+  } catch (...) {
+    parked_.failure = std::current_exception();
+  }
+  parked_.frame = {};
+  frame.resume();
+}
+
+}  // namespace chorale::transport

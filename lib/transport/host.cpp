@@ -1,0 +1,45 @@
+#include "host.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <sched.h>
+#include <unistd.h>
+
+namespace chorale::transport {
+
+void cpu_mask::merge(const cpu_mask& other) noexcept {
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] |= other.words[i];
+}
+
+int cpu_mask::count() const noexcept {
+  int n = 0;
+  for (const auto w : words) n += std::popcount(w);
+  return n;
+}
+
+host_identity this_host() {
+  host_identity h{};
+  if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
+  std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  if (boot >> id) id.copy(h.boot, sizeof h.boot - 1);
+  return h;
+}
+
+cpu_mask this_process_cpus() {
+  cpu_mask mask{};
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    mask.words.fill(~std::uint64_t{0});
+    return mask;
+  }
+  for (std::size_t cpu = 0; cpu < mask.words.size() * 64; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) mask.words[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
+  }
+  return mask;
+}
+
+}  // namespace chorale::transport

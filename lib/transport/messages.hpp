@@ -1,0 +1,41 @@
+// Datagrams between endpoints: one header, and the kinds that every transport has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace chorale::transport {
+
+/// In front of each datagram. Ranks of one job are of one binary interface, so this travels as it lies in memory.
+struct datagram_header {
+  static constexpr std::uint32_t expected_magic = 0x43484f52;  // "CHOR"
+  std::uint32_t magic;
+  std::uint16_t kind;
+  std::uint16_t reserved;
+  std::uint64_t job;
+  std::int32_t source;
+  std::uint32_t bytes;
+};
+static_assert(sizeof(datagram_header) == 24 && std::is_trivially_copyable_v<datagram_header>);
+
+enum class datagram_kind : std::uint16_t {
+  question = 1,  ///< which call are you in?  Empty.
+  answer = 2,    ///< a status_page
+  notice = 3,    ///< a failure_notice: the communicator failed at the sender
+  goodbye = 4,   ///< the sender destroys its communicator.  Empty.
+  first_of_transport = 16,
+};
+
+/// Why the communicator failed, as the first rank that saw it says it.
+struct failure_notice {
+  static constexpr std::size_t text_bytes = 640;
+  std::int32_t code;
+  std::int32_t rank_count;
+  std::int32_t ranks[8];
+  std::uint32_t bytes;
+  char text[text_bytes];
+};
+static_assert(std::is_trivially_copyable_v<failure_notice>);
+
+}  // namespace chorale::transport

@@ -1,0 +1,179 @@
+// Connections of the RC transport: made by datagrams when a rank first sends to another, closed without loss.
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/rc.hpp>
+
+#include "messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+constexpr auto connect_kind = static_cast<std::uint16_t>(datagram_kind::first_of_transport);
+constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+/// Real devices pay for inline room with work queue memory; the software device does not.
+constexpr std::uint32_t inline_on_hardware = 512;
+
+std::uint32_t random_psn() {
+  static thread_local std::mt19937 generator{std::random_device{}()};
+  return generator() & 0xffffffU;
+}
+
+}  // namespace
+
+/// Either side may send it first, and both at once: it says all there is to say, so the order does not
+/// matter. A side may send when it has heard that the other's queue pair takes its messages.
+struct rc::connect_message {
+  std::uint32_t qp_number;
+  std::uint32_t psn;
+  std::uint64_t inbox;
+  std::uint64_t status;
+  std::uint32_t inbox_key;
+  std::uint32_t status_key;
+  std::uint32_t hears_you;
+  std::uint32_t wants_answer;
+};
+
+rc::rc(const group_view& group, const config& settings)
+    : endpoint(group, settings, name,
+               {.payload_bytes = 1024,
+                .receives = static_cast<std::uint32_t>(std::clamp(8 * group.size, 256, 8192)),
+                .sends = 64}),
+      layout_{settings.block_bytes, settings.blocks},
+      pool_(domain(), 8 * layout_.total_bytes(), IBV_ACCESS_LOCAL_WRITE | remote_access),
+      inline_wanted_(device().is_soft() ? static_cast<std::uint32_t>(layout_.block_size)
+                                        : inline_on_hardware) {
+  links_.resize(static_cast<std::size_t>(size()));
+  const pool_block block = pool_.take(sizeof(status_page));
+  status_slot_ = new (block.data) status_page{};
+  status_rkey_ = block.rkey;
+  place_status(status_slot_);
+  // Each connection adds two signalled requests of the queue's halves, a one-sided request and a probe.
+  const long long entries = 64LL + 8LL * size();
+  cq_.emplace(device(), static_cast<int>(std::min<long long>(entries, device().attributes().max_cqe)));
+}
+
+rc::~rc() {
+  close();
+}
+
+rc::link& rc::make_link(int peer) {
+  auto& slot = links_[static_cast<std::size_t>(peer)];
+  if (slot) return *slot;
+  auto made = std::make_unique<link>();
+  made->peer = peer;
+  made->psn = random_psn();
+  made->inbox = pool_.take(layout_.total_bytes());
+  verbs::queue_pair_options o;
+  o.type = IBV_QPT_RC;
+  o.send = &*cq_;
+  o.recv = &*cq_;
+  o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(device().attributes().max_qp_wr));
+  o.recv_depth = 1;
+  o.send_sges = 2;
+  // How much a device can take inline is known only by asking it.
+  for (;;) {
+    o.inline_bytes = inline_wanted_;
+    try {
+      made->qp.emplace(domain(), o);
+      break;
+    } catch (const error&) {
+      if (inline_wanted_ <= 16) throw;
+      inline_wanted_ /= 2;
+    }
+  }
+  made->depth = o.send_depth;
+  made->qp->to_init(
+      {.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
+  slot = std::move(made);
+  open_links_.push_back(slot.get());
+  return *slot;
+}
+
+void rc::send_connect(link& l) {
+  connect_message m{};
+  m.qp_number = l.qp->number();
+  m.psn = l.psn;
+  m.inbox = reinterpret_cast<std::uintptr_t>(l.inbox.data);
+  m.inbox_key = l.inbox.rkey;
+  m.status = reinterpret_cast<std::uintptr_t>(status_slot_);
+  m.status_key = status_rkey_;
+  m.hears_you = l.receiving ? 1 : 0;
+  m.wants_answer = l.ready ? 0 : 1;
+  send_datagram(l.peer, connect_kind, std::as_bytes(std::span{&m, 1}));
+}
+
+bool rc::connect(int peer) {
+  if (peer < 0 || peer >= size() || peer == rank())
+    throw error(errc::invalid_argument,
+                fmt::format("rank {} cannot send to rank {} of {}", rank(), peer, size()));
+  link& l = make_link(peer);
+  progress();
+  if (l.ready) return true;
+  if (const auto now = steady::now(); now >= l.next_request) {
+    send_connect(l);
+    l.next_request = now + l.request_interval;
+    l.request_interval = std::min<steady::duration>(l.request_interval * 2, std::chrono::milliseconds{64});
+  }
+  return false;
+}
+
+void rc::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  connect_message m;
+  if (kind != connect_kind || body.size() != sizeof m || from == rank()) return;
+  std::memcpy(&m, body.data(), sizeof m);
+  link& l = make_link(from);
+  if (!l.receiving) {
+    l.remote_inbox = m.inbox;
+    l.remote_inbox_key = m.inbox_key;
+    l.remote_status = m.status;
+    l.remote_status_key = m.status_key;
+    verbs::connection c;
+    c.remote_qp = m.qp_number;
+    c.remote_psn = m.psn;
+    c.local_psn = l.psn;
+    c.path_mtu = verbs::mtu_from_bytes(chosen().mtu_bytes);
+    c.path = verbs::path_to(local_port(), address_of(from));
+    c.timeout = settings().qp_timeout;
+    c.retry = settings().qp_retry;
+    l.qp->to_ready_to_receive(c);
+    l.qp->to_ready_to_send(c);
+    l.separate_counter = !l.qp->data_in_order(IBV_WR_RDMA_WRITE);
+    l.receiving = true;
+    ++connections_;
+  }
+  if (m.hears_you != 0) l.ready = true;
+  if (m.wants_answer != 0) send_connect(l);
+}
+
+void rc::close() noexcept {
+  // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
+  // request.
+  try {
+    const auto give_up = steady::now() + std::chrono::seconds{2};
+    for (link* l : open_links_) {
+      if (!l->ready || !l->broken.empty() || departed(l->peer) || l->posted == l->completed) continue;
+      if (!has_room(*l)) continue;
+      ibv_send_wr request{};
+      request.opcode = IBV_WR_RDMA_WRITE;
+      request.send_flags = IBV_SEND_SIGNALED;
+      post(*l, request);
+    }
+    for (link* l : open_links_) {
+      while (l->ready && l->broken.empty() && !departed(l->peer) && l->completed < l->posted &&
+             steady::now() < give_up) {
+        read_datagrams();
+        reap();
+        sched_yield();
+      }
+    }
+  } catch (...) {
+    // The queues are destroyed next, whatever state they are in.
+  }
+  say_goodbye();
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,194 @@
+// Failures and the ways in which a rank learns of them: deadline, notices, status of the peer it waits for.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/endpoint.hpp>
+
+#include "messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+constexpr auto first_probe = std::chrono::milliseconds{20};
+constexpr auto probe_interval = std::chrono::milliseconds{100};
+/// Time that living ranks get to answer before a deadline is reported: they answer from inside their waits,
+/// where naps take at most 1 ms.
+constexpr auto answer_time = std::chrono::milliseconds{250};
+constexpr auto farewell_time = std::chrono::milliseconds{100};
+
+std::string list(const std::vector<int>& ranks) {
+  constexpr std::size_t shown = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), shown); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
+  if (ranks.size() > shown) text += fmt::format(" and {} more", ranks.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+steady::duration vigil::look(bool mind_deadline) {
+  const auto now = steady::now();
+  if (start_ == steady::time_point{}) {
+    start_ = now;
+    next_probe_ = now + first_probe;
+    owner_->status_->waiting_for = peer_;
+  }
+  owner_->progress();
+  owner_->check();
+  if (owner_->departed(peer_)) {
+    // Its last message may still be on its way, and overtaken by the farewell.
+    if (departed_at_ == steady::time_point{}) departed_at_ = now;
+    if (now - departed_at_ > farewell_time) owner_->left(peer_);
+  }
+  const auto waited = now - start_;
+  if (mind_deadline && waited > owner_->settings_.deadline) owner_->report_deadline(peer_, now_);
+  if (now >= next_probe_) {
+    next_probe_ = now + probe_interval;
+    auto& answer = owner_->answers_[static_cast<std::size_t>(peer_)];
+    if (answer) {
+      owner_->judge(peer_, *answer, now_);
+      answer.reset();
+    }
+    owner_->probe(peer_);
+  }
+  return waited;
+}
+
+void endpoint::check() {
+  if (notice_) {
+    // The reporter has told everyone: to tell it again would only multiply messages.
+    failure_ = std::move(notice_);
+    notice_.reset();
+    throw *failure_;
+  }
+}
+
+void endpoint::left(int peer) {
+  const call* mine = status_->find(number_);
+  lost(peer, fmt::format("it has left: it destroyed its communicator while this rank is in {}",
+                         mine ? mine->describe() : "a call"));
+}
+
+void endpoint::ask(int peer) {
+  send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question), {});
+}
+
+void endpoint::judge(int peer, const status_page& theirs, epoch now) {
+  const call* c = theirs.find(now.number);
+  if (c == nullptr || c->signature() == now.signature) return;
+  answers_[static_cast<std::size_t>(peer)] = theirs;
+  mismatch(peer, now);
+}
+
+void endpoint::mismatch(int peer, epoch now) {
+  // The peer is alive, or its message would not be here: give it a moment to say what it is doing.
+  auto& answer = answers_[static_cast<std::size_t>(peer)];
+  if (!answer) {
+    const auto until = steady::now() + answer_time;
+    ask(peer);
+    while (!answer && steady::now() < until) {
+      read_datagrams();
+      sched_yield();
+    }
+  }
+  const call* mine = status_->find(now.number);
+  const call* theirs = answer ? answer->find(now.number) : nullptr;
+  std::string what =
+      fmt::format("call {} on rank {} is {}", now.number, rank_, mine ? mine->describe() : "unknown");
+  if (mine != nullptr && theirs != nullptr)
+    what += fmt::format(", on rank {} it is {} ({})", peer, theirs->describe(), mine->difference(*theirs));
+  else
+    what += fmt::format(", on rank {} it is another one", peer);
+  throw error(errc::mismatch, what + "; all ranks must make the same calls in the same order", {rank_, peer});
+}
+
+void endpoint::lost(int peer, const std::string& why) {
+  throw error(errc::peer_lost,
+              fmt::format("rank {} on host {} is lost to rank {}: {}", peer,
+                          hosts_[static_cast<std::size_t>(peer)], rank_, why),
+              {peer});
+}
+
+void endpoint::throw_poisoned() const {
+  throw error(errc::poisoned,
+              fmt::format("the communicator of rank {} failed before: {}", rank_, failure_->what()),
+              failure_->ranks());
+}
+
+void endpoint::report_deadline(int peer, epoch now) {
+  std::fill(answers_.begin(), answers_.end(), std::nullopt);
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_ || departed(r)) continue;
+    insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question), {});
+  }
+  for (const auto until = steady::now() + answer_time; steady::now() < until;) {
+    progress();
+    sched_yield();
+  }
+  std::vector<int> late;
+  std::vector<int> silent;
+  std::string details;
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    const auto& answer = answers_[static_cast<std::size_t>(r)];
+    if (departed(r) || !answer) {
+      silent.push_back(r);
+      continue;
+    }
+    const call* theirs = answer->find(now.number);
+    if (theirs != nullptr && theirs->signature() != now.signature) mismatch(r, now);
+    if (answer->current < now.number) late.push_back(r);
+  }
+  const call* mine = status_->find(now.number);
+  std::string what =
+      fmt::format("rank {} waited {} ms in {} (call {}) for rank {}", rank_, settings_.deadline.count(),
+                  mine ? mine->describe() : "a call", now.number, peer);
+  if (!silent.empty())
+    what += fmt::format("; not in any call (dead, busy or departed): ranks {}", list(silent));
+  if (!late.empty()) what += fmt::format("; still in an earlier call: ranks {}", list(late));
+  std::vector<int> culprits = silent;
+  culprits.insert(culprits.end(), late.begin(), late.end());
+  if (culprits.empty()) {
+    culprits.push_back(peer);
+    what += "; all ranks answer and are in this call or a later one";
+  }
+  throw error(errc::deadline, what + "; config::deadline or CHORALE_DEADLINE_MS sets the limit", culprits);
+}
+
+void endpoint::fail(const error& e) noexcept {
+  try {
+    const bool first = !failure_;
+    if (first) failure_.emplace(e);
+    if (!first || e.code().category() != category()) return;
+    failure_notice n{};
+    n.code = e.code().value();
+    const std::string text = e.what();
+    n.bytes = static_cast<std::uint32_t>(text.copy(n.text, sizeof n.text));
+    for (const int r : e.ranks()) {
+      if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
+    }
+    for (int r = 0; r < size_; ++r) {
+      if (r == rank_ || departed(r)) continue;
+      insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::notice),
+                         std::as_bytes(std::span{&n, 1}));
+    }
+  } catch (...) {
+    // What cannot be told is seen by the others as silence.
+  }
+}
+
+void endpoint::take_notice(int from, std::span<const std::byte> body) {
+  failure_notice n;
+  if (body.size() != sizeof n || failure_ || notice_) return;
+  std::memcpy(&n, body.data(), sizeof n);
+  n.bytes = std::min<std::uint32_t>(n.bytes, failure_notice::text_bytes);
+  n.rank_count = std::clamp(n.rank_count, 0, 8);
+  notice_.emplace(static_cast<errc>(n.code),
+                  fmt::format("rank {} reports: {}", from, std::string_view{n.text, n.bytes}),
+                  std::vector<int>(n.ranks, n.ranks + n.rank_count));
+}
+
+}  // namespace chorale::transport
