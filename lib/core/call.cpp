@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/operators.hpp>
+#include <chorale/core/types.hpp>
 
 namespace chorale {
 
@@ -33,8 +35,9 @@ std::string call::difference(const call& other) const {
   if (what != other.what) add(fmt::format("{} against {}", name(what), name(other.what)));
   if (root != other.root) add(fmt::format("root {} against {}", root, other.root));
   if (bytes != other.bytes) add(fmt::format("{} against {} bytes", bytes, other.bytes));
-  if (type != other.type) add("another element type");
-  if (reduction != other.reduction) add("another operator");
+  if (type != other.type) add(fmt::format("{} against {}", describe_type(type), describe_type(other.type)));
+  if (reduction != other.reduction)
+    add(fmt::format("{} against {}", describe_operator(reduction), describe_operator(other.reduction)));
   return text.empty() ? "the same arguments" : text;
 }
 

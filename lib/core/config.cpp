@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -12,7 +14,13 @@
 extern char** environ;
 
 namespace chorale {
+
+using namespace std::chrono_literals;
+
 namespace {
+
+// 24 days: far from where adding it to a clock's now could overflow.
+constexpr std::chrono::milliseconds longest_deadline{std::numeric_limits<std::int32_t>::max()};
 
 [[noreturn]] void reject(std::string_view variable, std::string_view value) {
   const auto& known = environment_variables();
@@ -46,7 +54,7 @@ config config::from_environment() {
   read("CHORALE_PORT", c.port, 1, 255);
   if (std::getenv("CHORALE_GID_INDEX") != nullptr) {
     int index = 0;
-    read("CHORALE_GID_INDEX", index, 0, 65535);
+    read("CHORALE_GID_INDEX", index, 0, 255);
     c.gid_index = index;
   }
   read("CHORALE_PKEY_INDEX", c.pkey_index, 0, 65535);
@@ -56,7 +64,7 @@ config config::from_environment() {
   read("CHORALE_QP_TIMEOUT", c.qp_timeout, 1, 31);
   read("CHORALE_QP_RETRY", c.qp_retry, 0, 7);
   long long deadline = c.deadline.count();
-  read("CHORALE_DEADLINE_MS", deadline, 1, std::numeric_limits<int>::max());
+  read("CHORALE_DEADLINE_MS", deadline, 1, longest_deadline.count());
   c.deadline = std::chrono::milliseconds{deadline};
   read("CHORALE_BLOCK_BYTES", c.block_bytes, 256, 1 << 20);
   if (c.block_bytes % 64 != 0) reject("CHORALE_BLOCK_BYTES", std::getenv("CHORALE_BLOCK_BYTES"));
@@ -76,21 +84,26 @@ config config::from_environment() {
 }
 
 void config::validate() const {
-  const auto require = [](bool good, const char* field, const char* accepts) {
+  const auto require = [](bool good, const char* field, long long value, const char* accepts) {
     if (!good)
-      throw error(errc::invalid_argument,
-                  fmt::format("config::{} is out of range: it accepts {}", field, accepts));
+      throw error(
+          errc::invalid_argument,
+          fmt::format("config::{} is {}, which is out of range: it accepts {}", field, value, accepts));
   };
-  require(port >= 1, "port", "1 to 255");
-  require(!gid_index || *gid_index >= 0, "gid_index", "0 and up");
-  require(service_level <= 15, "service_level", "0 to 15");
-  require(usable_mtu(mtu), "mtu", "0, 256, 512, 1024, 2048 or 4096");
-  require(qp_timeout >= 1 && qp_timeout <= 31, "qp_timeout", "1 to 31");
-  require(qp_retry <= 7, "qp_retry", "0 to 7");
-  require(deadline.count() >= 1, "deadline", "1 ms and up");
+  require(port >= 1, "port", port, "1 to 255");
+  const int gid = gid_index.value_or(0);
+  require(gid >= 0 && gid <= 255, "gid_index", gid, "0 to 255");
+  require(service_level <= 15, "service_level", service_level, "0 to 15");
+  require(usable_mtu(mtu), "mtu", mtu, "0, 256, 512, 1024, 2048 or 4096");
+  require(qp_timeout >= 1 && qp_timeout <= 31, "qp_timeout", qp_timeout, "1 to 31");
+  require(qp_retry <= 7, "qp_retry", qp_retry, "0 to 7");
+  require(deadline >= 1ms && deadline <= longest_deadline, "deadline", deadline.count(),
+          "1 to 2147483647 ms");
   require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
-          "256 to 1048576, a multiple of 64");
-  require(blocks >= 2 && blocks <= 1024, "blocks", "2 to 1024");
+          static_cast<long long>(block_bytes), "256 to 1048576, a multiple of 64");
+  require(blocks >= 2 && blocks <= 1024, "blocks", blocks, "2 to 1024");
+  require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
+          static_cast<int>(wait), "wait_policy::automatic, spin or yield");
 }
 
 const std::vector<environment_variable>& environment_variables() {
@@ -98,7 +111,7 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_DEVICE", "a device name (ibv_devinfo shows them) or soft0",
        "RDMA device; unset: the first active one, else soft0"},
       {"CHORALE_PORT", "1 to 255", "port of the device, default 1"},
-      {"CHORALE_GID_INDEX", "0 to 65535",
+      {"CHORALE_GID_INDEX", "0 to 255",
        "row of the GID table; unset: on RoCE the first IPv4 RoCE v2 row, else 0"},
       {"CHORALE_PKEY_INDEX", "0 to 65535", "row of the partition key table, default 0"},
       {"CHORALE_SERVICE_LEVEL", "0 to 15", "service level, default 0"},

@@ -158,16 +158,31 @@ void endpoint::report_deadline(int peer, epoch now) {
   throw error(errc::deadline, what + "; config::deadline or CHORALE_DEADLINE_MS sets the limit", culprits);
 }
 
-void endpoint::fail(const error& e) noexcept {
+void endpoint::fail(const std::exception_ptr& why) noexcept {
+  if (failure_) return;
   try {
-    const bool first = !failure_;
-    if (first) failure_.emplace(e);
-    if (!first || e.code().category() != category()) return;
+    std::rethrow_exception(why);
+  } catch (const error& e) {
+    failure_.emplace(e);
+  } catch (const std::exception& e) {
+    failure_.emplace(errc::poisoned, fmt::format("rank {} left a call by an exception: {}", rank_, e.what()),
+                     std::vector<int>{rank_});
+  } catch (...) {
+    failure_.emplace(errc::poisoned, fmt::format("rank {} left a call by an unknown exception", rank_),
+                     std::vector<int>{rank_});
+  }
+  tell_failure();
+}
+
+void endpoint::tell_failure() noexcept {
+  try {
     failure_notice n{};
-    n.code = e.code().value();
-    const std::string text = e.what();
+    // An errno of this rank says nothing to another: there it is a failed verbs call.
+    n.code = failure_->code().category() == category() ? failure_->code().value()
+                                                       : static_cast<int>(errc::verbs_failed);
+    const std::string text = failure_->what();
     n.bytes = static_cast<std::uint32_t>(text.copy(n.text, sizeof n.text));
-    for (const int r : e.ranks()) {
+    for (const int r : failure_->ranks()) {
       if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
     }
     for (int r = 0; r < size_; ++r) {

@@ -73,8 +73,8 @@ class endpoint {
     return {number_, c.signature()};
   }
   void complete(epoch now) noexcept { status_->completed = now.number; }
-  /// Poisons the communicator with `e` and tells all ranks; later calls throw errc::poisoned.
-  void fail(const error& e) noexcept;
+  /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
+  void fail(const std::exception_ptr& why) noexcept;
 
   /// Blocking calls wait inside an await; nonblocking ones park there.
   void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
@@ -177,6 +177,7 @@ class endpoint {
   struct card;
 
   [[noreturn]] void throw_poisoned() const;
+  void tell_failure() noexcept;
   [[noreturn]] void report_deadline(int peer, epoch now);
   void check();
   [[noreturn]] void left(int peer);

@@ -1,0 +1,122 @@
+// Nonblocking calls: the handle of one, and the queue in which a communicator runs them.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+#include <chorale/core/task.hpp>
+#include <chorale/transport/endpoint.hpp>
+
+namespace chorale {
+
+namespace detail {
+
+/// One call that was begun and may not be over.
+struct pending_call {
+  task<> algorithm;
+  epoch now;
+  bool started = false;
+  bool done = false;
+  std::exception_ptr failure;
+};
+
+/// The calls of one communicator, in the order in which they were made. They run one after the other: that is
+/// the order on all ranks, so none can wait for a later one.
+class call_queue {
+ public:
+  explicit call_queue(transport::endpoint& net) noexcept : net_(&net) {}
+  call_queue(const call_queue&) = delete;
+  call_queue& operator=(const call_queue&) = delete;
+  ~call_queue() { abandon(std::make_exception_ptr(error(errc::poisoned, "the communicator was destroyed"))); }
+
+  void push(std::shared_ptr<pending_call> call) { calls_.push_back(std::move(call)); }
+  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
+
+  /// Gets on with the calls as far as possible without waiting, or, with `wait`, waits for one thing.
+  void drive(bool wait) {
+    while (!calls_.empty()) {
+      const auto head = calls_.front();
+      net_->set_blocking(false);
+      if (!std::exchange(head->started, true))
+        head->algorithm.resume();
+      else
+        net_->advance(std::exchange(wait, false));
+      if (!head->algorithm.done()) {
+        if (wait) continue;
+        return;
+      }
+      finish(*head);
+    }
+  }
+
+  void drain() {
+    while (!calls_.empty()) drive(true);
+  }
+
+ private:
+  void finish(pending_call& head) {
+    head.done = true;
+    calls_.pop_front();
+    try {
+      head.algorithm.result();
+      net_->complete(head.now);
+    } catch (...) {
+      head.failure = std::current_exception();
+      net_->fail(head.failure);
+      abandon(head.failure);
+    }
+  }
+  void abandon(const std::exception_ptr& why) {
+    for (auto& call : std::exchange(calls_, {})) {
+      call->done = true;
+      call->failure = why;
+      call->algorithm = {};
+    }
+  }
+
+  transport::endpoint* net_;
+  std::deque<std::shared_ptr<pending_call>> calls_;
+};
+
+}  // namespace detail
+
+/// A nonblocking call. Its buffers must stay untouched until `test()` has returned true or `wait()` has
+/// returned. It progresses while any request of its communicator is tested or waited for, or a blocking call
+/// is made; dropping the request does not cancel the call. Must not be used after its communicator has ended.
+/// Same thread as the communicator.
+class [[nodiscard]] request {
+ public:
+  request() = default;
+  request(std::shared_ptr<detail::pending_call> call, detail::call_queue& queue) noexcept
+      : call_(std::move(call)), queue_(&queue) {}
+
+  /// True once the call is over; makes progress. @throws error, once, if the call failed.
+  bool test() {
+    if (!call_) return true;
+    if (!call_->done) queue_->drive(false);
+    if (!call_->done) return false;
+    take();
+    return true;
+  }
+
+  /// Returns when the call is over. @throws error if it failed; errc::deadline if a wait in it took too long.
+  void wait() {
+    if (!call_) return;
+    while (!call_->done) queue_->drive(true);
+    take();
+  }
+
+ private:
+  void take() {
+    const auto call = std::exchange(call_, nullptr);
+    if (call->failure) std::rethrow_exception(call->failure);
+  }
+
+  std::shared_ptr<detail::pending_call> call_;
+  detail::call_queue* queue_ = nullptr;
+};
+
+}  // namespace chorale
