@@ -21,8 +21,8 @@ inline void pause() noexcept {
 }
 
 /// What a waiter does between two looks at memory: pauses first if each rank has a core of its own, then
-/// gives the core away, then naps for longer and longer (50 us to 1 ms), so that a rank that waits for
-/// long costs nothing. Spinning before yielding is what costs when ranks outnumber cores.
+/// gives the core away, then naps, so that a rank that waits for long costs nothing. Spinning before
+/// yielding is what costs when ranks outnumber cores. A nap is at most a 32nd of the time waited so far.
 class backoff {
  public:
   explicit backoff(bool spin) noexcept : spin_(spin) {}
@@ -34,28 +34,27 @@ class backoff {
       pause();
       return steps_ % 256 == 0;
     }
-    if (naps_ == 0) {
+    if (nap_ns_ == 0) {
       sched_yield();
-      return true;
+      return steps_ % 8 == 0;
     }
-    nap_ = std::min(nap_ * 2, longest_nap);
-    timespec t{0, nap_};
+    timespec t{0, nap_ns_};
     nanosleep(&t, nullptr);
     return true;
   }
 
-  /// To be told when the wait has lasted `waited`: after 5 ms the naps begin.
+  /// To be told how long the wait has lasted: after 5 ms the naps begin.
   void elapsed(steady::duration waited) noexcept {
-    if (waited > std::chrono::milliseconds{5}) naps_ = 1;
+    if (waited > std::chrono::milliseconds{5})
+      nap_ns_ = std::min<long>(longest_nap_ns, std::chrono::nanoseconds{waited}.count() / 32);
   }
 
  private:
   static constexpr std::uint64_t spins = 4096;
-  static constexpr long longest_nap = 1'000'000;
+  static constexpr long longest_nap_ns = 1'000'000;
   bool spin_;
-  int naps_ = 0;
   std::uint64_t steps_ = 0;
-  long nap_ = 25'000;
+  long nap_ns_ = 0;
 };
 
 }  // namespace chorale
