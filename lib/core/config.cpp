@@ -84,7 +84,7 @@ config config::from_environment() {
 }
 
 void config::validate() const {
-  const auto require = [](bool good, const char* field, long long value, const char* accepts) {
+  const auto require = [](bool good, const char* field, auto value, const char* accepts) {
     if (!good)
       throw error(
           errc::invalid_argument,
@@ -100,7 +100,7 @@ void config::validate() const {
   require(deadline >= 1ms && deadline <= longest_deadline, "deadline", deadline.count(),
           "1 to 2147483647 ms");
   require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
-          static_cast<long long>(block_bytes), "256 to 1048576, a multiple of 64");
+          block_bytes, "256 to 1048576, a multiple of 64");
   require(blocks >= 2 && blocks <= 1024, "blocks", blocks, "2 to 1024");
   require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
           static_cast<int>(wait), "wait_policy::automatic, spin or yield");

@@ -26,7 +26,8 @@ struct config {
   std::string device;
   /// `CHORALE_PORT`: port number, from 1.
   std::uint8_t port = 1;
-  /// `CHORALE_GID_INDEX`: row of the port's GID table. Unset: on RoCE the first IPv4 RoCE v2 row, else 0.
+  /// `CHORALE_GID_INDEX`: row of the port's GID table, 0 to 255 (verbs address it by 8 bits). Unset: on RoCE
+  /// the first IPv4 RoCE v2 row, else 0.
   std::optional<int> gid_index;
   /// `CHORALE_PKEY_INDEX`: row of the port's partition key table.
   std::uint16_t pkey_index = 0;
@@ -38,7 +39,8 @@ struct config {
   std::uint8_t qp_timeout = 14;
   /// `CHORALE_QP_RETRY`: transport retries before a peer counts as lost, 0 to 7.
   std::uint8_t qp_retry = 7;
-  /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come.
+  /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come;
+  /// 1 to 2147483647 ms.
   std::chrono::milliseconds deadline{60'000};
   /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer included; 256 to 1 MiB, multiple of 64.
   std::size_t block_bytes = 8192;

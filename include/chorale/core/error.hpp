@@ -9,8 +9,8 @@
 
 namespace chorale {
 
-/// What went wrong, where no errno says it. Each has a category message that names the remedy in general;
-/// the text of the `error` names the call, the object and the rank.
+/// What went wrong, where no errno says it. Each has a short category message, which ends the
+/// text of an `error`; what stands before it names the call, the object, the rank and the remedy.
 enum class errc {
   invalid_argument = 1,  ///< the caller passed something out of range
   invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used
@@ -48,7 +48,7 @@ class error : public std::system_error {
   std::vector<int> ranks_;
 };
 
-/// Throws an `error` with a positive errno as its code: "`call` on `object`: <errno text>. `remedy`".
+/// Throws an `error` with a positive errno as its code: "`call` on `object` (`remedy`): <errno text>".
 [[noreturn]] void throw_errno(int errnum, std::string_view call, std::string_view object,
                               std::string_view remedy = {});
 

@@ -173,10 +173,10 @@ inline constexpr bitwise_or_t bitwise_or{};
 inline constexpr bitwise_xor_t bitwise_xor{};
 
 namespace detail {
-/// Names by tag; 0 stands for every operator that is not one of ours.
-inline constexpr const char* operator_names[] = {"user operator", "sum",         "prod",       "min",
-                                                 "max",           "logical_and", "logical_or", "logical_xor",
-                                                 "bitwise_and",   "bitwise_or",  "bitwise_xor"};
+/// Names by tag.
+inline constexpr const char* operator_names[] = {"no operator", "sum",         "prod",       "min",
+                                                 "max",         "logical_and", "logical_or", "logical_xor",
+                                                 "bitwise_and", "bitwise_or",  "bitwise_xor"};
 
 template <class Op>
 inline constexpr std::uint32_t builtin_tag = 0;
@@ -215,9 +215,9 @@ template <class Op>
            (detail::hash(detail::spelling<plain>()) ^ static_cast<std::uint32_t>(sizeof(plain)));
 }
 
-/// An operator's tag in words, for messages: "sum", "user operator".
+/// An operator's tag in words, for messages: "sum", "user operator"; 0 is "no operator".
 [[nodiscard]] inline std::string describe_operator(std::uint32_t tag) {
-  return detail::operator_names[tag < std::size(detail::operator_names) ? tag : 0];
+  return tag < std::size(detail::operator_names) ? detail::operator_names[tag] : "user operator";
 }
 
 }  // namespace chorale

@@ -62,8 +62,9 @@ template <element T>
   return static_cast<std::uint32_t>(kind) << 24 | size;
 }
 
-/// A type tag in words, for messages: "int32", "float64", "24-byte struct".
+/// A type tag in words, for messages: "int32", "float64", "24-byte struct"; 0 is "no element type".
 [[nodiscard]] inline std::string describe_type(std::uint32_t tag) {
+  if (tag == 0) return "no element type";
   const std::uint32_t size = tag & 0xff'ffffU;
   const std::string bits = std::to_string(8 * size);
   switch (static_cast<type_kind>(tag >> 24)) {

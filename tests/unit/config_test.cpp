@@ -1,0 +1,234 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
+
+using Catch::Contains;
+using chorale::config;
+using chorale::errc;
+using chorale::wait_policy;
+
+extern char** environ;
+
+namespace {
+
+/// An environment without CHORALE_* but for those set through it; the former one comes back at the end.
+class environment {
+ public:
+  environment() {
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text{*entry};
+      if (text.starts_with("CHORALE_"))
+        saved_[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+    }
+    for (const auto& [name, value] : saved_) unsetenv(name.c_str());
+  }
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+  ~environment() {
+    for (const auto& name : set_) unsetenv(name.c_str());
+    for (const auto& [name, value] : saved_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  void set(const std::string& name, const std::string& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+    set_.insert(name);
+  }
+
+ private:
+  std::map<std::string, std::string> saved_;
+  std::set<std::string> set_;
+};
+
+config with(const std::string& name, const std::string& value) {
+  environment env;
+  env.set(name, value);
+  return config::from_environment();
+}
+
+void check_refused(const std::string& name, const std::string& value) {
+  INFO(name << "='" << value << "'");
+  try {
+    with(name, value);
+    FAIL_CHECK("was accepted");
+  } catch (const chorale::error& e) {
+    CHECK(e.code() == errc::invalid_environment);
+    CHECK_THAT(e.what(), Contains(name + "='" + value + "'"));
+    CHECK(e.ranks().empty());
+    for (const auto& variable : chorale::environment_variables())
+      if (variable.name == name) CHECK_THAT(e.what(), Contains(std::string{variable.accepts}));
+  }
+}
+
+template <class Change>
+void check_invalid(const std::string& field, Change change) {
+  config c;
+  change(c);
+  INFO("field " << field);
+  try {
+    c.validate();
+    FAIL_CHECK("was accepted");
+  } catch (const chorale::error& e) {
+    CHECK(e.code() == errc::invalid_argument);
+    CHECK_THAT(e.what(), Contains("config::" + field + " "));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("config: an empty environment gives the documented defaults, and they are valid", "[config]") {
+  const environment env;
+  const config c = config::from_environment();
+  CHECK(c.device.empty());
+  CHECK(c.port == 1);
+  CHECK_FALSE(c.gid_index.has_value());
+  CHECK(c.pkey_index == 0);
+  CHECK(c.service_level == 0);
+  CHECK(c.mtu == 0);
+  CHECK(c.qp_timeout == 14);
+  CHECK(c.qp_retry == 7);
+  CHECK(c.deadline == std::chrono::seconds{60});
+  CHECK(c.block_bytes == 8192);
+  CHECK(c.blocks == 8);
+  CHECK(c.wait == wait_policy::automatic);
+  CHECK_NOTHROW(c.validate());
+}
+
+TEST_CASE("config: every variable sets its field, from the lowest to the highest value", "[config]") {
+  CHECK(with("CHORALE_DEVICE", "mlx5_0").device == "mlx5_0");
+  CHECK(with("CHORALE_PORT", "1").port == 1);
+  CHECK(with("CHORALE_PORT", "255").port == 255);
+  CHECK(with("CHORALE_GID_INDEX", "0").gid_index == 0);
+  CHECK(with("CHORALE_GID_INDEX", "255").gid_index == 255);
+  CHECK(with("CHORALE_PKEY_INDEX", "65535").pkey_index == 65535);
+  CHECK(with("CHORALE_SERVICE_LEVEL", "15").service_level == 15);
+  for (const int mtu : {0, 256, 512, 1024, 2048, 4096})
+    CHECK(with("CHORALE_MTU", std::to_string(mtu)).mtu == mtu);
+  CHECK(with("CHORALE_QP_TIMEOUT", "1").qp_timeout == 1);
+  CHECK(with("CHORALE_QP_TIMEOUT", "31").qp_timeout == 31);
+  CHECK(with("CHORALE_QP_RETRY", "0").qp_retry == 0);
+  CHECK(with("CHORALE_DEADLINE_MS", "1").deadline == std::chrono::milliseconds{1});
+  CHECK(with("CHORALE_DEADLINE_MS", "2147483647").deadline.count() == 2147483647);
+  CHECK(with("CHORALE_BLOCK_BYTES", "256").block_bytes == 256);
+  CHECK(with("CHORALE_BLOCK_BYTES", "1048576").block_bytes == 1048576);
+  CHECK(with("CHORALE_BLOCKS", "2").blocks == 2);
+  CHECK(with("CHORALE_BLOCKS", "1024").blocks == 1024);
+  CHECK(with("CHORALE_WAIT", "auto").wait == wait_policy::automatic);
+  CHECK(with("CHORALE_WAIT", "spin").wait == wait_policy::spin);
+  CHECK(with("CHORALE_WAIT", "yield").wait == wait_policy::yield);
+}
+
+TEST_CASE("config: what the environment may set is valid", "[config]") {
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"CHORALE_PORT", "255"},
+                                                                      {"CHORALE_GID_INDEX", "255"},
+                                                                      {"CHORALE_SERVICE_LEVEL", "15"},
+                                                                      {"CHORALE_MTU", "4096"},
+                                                                      {"CHORALE_QP_TIMEOUT", "31"},
+                                                                      {"CHORALE_QP_RETRY", "7"},
+                                                                      {"CHORALE_DEADLINE_MS", "2147483647"},
+                                                                      {"CHORALE_BLOCK_BYTES", "1048576"},
+                                                                      {"CHORALE_BLOCKS", "1024"}}) {
+    INFO(name);
+    CHECK_NOTHROW(with(name, value).validate());
+  }
+}
+
+TEST_CASE("config: a value that cannot be used is refused by name, with what would do", "[config]") {
+  const std::map<std::string, std::vector<std::string>> out_of_range{
+      {"CHORALE_PORT", {"0", "256"}},
+      {"CHORALE_GID_INDEX", {"256", "65536"}},
+      {"CHORALE_PKEY_INDEX", {"65536"}},
+      {"CHORALE_SERVICE_LEVEL", {"16"}},
+      {"CHORALE_MTU", {"1", "255", "257", "1500", "8192"}},
+      {"CHORALE_QP_TIMEOUT", {"0", "32"}},
+      {"CHORALE_QP_RETRY", {"8"}},
+      {"CHORALE_DEADLINE_MS", {"0", "2147483648"}},
+      {"CHORALE_BLOCK_BYTES", {"0", "192", "257", "1000", "1048640"}},
+      {"CHORALE_BLOCKS", {"0", "1", "1025"}},
+  };
+  for (const auto& [name, values] : out_of_range) {
+    for (const auto& value : values) check_refused(name, value);
+    for (const char* value :
+         {"", " ", "-1", "+1", "1 ", " 1", "0x10", "1e3", "1.0", "one", "8K", "99999999999999999999"})
+      check_refused(name, value);
+  }
+  for (const char* value : {"", "AUTO", "sleep", "spin ", "1"}) check_refused("CHORALE_WAIT", value);
+}
+
+TEST_CASE("config: validate() names the field that is out of range", "[config]") {
+  check_invalid("port", [](config& c) { c.port = 0; });
+  check_invalid("gid_index", [](config& c) { c.gid_index = -1; });
+  check_invalid("gid_index", [](config& c) { c.gid_index = 256; });
+  check_invalid("service_level", [](config& c) { c.service_level = 16; });
+  check_invalid("mtu", [](config& c) { c.mtu = 1500; });
+  check_invalid("mtu", [](config& c) { c.mtu = -256; });
+  check_invalid("qp_timeout", [](config& c) { c.qp_timeout = 0; });
+  check_invalid("qp_timeout", [](config& c) { c.qp_timeout = 32; });
+  check_invalid("qp_retry", [](config& c) { c.qp_retry = 8; });
+  check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds{0}; });
+  check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds{-5}; });
+  check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds::max(); });
+  check_invalid("block_bytes", [](config& c) { c.block_bytes = 0; });
+  check_invalid("block_bytes", [](config& c) { c.block_bytes = 300; });
+  check_invalid("block_bytes",
+                [](config& c) { c.block_bytes = std::numeric_limits<std::size_t>::max() / 64 * 64; });
+  check_invalid("blocks", [](config& c) { c.blocks = 1; });
+  check_invalid("blocks", [](config& c) { c.blocks = 1025; });
+  check_invalid("wait", [](config& c) { c.wait = static_cast<wait_policy>(3); });
+}
+
+TEST_CASE("config: misspelt variables are found, known ones and those of tests are not", "[config]") {
+  environment env;
+  CHECK(chorale::unknown_environment_variables().empty());
+  for (const auto& variable : chorale::environment_variables()) env.set(std::string{variable.name}, "1");
+  env.set("CHORALE_TEST_SEED", "7");
+  env.set("CHORAL_DEVICE", "near miss without our prefix");
+  CHECK(chorale::unknown_environment_variables().empty());
+  env.set("CHORALE_DEVISE", "soft0");
+  env.set("CHORALE_", "");
+  const auto unknown = chorale::unknown_environment_variables();
+  CHECK(std::set<std::string>(unknown.begin(), unknown.end()) ==
+        std::set<std::string>{"CHORALE_", "CHORALE_DEVISE"});
+  unsetenv("CHORAL_DEVICE");
+}
+
+TEST_CASE("config: the table has each variable that the sources name, once, with its words", "[config]") {
+  std::set<std::string> table;
+  for (const auto& variable : chorale::environment_variables()) {
+    INFO(variable.name);
+    CHECK(table.insert(std::string{variable.name}).second);
+    CHECK_FALSE(variable.accepts.empty());
+    CHECK_FALSE(variable.meaning.empty());
+  }
+  const std::filesystem::path root{CHORALE_SOURCE_ROOT};
+  const std::regex quoted{"\"(CHORALE_[A-Z0-9_]*[A-Z0-9])\""};
+  int files = 0;
+  for (const char* folder : {"include", "lib"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{root / folder}) {
+      const auto extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".hpp") continue;
+      ++files;
+      std::ostringstream text;
+      text << std::ifstream{entry.path()}.rdbuf();
+      const std::string source = text.str();
+      for (std::sregex_iterator match{source.begin(), source.end(), quoted}, end; match != end; ++match) {
+        const std::string name = (*match)[1];
+        if (name.starts_with("CHORALE_TEST_")) continue;
+        INFO(entry.path() << " names " << name
+                          << ": add it to environment_variables() in lib/core/config.cpp");
+        CHECK(table.contains(name));
+      }
+    }
+  }
+  CHECK(files > 10);
+}
