@@ -33,15 +33,15 @@ def find(folder, name):
 def by_pkg_config(options, installed, work):
     """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale)."""
     pc = find(installed, "chorale.pc")
-    # The build's prefix is where the library will be, the temporary folder where it is.
-    lines = pc.read_text().splitlines()
-    if lines.count(f"prefix={options.prefix}") != 1:
-        sys.exit(f"{pc} does not set prefix={options.prefix} once")
-    lines[lines.index(f"prefix={options.prefix}")] = f"prefix={installed}"
-    pc.write_text("\n".join(lines) + "\n")
+    # The build's prefix is where the library will be, the temporary folder where it is. (A bundled fmt has its own.)
+    for file in pc.parent.glob("*.pc"):
+        lines = file.read_text().splitlines()
+        if lines.count(f"prefix={options.prefix}") != 1:
+            sys.exit(f"{file} does not set prefix={options.prefix} once")
+        lines[lines.index(f"prefix={options.prefix}")] = f"prefix={installed}"
+        file.write_text("\n".join(lines) + "\n")
     environment = dict(os.environ)
-    environment["PKG_CONFIG_PATH"] = os.pathsep.join(
-        [str(pc.parent), str(pc.parent.parent.parent / "share" / "pkgconfig"), environment.get("PKG_CONFIG_PATH", "")])
+    environment["PKG_CONFIG_PATH"] = os.pathsep.join([str(pc.parent), environment.get("PKG_CONFIG_PATH", "")])
     query = run(["pkg-config", "--cflags", "--libs", "chorale"], env=environment, stdout=subprocess.PIPE)
     print(query.stdout, end="")
     program = work / "consumer"
