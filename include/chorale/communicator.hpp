@@ -2,12 +2,13 @@
 // time.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,13 +88,13 @@ class communicator {
   request ibarrier() { return start(barrier_call(), start_barrier()); }
 
   /// Copies `data` of rank `root` into `data` of all ranks; the same count everywhere.
-  template <element T>
-  void broadcast(std::span<T> data, int root = 0) {
-    run(broadcast_call(data, root), start_broadcast(data, root));
+  template <element T, std::size_t N>
+  void broadcast(std::span<T, N> data, int root = 0) {
+    run(broadcast_call<T>(data, root), start_broadcast<T>(data, root));
   }
-  template <element T>
-  request ibroadcast(std::span<T> data, int root = 0) {
-    return start(broadcast_call(data, root), start_broadcast(data, root));
+  template <element T, std::size_t N>
+  request ibroadcast(std::span<T, N> data, int root = 0) {
+    return start(broadcast_call<T>(data, root), start_broadcast<T>(data, root));
   }
   template <element T>
   void broadcast(T& value, int root = 0) {
@@ -102,20 +103,21 @@ class communicator {
 
   /// data[i] = op over all ranks' data[i], evaluated in rank order, on every rank and to the same bits. In
   /// place.
-  template <element T, class Op = sum_t>
+  template <element T, std::size_t N, class Op = sum_t>
   requires reduction_operator<Op, T>
-  void allreduce(std::span<T> data, Op op = {}) {
-    run(reduction_call<Op>(operation::allreduce, data, -1), start_allreduce(data, std::move(op)));
+  void allreduce(std::span<T, N> data, Op op = {}) {
+    run(reduction_call<Op, T>(operation::allreduce, data, -1), start_allreduce<T>(data, std::move(op)));
   }
-  template <element T, class Op = sum_t>
-  requires reduction_operator<Op, T> request iallreduce(std::span<T> data, Op op = {}) {
-    return start(reduction_call<Op>(operation::allreduce, data, -1), start_allreduce(data, std::move(op)));
+  template <element T, std::size_t N, class Op = sum_t>
+  requires reduction_operator<Op, T> request iallreduce(std::span<T, N> data, Op op = {}) {
+    return start(reduction_call<Op, T>(operation::allreduce, data, -1),
+                 start_allreduce<T>(data, std::move(op)));
   }
   /// The same with separate buffers of equal size, which do not overlap unless they are the same.
-  template <element T, class Op = sum_t>
+  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
   requires reduction_operator<Op, T>
-  void allreduce(std::span<const T> in, std::span<T> out, Op op = {}) {
-    copy_operand(in, out, "allreduce");
+  void allreduce(std::span<const T, N> in, std::span<T, M> out, Op op = {}) {
+    copy_operand<T>(in, out, "allreduce");
     allreduce(out, std::move(op));
   }
   template <element T, class Op = sum_t>
@@ -126,15 +128,15 @@ class communicator {
 
   /// out[i] = op over all ranks' in[i], evaluated in rank order, at rank `root`; elsewhere `out` is not
   /// touched and may be empty. `in` and `out` may be the same.
-  template <element T, class Op = sum_t>
+  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
   requires reduction_operator<Op, T>
-  void reduce(std::span<const T> in, std::span<T> out, Op op = {}, int root = 0) {
-    run(reduce_call<Op>(in, out, root), start_reduce(in, out, std::move(op), root));
+  void reduce(std::span<const T, N> in, std::span<T, M> out, Op op = {}, int root = 0) {
+    run(reduce_call<Op, T>(in, out, root), start_reduce<T>(in, out, std::move(op), root));
   }
-  template <element T, class Op = sum_t>
-  requires reduction_operator<Op, T> request ireduce(std::span<const T> in, std::span<T> out, Op op = {},
-                                                     int root = 0) {
-    return start(reduce_call<Op>(in, out, root), start_reduce(in, out, std::move(op), root));
+  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
+  requires reduction_operator<Op, T> request ireduce(std::span<const T, N> in, std::span<T, M> out,
+                                                     Op op = {}, int root = 0) {
+    return start(reduce_call<Op, T>(in, out, root), start_reduce<T>(in, out, std::move(op), root));
   }
 
  private:
@@ -185,9 +187,12 @@ class communicator {
   }
   template <class T, class Op>
   task<> reduce_rank_by_rank(epoch now, std::span<const T> in, std::span<T> out, Op op, int root) {
-    std::vector<T> work(in.begin(), in.end());
-    co_await allreduce::rank_by_rank::run(net_, now, std::span{work}, op);
-    if (rank() == root) std::copy(work.begin(), work.end(), out.begin());
+    // Bytes, since `in` and `out` need not be aligned.
+    std::vector<std::byte> work(in.size_bytes());
+    if (!work.empty()) std::memcpy(work.data(), in.data(), work.size());
+    co_await allreduce::rank_by_rank::run(net_, now, std::span{reinterpret_cast<T*>(work.data()), in.size()},
+                                          op);
+    if (rank() == root && !work.empty()) std::memcpy(out.data(), work.data(), work.size());
   }
 
   /// A blocking call: its waits happen inside the awaits, so that it is over when `resume` returns.
@@ -233,7 +238,7 @@ class communicator {
   template <class T>
   void copy_operand(std::span<const T> in, std::span<T> out, const char* what) const {
     if (in.size() != out.size()) reject_sizes(what, in.size(), out.size());
-    if (in.data() != out.data()) std::memcpy(out.data(), in.data(), in.size_bytes());
+    if (!in.empty() && in.data() != out.data()) std::memcpy(out.data(), in.data(), in.size_bytes());
   }
 
   Transport net_;

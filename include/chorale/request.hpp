@@ -68,6 +68,8 @@ class call_queue {
       net_->fail(head.failure);
       abandon(head.failure);
     }
+    // The frame is the communicator's, which the request may outlive.
+    head.algorithm = {};
   }
   void abandon(const std::exception_ptr& why) {
     for (auto& call : std::exchange(calls_, {})) {

@@ -32,7 +32,7 @@ struct rank_by_rank {
       else
         combine_left<T>(result.data(), operand.data(), data.size(), op);
     }
-    std::memcpy(mine.data(), result.data(), mine.size());
+    if (!mine.empty()) std::memcpy(mine.data(), result.data(), mine.size());
   }
 };
 

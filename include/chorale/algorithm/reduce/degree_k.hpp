@@ -29,6 +29,7 @@ struct degree_k {
   template <mailbox_transport Net, element T, reduction_operator<T> Op>
   static task<> run(Net& net, epoch now, std::span<const T> in, std::span<T> out, Op op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
+    const auto target = std::as_writable_bytes(out);
     std::vector<std::byte> scratch;
     std::size_t at = 0;
     for (const auto block : chunks{in, net.block_bytes()}) {
@@ -44,12 +45,11 @@ struct degree_k {
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, {result, bytes.size()});
       if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
-      auto* place = reinterpret_cast<std::byte*>(out.data()) + at;
       if (tree.deliver_from() >= 0) {
         auto arrived = co_await net.receive(tree.deliver_from(), now);
-        std::memcpy(place, arrived.bytes().data(), bytes.size());
+        std::memcpy(target.data() + at, arrived.bytes().data(), bytes.size());
       } else if (net.rank() == root) {
-        std::memmove(place, result, bytes.size());
+        std::memmove(target.data() + at, result, bytes.size());
       }
       at += bytes.size();
     }
