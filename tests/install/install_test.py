@@ -53,7 +53,7 @@ def by_pkg_config(options, installed, work):
 def by_cmake(options, installed, work):
     """Builds as a CMake project would: find_package(chorale), chorale::chorale."""
     build = work / "build"
-    run(["cmake", "-S", str(HERE / "consumer"), "-B", str(build), f"-DCMAKE_PREFIX_PATH={installed}",
+    run(["cmake", "-G", "Ninja", "-S", str(HERE / "consumer"), "-B", str(build), f"-DCMAKE_PREFIX_PATH={installed}",
          f"-DCMAKE_CXX_COMPILER={options.cxx}",
          f"-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror {options.cxx_flags}"])
     run(["cmake", "--build", str(build), "--verbose"])
