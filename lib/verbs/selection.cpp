@@ -48,11 +48,6 @@ int configured_gid(const device& from, std::uint8_t port, int index, bool ethern
         fmt::format("GID index {} of port {} of {} is empty; rows in use: {}; set CHORALE_GID_INDEX to "
                     "one of these or unset it",
                     index, port, from.name(), list_rows(rows)));
-  if (index > 255)
-    throw error(errc::invalid_argument,
-                fmt::format("GID index {} of {} is over 255, the last that an address can "
-                            "name; unset CHORALE_GID_INDEX",
-                            index, from.name()));
   if (ethernet && row->type == IBV_GID_TYPE_ROCE_V1)
     result.remarks.push_back(fmt::format(
         "GID index {} of {} is RoCE v1: it is not routed and does not reach peers that use RoCE v2", index,

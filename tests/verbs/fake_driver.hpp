@@ -1,0 +1,67 @@
+// A driver without a device: it hands out empty objects, counts them, and fails where a test asks for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <chorale/verbs/driver.hpp>
+
+namespace fake {
+
+struct row {
+  ibv_gid gid{};
+  std::uint32_t type = IBV_GID_TYPE_IB;
+  bool used = true;
+};
+
+struct port {
+  ibv_port_state state = IBV_PORT_ACTIVE;
+  std::uint8_t link_layer = IBV_LINK_LAYER_INFINIBAND;
+  ibv_mtu active_mtu = IBV_MTU_4096;
+  std::vector<row> gids;
+  std::vector<std::uint16_t> pkeys{0xffff};
+};
+
+struct device {
+  std::string name;
+  std::vector<port> ports;
+  ibv_transport_type transport = IBV_TRANSPORT_IB;
+  int open_errno = 0;  ///< with which opening it fails
+};
+
+/// What the driver has and what happened to it. Each driver has one of its own.
+struct machine {
+  std::vector<device> devices;
+  int list_errno = 0;                   ///< with which listing fails
+  std::map<std::string, int> failures;  ///< entry of the table -> errno with which it fails
+  std::map<std::string, int> live;      ///< kind of object -> how many there are
+  int poll_result = 0;                  ///< of ibv_poll_cq
+  int post_result = 0;                  ///< of ibv_post_send and its kin
+  ibv_qp_state state = IBV_QPS_RESET;   ///< of every queue pair
+
+  /// Objects of all kinds that there are.
+  [[nodiscard]] int total() const {
+    int sum = 0;
+    for (const auto& [kind, count] : live) sum += count;
+    return sum;
+  }
+};
+
+/// The two machines, and their drivers named as "rdma-core" and "soft", so that choose() takes them for
+/// these.
+machine& real();
+machine& software();
+const chorale::verbs::driver& real_driver();
+const chorale::verbs::driver& software_driver();
+
+/// ::ffff:a.b.c.d with a RoCE v2 type, and an fe80:: row of the given type.
+row ipv4_row(std::uint32_t type = IBV_GID_TYPE_ROCE_V2);
+row link_local_row(std::uint32_t type);
+row empty_row();
+/// A device with one active InfiniBand port, one active Ethernet port with the usual four GID rows.
+device infiniband(const std::string& name);
+device roce(const std::string& name);
+
+}  // namespace fake

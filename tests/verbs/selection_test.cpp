@@ -1,0 +1,227 @@
+// choose(): which device, port, GID, MTU; every setting that does not fit, and what is remarked.
+#include <algorithm>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/verbs/diagnosis.hpp>
+#include <chorale/verbs/selection.hpp>
+
+#include "fake_driver.hpp"
+#include "support.hpp"
+
+using Catch::Contains;
+using chorale::config;
+using chorale::errc;
+using namespace chorale::verbs;
+using test::error_of;
+
+namespace {
+
+/// Real devices as given, and one software device, an InfiniBand port with an MTU of 4096.
+struct scene {
+  explicit scene(std::vector<fake::device> real) {
+    fake::real() = {.devices = std::move(real)};
+    fake::software() = {.devices = {fake::infiniband("soft0")}};
+  }
+  ~scene() {
+    CHECK(fake::real().total() == 0);
+    CHECK(fake::software().total() == 0);
+  }
+  [[nodiscard]] choice pick(const config& settings = {}) const { return choose(settings, drivers); }
+  [[nodiscard]] chorale::error refusal(const config& settings) const {
+    return error_of([&] { static_cast<void>(pick(settings)); });
+  }
+
+  std::vector<const driver*> drivers{&fake::real_driver(), &fake::software_driver()};
+};
+
+fake::device down(fake::device d, ibv_port_state state = IBV_PORT_DOWN) {
+  for (auto& p : d.ports) p.state = state;
+  return d;
+}
+
+/// Exactly one of the remarks has all the words.
+void check_remark(const choice& c, std::initializer_list<const char*> words) {
+  const auto matching = std::count_if(c.remarks.begin(), c.remarks.end(), [&](const std::string& r) {
+    return std::all_of(words.begin(), words.end(),
+                       [&](const char* w) { return r.find(w) != std::string::npos; });
+  });
+  for (const auto& r : c.remarks) UNSCOPED_INFO("remark: " << r);
+  CHECK(matching == 1);
+}
+
+}  // namespace
+
+TEST_CASE("the first real device with an active port, else the software device", "[fake]") {
+  SECTION("real device") {
+    const scene here({fake::infiniband("ib0"), fake::roce("roce0")});
+    const choice c = here.pick();
+    CHECK(c.device.name == "ib0");
+    CHECK(c.device.provider == &fake::real_driver());
+    CHECK(c.port == 1);
+    CHECK(c.gid_index == 0);
+    CHECK(c.mtu_bytes == 4096);
+    CHECK_THAT(c.why, Contains("ib0") && Contains("first RDMA device"));
+  }
+  SECTION("ports down are passed over, with a remark") {
+    const scene here(
+        {down(fake::infiniband("ib0"), IBV_PORT_INIT), down(fake::roce("roce0")), fake::roce("roce1")});
+    const choice c = here.pick();
+    CHECK(c.device.name == "roce1");
+    check_remark(c, {"ib0", "INIT", "subnet manager"});
+    check_remark(c, {"roce0", "DOWN", "ip link set"});
+  }
+  SECTION("iWARP is passed over") {
+    auto siw = fake::roce("siw0");
+    siw.transport = IBV_TRANSPORT_IWARP;
+    const scene here({siw});
+    const choice c = here.pick();
+    CHECK(c.device.name == "soft0");
+    check_remark(c, {"siw0", "neither InfiniBand nor RoCE"});
+    CHECK(here.refusal({.device = "siw0"}).code() == errc::unsupported);
+  }
+  SECTION("a device that may not be opened is passed over, with the remedy") {
+    auto locked = fake::infiniband("ib0");
+    locked.open_errno = EACCES;
+    const scene here({locked});
+    const choice c = here.pick();
+    CHECK(c.device.name == "soft0");
+    CHECK_THAT(c.why, Contains("none of the 1 RDMA device of"));
+    check_remark(c, {"ib0", "/dev/infiniband/uverbs0", "Permission denied"});
+    CHECK(here.refusal({.device = "ib0"}).code().value() == EACCES);
+  }
+  SECTION("no real device") {
+    const scene here({});
+    const choice c = here.pick();
+    CHECK(c.device.name == "soft0");
+    CHECK(c.device.provider == &fake::software_driver());
+    CHECK_THAT(c.why, Contains("no RDMA device"));
+    CHECK(c.remarks.empty());
+  }
+  SECTION("listing not permitted") {
+    const scene here({});
+    fake::real().list_errno = EPERM;
+    check_remark(here.pick(), {"rdma-core", "Operation not permitted"});
+  }
+  SECTION("nothing at all") {
+    const scene here({down(fake::infiniband("ib0"))});
+    fake::software() = {};
+    const auto e = here.refusal({});
+    CHECK(e.code() == errc::no_device);
+    CHECK_THAT(e.what(), Contains("ib0 is DOWN"));
+  }
+}
+
+TEST_CASE("a device by name", "[fake]") {
+  const scene here({fake::infiniband("ib0"), fake::roce("roce0"), down(fake::roce("roce1"))});
+  CHECK(here.pick({.device = "roce0"}).device.name == "roce0");
+  CHECK_THAT(here.pick({.device = "roce0"}).why, Contains("by name"));
+  CHECK(here.pick({.device = "soft0"}).device.provider == &fake::software_driver());
+  const auto unknown = here.refusal({.device = "mlx5_0"});
+  CHECK(unknown.code() == errc::no_device);
+  CHECK_THAT(unknown.what(), Contains("ib0, roce0, roce1, soft0"));
+  const auto inactive = here.refusal({.device = "roce1"});
+  CHECK(inactive.code() == errc::no_device);
+  CHECK_THAT(inactive.what(), Contains("port 1 of roce1 is DOWN") && Contains("ip link set"));
+}
+
+TEST_CASE("ports", "[fake]") {
+  auto two = fake::infiniband("ib0");
+  two.ports.push_back(two.ports[0]);
+  two.ports[0].state = IBV_PORT_DOWN;
+  two.ports[1].active_mtu = IBV_MTU_2048;
+  const scene here({fake::infiniband("small0"), two});
+  const choice c = here.pick({.port = 2});
+  CHECK(c.device.name == "ib0");
+  CHECK(c.port == 2);
+  CHECK(c.mtu_bytes == 2048);
+  check_remark(c, {"small0", "port 2", "1 to 1"});
+  const auto e = here.refusal({.device = "ib0", .port = 3});
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK_THAT(e.what(), Contains("port 3 of ib0") && Contains("1 to 2") && Contains("CHORALE_PORT"));
+  two.ports[0].state = IBV_PORT_ACTIVE_DEFER;
+  fake::real().devices = {two};
+  CHECK(here.pick().device.name == "ib0");
+}
+
+TEST_CASE("GID rows", "[fake]") {
+  const scene here({fake::roce("roce0"), fake::infiniband("ib0")});
+  auto& rows = fake::real().devices[0].ports[0].gids;
+  SECTION("RoCE: first RoCE v2 row with an IPv4 address") {
+    CHECK(here.pick().gid_index == 3);
+    CHECK(here.pick().remarks.empty());
+    std::swap(rows[0], rows[3]);
+    CHECK(here.pick().gid_index == 0);
+  }
+  SECTION("RoCE without IPv4: first RoCE v2 row, with a remark") {
+    rows.resize(2);
+    const choice c = here.pick();
+    CHECK(c.gid_index == 1);
+    check_remark(c, {"roce0", "row 1", "fe80::1", "RoCE v2", "IPv4 address"});
+  }
+  SECTION("RoCE v1 only") {
+    rows.resize(1);
+    const choice c = here.pick();
+    CHECK(c.gid_index == 0);
+    check_remark(c, {"RoCE v1"});
+  }
+  SECTION("no row at all") {
+    rows = {fake::empty_row()};
+    const auto e = here.refusal({});
+    CHECK(e.code() == errc::no_device);
+    CHECK_THAT(e.what(), Contains("no GID"));
+  }
+  SECTION("a row that says it is used but is zero counts as empty") {
+    rows = {fake::empty_row(), fake::ipv4_row()};
+    rows[0].used = true;
+    rows[0].type = IBV_GID_TYPE_ROCE_V2;
+    CHECK(here.pick().gid_index == 1);
+  }
+  SECTION("asked for") {
+    CHECK(here.pick({.gid_index = 1}).gid_index == 1);
+    CHECK(here.pick({.gid_index = 1}).remarks.empty());
+    check_remark(here.pick({.gid_index = 2}), {"GID index 2", "RoCE v1"});
+    const auto outside = here.refusal({.gid_index = 5});
+    CHECK(outside.code() == errc::invalid_argument);
+    CHECK_THAT(outside.what(),
+               Contains("GID index 5") && Contains("5 rows") && Contains("CHORALE_GID_INDEX"));
+    const auto empty = here.refusal({.gid_index = 4});
+    CHECK(empty.code() == errc::invalid_argument);
+    CHECK_THAT(empty.what(), Contains("is empty") && Contains("3 ::ffff:10.0.0.1 (RoCE v2)") &&
+                                 Contains("0 fe80::1 (RoCE v1)"));
+    CHECK_THAT(here.refusal({.gid_index = -1}).what(), Contains("gid_index"));
+  }
+  SECTION("InfiniBand: row 0") {
+    CHECK(here.pick({.device = "ib0"}).gid_index == 0);
+  }
+}
+
+TEST_CASE("partition keys", "[fake]") {
+  const scene here({fake::infiniband("ib0")});
+  fake::real().devices[0].ports[0].pkeys = {0xffff, 0x0000, 0x0005, 0x8000};
+  CHECK(here.pick().remarks.empty());
+  check_remark(here.pick({.pkey_index = 2}), {"limited member", "0x0005"});
+  for (const std::uint16_t empty : {std::uint16_t{1}, std::uint16_t{3}}) {
+    const auto e = here.refusal({.pkey_index = empty});
+    CHECK(e.code() == errc::invalid_argument);
+    CHECK_THAT(e.what(), Contains("is empty") && Contains("CHORALE_PKEY_INDEX"));
+  }
+  const auto outside = here.refusal({.pkey_index = 4});
+  CHECK(outside.code() == errc::invalid_argument);
+  CHECK_THAT(outside.what(), Contains("PKey index 4") && Contains("4 rows"));
+}
+
+TEST_CASE("MTU", "[fake]") {
+  const scene here({fake::roce("roce0")});
+  CHECK(here.pick().mtu_bytes == 1024);
+  CHECK(here.pick({.mtu = 512}).mtu_bytes == 512);
+  CHECK(here.pick({.mtu = 1024}).mtu_bytes == 1024);
+  const auto e = here.refusal({.mtu = 2048});
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK_THAT(e.what(), Contains("2048 bytes") && Contains("1024 bytes") && Contains("CHORALE_MTU") &&
+                           Contains("network interface"));
+  CHECK_THAT(here.refusal({.mtu = 1000}).what(), Contains("config::mtu"));
+  fake::real().devices[0].ports[0].active_mtu = static_cast<ibv_mtu>(0);
+  CHECK(here.refusal({}).code() == errc::unsupported);
+}

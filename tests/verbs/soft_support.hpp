@@ -1,0 +1,136 @@
+// Helpers of the software device's tests: processes with a deadline, a wire between them, verbs objects.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <chorale/verbs/driver.hpp>
+
+namespace soft_test {
+
+inline const chorale::verbs::driver& soft() { return *chorale::verbs::soft(); }
+
+/// Throws where a child process finds something wrong: Catch2's assertions belong to the parent.
+void expect(bool good, const std::string& what);
+
+/// A socket to another test process.
+class wire {
+ public:
+  explicit wire(int fd) : fd_(fd) {}
+  template <class T>
+  void send(const T& value) {
+    send_bytes(&value, sizeof value);
+  }
+  template <class T>
+  T receive() {
+    T value;
+    receive_bytes(&value, sizeof value);
+    return value;
+  }
+  /// Both sides come here before either goes on.
+  void meet() {
+    send(char{1});
+    receive<char>();
+  }
+
+ private:
+  void send_bytes(const void* data, std::size_t bytes);
+  void receive_bytes(void* data, std::size_t bytes);
+  int fd_;
+};
+
+using child_main = std::function<void(wire&)>;
+
+/// Runs both in processes of their own. Empty, or what went wrong (a throw, a signal, the deadline).
+std::string run_pair(const child_main& left, const child_main& right, int deadline_s = 60);
+
+/// A forked child that runs `f(wire)`; `pid` to kill, `join` for its report.
+class child {
+ public:
+  explicit child(const child_main& f);
+  ~child();
+  wire& line() { return wire_; }
+  int pid() const { return pid_; }
+  void kill();
+  std::string join(int deadline_s = 60);
+
+ private:
+  int pid_ = -1;
+  int fd_ = -1;
+  wire wire_{-1};
+};
+
+/// A device with what most tests need. Closes all in order.
+class node {
+ public:
+  explicit node(int cqe = 4096, bool with_channel = false);
+  ~node();
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  ibv_context* context;
+  ibv_pd* pd;
+  ibv_comp_channel* channel = nullptr;
+  ibv_cq* send_cq;
+  ibv_cq* recv_cq;
+  std::uint16_t lid;
+  ibv_gid gid;
+};
+
+struct memory {
+  memory(node& n, std::size_t bytes, bool shared, int access = all_rights);
+  ~memory();
+  memory(const memory&) = delete;
+  memory& operator=(const memory&) = delete;
+  static constexpr int all_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                    IBV_ACCESS_REMOTE_ATOMIC;
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data); }
+  node* owner;
+  std::size_t bytes;
+  bool shared;
+  unsigned char* data;
+  ibv_mr* mr;
+};
+
+/// What one side tells the other.
+struct address {
+  std::uint32_t qpn;
+  std::uint64_t memory;
+  std::uint32_t rkey;
+};
+
+ibv_qp* make_qp(node& n, ibv_qp_type type, ibv_srq* srq = nullptr, std::uint32_t depth = 256,
+                bool signal_all = false);
+
+struct rc_options {
+  int access = memory::all_rights;
+  int timeout = 14;
+  int retry = 7;
+  int rnr_retry = 7;
+  int rnr_timer = 1;
+  int read_depth = 16;
+};
+void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options& o = {});
+void start_ud(ibv_qp* qp, std::uint32_t qkey = 0x1234);
+ibv_ah* make_ah(node& n, bool global);
+
+/// Posts one request; the errno of ibv_post_send.
+int post(ibv_qp* qp, ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, unsigned flags, std::uint64_t remote = 0,
+         std::uint32_t rkey = 0, std::uint64_t first = 0, std::uint64_t second = 0);
+int post_datagram(ibv_qp* qp, const std::vector<ibv_sge>& list, unsigned flags, ibv_ah* ah, std::uint32_t qpn,
+                  std::uint32_t qkey = 0x1234);
+int post_receive(ibv_qp* qp, std::uint64_t id, const std::vector<ibv_sge>& list);
+int post_receive(ibv_srq* srq, std::uint64_t id, const std::vector<ibv_sge>& list);
+ibv_sge sge(const memory& m, std::size_t offset, std::size_t bytes);
+
+/// Polls until there is a completion. Throws after the deadline.
+ibv_wc wait(ibv_cq* cq, double seconds = 30);
+/// True if nothing comes for that long.
+bool silent(ibv_cq* cq, double seconds);
+ibv_qp_state state_of(ibv_qp* qp);
+
+}  // namespace soft_test

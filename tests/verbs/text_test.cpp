@@ -1,0 +1,122 @@
+// Addresses, paths, MTUs and completions in words: functions that need no device.
+#include <arpa/inet.h>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/verbs/text.hpp>
+#include <chorale/verbs/work_completion.hpp>
+
+#include "support.hpp"
+
+using Catch::Contains;
+using namespace chorale::verbs;
+
+namespace {
+
+ibv_gid gid_of(const char* text) {
+  ibv_gid gid{};
+  REQUIRE(inet_pton(AF_INET6, text, gid.raw) == 1);
+  return gid;
+}
+
+}  // namespace
+
+TEST_CASE("GIDs") {
+  CHECK(to_string(gid_of("fe80::1")) == "fe80::1");
+  CHECK(to_string(gid_of("::ffff:10.1.2.3")) == "::ffff:10.1.2.3");
+  CHECK(is_zero(ibv_gid{}));
+  CHECK_FALSE(is_zero(gid_of("::1")));
+  CHECK(is_ipv4_mapped(gid_of("::ffff:10.1.2.3")));
+  CHECK_FALSE(is_ipv4_mapped(gid_of("::fffe:a01:203")));
+  CHECK_FALSE(is_ipv4_mapped(gid_of("1::ffff:10.1.2.3")));
+  CHECK(is_multicast(gid_of("ff12::1")));
+  CHECK(is_multicast(gid_of("::ffff:224.0.0.1")));
+  CHECK(is_multicast(gid_of("::ffff:239.255.0.1")));
+  CHECK_FALSE(is_multicast(gid_of("::ffff:223.0.0.1")));
+  CHECK_FALSE(is_multicast(gid_of("::ffff:240.0.0.1")));
+  CHECK_FALSE(is_multicast(gid_of("fe80::1")));
+}
+
+TEST_CASE("MTUs") {
+  CHECK(mtu_bytes(IBV_MTU_256) == 256);
+  CHECK(mtu_bytes(IBV_MTU_512) == 512);
+  CHECK(mtu_bytes(IBV_MTU_1024) == 1024);
+  CHECK(mtu_bytes(IBV_MTU_2048) == 2048);
+  CHECK(mtu_bytes(IBV_MTU_4096) == 4096);
+  CHECK(mtu_bytes(static_cast<ibv_mtu>(0)) == 0);
+  CHECK(mtu_bytes(static_cast<ibv_mtu>(6)) == 0);
+  for (const int bytes : {256, 512, 1024, 2048, 4096}) CHECK(mtu_bytes(mtu_from_bytes(bytes)) == bytes);
+  for (const int bytes : {0, 128, 1000, 8192, -256})
+    CHECK(test::error_of([&] { mtu_from_bytes(bytes); }).code() == chorale::errc::invalid_argument);
+}
+
+TEST_CASE("paths carry a GRH on RoCE, between subnets, and to ports without a LID") {
+  const local_port infiniband{
+      .number = 2, .gid_index = 3, .service_level = 4, .address = {.gid = gid_of("fe80::a"), .lid = 10}};
+  const auto near = path_to(infiniband, {.gid = gid_of("fe80::b"), .lid = 11});
+  CHECK(near.is_global == 0);
+  CHECK(near.dlid == 11);
+  CHECK(near.sl == 4);
+  CHECK(near.port_num == 2);
+  const auto far = path_to(infiniband, {.gid = gid_of("fec0::b"), .lid = 11});
+  CHECK(far.is_global == 1);
+  CHECK(to_string(far.grh.dgid) == "fec0::b");
+  CHECK(far.grh.sgid_index == 3);
+  CHECK(far.grh.hop_limit > 1);
+  CHECK(path_to(infiniband, {.gid = gid_of("fe80::b"), .lid = 0}).is_global == 1);
+  auto roce = infiniband;
+  roce.ethernet = true;
+  CHECK(path_to(roce, {.gid = gid_of("fe80::b"), .lid = 11}).is_global == 1);
+  const auto group = path_to_group(infiniband, gid_of("ff12::7"), 0xc001);
+  CHECK(group.is_global == 1);
+  CHECK(group.dlid == 0xc001);
+  CHECK(to_string(group.grh.dgid) == "ff12::7");
+}
+
+TEST_CASE("completions in words") {
+  ibv_wc failed{};
+  failed.wr_id = 0x2a;
+  failed.status = IBV_WC_REM_ACCESS_ERR;
+  failed.opcode = IBV_WC_RECV;  // undefined in a failed completion, so it must not be believed
+  failed.qp_num = 0x12;
+  failed.vendor_err = 0x99;
+  CHECK_THAT(describe(failed, "RDMA write"),
+             Contains("RDMA write on QP 0x12: remote access error (REM_ACCESS_ERR), vendor 0x99; ") &&
+                 Contains("rkey"));
+  CHECK_THAT(describe(failed), Contains("work request 0x2a on QP 0x12") && !Contains("receive"));
+  ibv_wc good{};
+  good.opcode = IBV_WC_RDMA_READ;
+  good.qp_num = 7;
+  CHECK(describe(good) == "RDMA read on QP 0x7: success (SUCCESS)");
+
+  std::set<std::string_view> names;
+  for (int status = IBV_WC_SUCCESS; status <= IBV_WC_TM_RNDV_INCOMPLETE; ++status) {
+    names.insert(to_string(static_cast<ibv_wc_status>(status)));
+    CHECK(remedy(static_cast<ibv_wc_status>(status)).empty() == (status == IBV_WC_SUCCESS));
+  }
+  CHECK(names.size() == 24);
+  CHECK(to_string(IBV_WC_RNR_RETRY_EXC_ERR) == "RNR_RETRY_EXC_ERR");
+  CHECK(to_string(IBV_WC_GENERAL_ERR) == "GENERAL_ERR");
+  CHECK(to_string(static_cast<ibv_wc_status>(24)) == "?");
+  CHECK_THAT(describe([] {
+               ibv_wc strange{};
+               strange.status = static_cast<ibv_wc_status>(31);
+               return strange;
+             }()),
+             Contains("failed (?)"));
+}
+
+TEST_CASE("names of enumerations") {
+  CHECK(to_string(IBV_QPS_RTS) == "RTS");
+  CHECK(to_string(IBV_QPS_SQE) == "SQE");
+  CHECK(to_string(IBV_QPS_UNKNOWN) == "?");
+  CHECK(to_string(IBV_QPT_UD) == "UD");
+  CHECK(to_string(IBV_QPT_XRC_SEND) == "?");
+  CHECK(to_string(IBV_PORT_ACTIVE) == "ACTIVE");
+  CHECK(to_string(IBV_PORT_DOWN) == "DOWN");
+  CHECK(to_string(IBV_EVENT_SRQ_LIMIT_REACHED) == "SRQ_LIMIT_REACHED");
+  CHECK(to_string(IBV_EVENT_DEVICE_FATAL) == "DEVICE_FATAL");
+  CHECK(link_layer_name(IBV_LINK_LAYER_ETHERNET) == "Ethernet");
+  CHECK(gid_type_name(IBV_GID_TYPE_ROCE_V2) == "RoCE v2");
+}
