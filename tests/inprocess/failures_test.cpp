@@ -1,0 +1,326 @@
+// Ranks that do not fit together: each of them gets an error, none waits for ever, and the communicator says
+// why it cannot be used any more.
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::errc;
+using chorale::error;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+/// What a rank's call threw.
+struct outcome {
+  std::optional<error> failure;
+  std::optional<error> later;  ///< of a barrier afterwards
+};
+
+chorale::config impatient() {
+  auto c = settings();
+  c.deadline = std::chrono::seconds{instrumented ? 20 : 5};
+  return c;
+}
+
+/// Each rank runs `body(comm)`, then a barrier; a rank without failure keeps its communicator until the
+/// others have theirs.
+template <class Comm>
+std::vector<outcome> outcomes(int size, const chorale::config& c, const std::function<void(Comm&)>& body) {
+  std::vector<outcome> all(static_cast<std::size_t>(size));
+  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    auto& mine = all[static_cast<std::size_t>(group.rank())];
+    Comm comm{group, c};
+    try {
+      body(comm);
+    } catch (const error& e) {
+      mine.failure = e;
+    }
+    try {
+      comm.barrier();
+    } catch (const error& e) {
+      mine.later = e;
+    }
+  });
+  return all;
+}
+
+bool names(const error& e, int rank) {
+  return std::find(e.ranks().begin(), e.ranks().end(), rank) != e.ranks().end();
+}
+
+bool says(const error& e, const std::string& words) {
+  return std::string{e.what()}.find(words) != std::string::npos;
+}
+
+/// Every rank failed with `code`, at the latest in the barrier, naming both; afterwards it is poisoned.
+void check_mismatch(const std::vector<outcome>& all, int odd_one, const std::vector<std::string>& words) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto& o = all[rank];
+    INFO("rank " << rank << ": " << (o.failure ? o.failure->what() : "no failure")
+                 << "\nlater: " << (o.later ? o.later->what() : "none"));
+    REQUIRE(o.later);
+    const error& e = o.failure ? *o.failure : *o.later;
+    CHECK(e.code() == errc::mismatch);
+    CHECK(names(e, odd_one));
+    CHECK(e.ranks().size() >= 2);
+    if (o.failure) CHECK(o.later->code() == errc::poisoned);
+    for (const auto& w : words) CHECK(says(e, w));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", "[failures]", standard<rc>,
+                   standard<ud>, degree_1<rc>, doubling<ud>) {
+  using comm_type = TestType;
+  constexpr int odd = 2;
+  const auto run = [&](std::function<void(comm_type&)> others, std::function<void(comm_type&)> odd_one,
+                       const std::vector<std::string>& words) {
+    for (const int size : {3, 5}) {
+      const auto all = outcomes<comm_type>(size, impatient(), [&](comm_type& comm) {
+        (comm.rank() == odd ? odd_one : others)(comm);
+        // What a fast rank has not seen in its own call it sees in the next.
+        comm.barrier();
+      });
+      check_mismatch(all, odd, words);
+    }
+  };
+  SECTION("operation") {
+    run([](auto& c) { c.barrier(); }, [](auto& c) { static_cast<void>(c.allreduce(1)); },
+        {"barrier", "allreduce"});
+  }
+  SECTION("root") {
+    run(
+        [](auto& c) {
+          int x = 1;
+          c.broadcast(x, 0);
+        },
+        [](auto& c) {
+          int x = 1;
+          c.broadcast(x, 1);
+        },
+        {"root 0", "root 1"});
+  }
+  SECTION("bytes") {
+    const auto of = [](std::size_t n) {
+      return [n](auto& c) {
+        std::vector<int> v(n);
+        c.allreduce(std::span{v});
+      };
+    };
+    run(of(4), of(5), {"16", "20 bytes"});
+  }
+  SECTION("type") {
+    run([](auto& c) { static_cast<void>(c.allreduce(1)); },
+        [](auto& c) { static_cast<void>(c.allreduce(1.0F)); }, {"int32", "float32"});
+  }
+  SECTION("operator") {
+    run([](auto& c) { static_cast<void>(c.allreduce(1)); },
+        [](auto& c) { static_cast<void>(c.allreduce(1, chorale::max)); }, {"sum", "max"});
+  }
+  SECTION("in nonblocking calls") {
+    const auto of = [](std::size_t n) {
+      return [n](auto& c) {
+        std::vector<int> v(n), w(100);
+        auto first = c.iallreduce(std::span{w});
+        auto second = c.iallreduce(std::span{v});
+        second.wait();
+        first.wait();
+      };
+    };
+    run(of(4), of(5), {"16", "20 bytes"});
+  }
+}
+
+TEMPLATE_TEST_CASE("with the smallest packets the ranks are told as well", "[failures]", standard<rc>,
+                   standard<ud>) {
+  auto c = impatient();
+  c.mtu = 256;
+  const auto all = outcomes<TestType>(4, c, [](TestType& comm) {
+    if (comm.rank() == 3)
+      static_cast<void>(comm.allreduce(1.0));
+    else
+      comm.barrier();
+    comm.barrier();
+  });
+  check_mismatch(all, 3, {});
+}
+
+TEMPLATE_TEST_CASE("no root outside the group, and no harm done", "[failures]", standard<rc>, standard<ud>) {
+  run_ranks<TestType>(3, settings(), [](auto& comm) {
+    for (const int root : {-1, 3, 1 << 30}) {
+      int x = 0;
+      for (const bool reduce : {false, true}) {
+        try {
+          if (reduce)
+            comm.reduce(std::span<const int>{&x, 1}, std::span{&x, 1}, chorale::sum, root);
+          else
+            comm.broadcast(x, root);
+          throw wrong("root " + std::to_string(root) + " was accepted");
+        } catch (const error& e) {
+          if (e.code() != errc::invalid_argument || !says(e, "root")) throw;
+        }
+      }
+    }
+    std::vector<int> two(2), three(3);
+    try {
+      comm.allreduce(std::span<const int>{two}, std::span{three});
+      throw wrong("buffers of different size were accepted");
+    } catch (const error& e) {
+      if (e.code() != errc::invalid_argument) throw;
+    }
+    check_allreduce<int>(comm, 10, chorale::sum, seed());
+  });
+}
+
+TEMPLATE_TEST_CASE("a rank that has left is named by those who need it", "[failures]", standard<rc>,
+                   standard<ud>) {
+  for (const bool nonblocking : {false, true}) {
+    std::vector<std::optional<error>> failures(4);
+    chorale::bootstrap::run_in_process(4, [&](auto& group) {
+      TestType comm{group, impatient()};
+      comm.barrier();
+      if (group.rank() == 2) return;
+      try {
+        if (nonblocking)
+          comm.ibarrier().wait();
+        else
+          comm.barrier();
+      } catch (const error& e) {
+        failures[static_cast<std::size_t>(group.rank())] = e;
+      }
+    });
+    for (const std::size_t rank : {0U, 1U, 3U}) {
+      REQUIRE(failures[rank]);
+      INFO(failures[rank]->what());
+      CHECK(failures[rank]->code() == errc::peer_lost);
+      CHECK(names(*failures[rank], 2));
+      CHECK(says(*failures[rank], "has left"));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", "[failures]", standard<rc>,
+                   standard<ud>) {
+  auto c = settings();
+  c.deadline = std::chrono::milliseconds{600};
+  std::mutex sleeping;
+  sleeping.lock();
+  std::vector<std::optional<error>> failures(4);
+  std::atomic<int> failed{0};
+  chorale::bootstrap::run_in_process(4, [&](auto& group) {
+    TestType comm{group, c};
+    static_cast<void>(comm.allreduce(1));
+    if (group.rank() == 1) {
+      while (failed < 3) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      return;
+    }
+    try {
+      static_cast<void>(comm.allreduce(1));
+    } catch (const error& e) {
+      failures[static_cast<std::size_t>(group.rank())] = e;
+    }
+    ++failed;
+  });
+  for (const std::size_t rank : {0U, 2U, 3U}) {
+    REQUIRE(failures[rank]);
+    INFO(failures[rank]->what());
+    CHECK(failures[rank]->code() == errc::deadline);
+    CHECK(names(*failures[rank], 1));
+    CHECK(says(*failures[rank], "CHORALE_DEADLINE_MS"));
+  }
+}
+
+TEMPLATE_TEST_CASE("an operator that throws ends the call on all ranks", "[failures]", standard<rc>,
+                   standard<ud>, degree_7<rc>, by_rank<ud>) {
+  for (const bool nonblocking : {false, true}) {
+    std::vector<std::string> said(5);
+    chorale::bootstrap::run_in_process(5, [&](auto& group) {
+      TestType comm{group, impatient()};
+      const auto fussy = [&](int a, int b) {
+        if (comm.rank() == 0) throw std::domain_error("not to my taste");
+        return a + b;
+      };
+      std::vector<int> data(3000);
+      auto& mine = said[static_cast<std::size_t>(group.rank())];
+      try {
+        if (nonblocking)
+          comm.iallreduce(std::span{data}, fussy).wait();
+        else
+          comm.allreduce(std::span{data}, fussy);
+        comm.barrier();
+      } catch (const std::exception& e) {
+        mine = e.what();
+      }
+      try {
+        comm.barrier();
+        mine += "; NOT POISONED";
+      } catch (const error& e) {
+        if (e.code() != errc::poisoned) mine += "; NOT POISONED: " + std::string{e.what()};
+      }
+    });
+    for (const auto& s : said) {
+      INFO(s);
+      CHECK(s.find("not to my taste") != std::string::npos);
+      CHECK(s.find("NOT POISONED") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("ranks with different settings do not make a communicator", "[failures]") {
+  const auto all_refuse = [](const std::function<void(chorale::config&)>& change, const std::string& words) {
+    std::vector<std::optional<error>> failures(3);
+    chorale::bootstrap::run_in_process(3, [&](auto& group) {
+      auto c = impatient();
+      if (group.rank() == 1) change(c);
+      try {
+        standard<rc> comm{group, c};
+      } catch (const error& e) {
+        failures[static_cast<std::size_t>(group.rank())] = e;
+      }
+    });
+    for (const auto& f : failures) {
+      REQUIRE(f);
+      INFO(f->what());
+      CHECK(f->code() == errc::mismatch);
+      CHECK(names(*f, 1));
+      CHECK(says(*f, words));
+    }
+  };
+  all_refuse([](auto& c) { c.block_bytes = 512; }, "CHORALE_BLOCK_BYTES");
+  all_refuse([](auto& c) { c.blocks = 4; }, "CHORALE_BLOCKS");
+  all_refuse([](auto& c) { c.mtu = 256; }, "CHORALE_MTU");
+}
+
+TEST_CASE("ranks with different transports do not make a communicator", "[failures]") {
+  std::vector<std::optional<error>> failures(2);
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    try {
+      if (group.rank() == 0)
+        standard<rc> comm{group, impatient()};
+      else
+        standard<ud> comm{group, impatient()};
+    } catch (const error& e) {
+      failures[static_cast<std::size_t>(group.rank())] = e;
+    }
+  });
+  for (const auto& f : failures) {
+    REQUIRE(f);
+    INFO(f->what());
+    CHECK(f->code() == errc::mismatch);
+    CHECK(says(*f, "transport"));
+  }
+}

@@ -1,0 +1,74 @@
+// Every algorithm on every transport: group sizes, roots and message sizes, against a serial computation.
+#include "policies.hpp"
+
+#include <array>
+#include <vector>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+constexpr std::array group_sizes{1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
+
+/// Around nothing, one word, one block and several.
+template <class Comm>
+std::vector<std::size_t> counts(Comm& comm, std::size_t element) {
+  const std::size_t block = comm.transport().block_bytes() / element;
+  return {0, 1, 7, 8, 100, block - 1, block, block + 1, 5 * block + 3};
+}
+
+template <class Comm>
+void all_operations(Comm& comm) {
+  std::uint64_t s = seed();
+  const auto vary = [&s] {
+    const std::uint64_t n = mixed(++s);
+    return manner{
+        .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n / 8 % 4 == 0 ? n / 64 % 24 : 0};
+  };
+  for (const auto count : counts(comm, 1))
+    for (const int root : {0, comm.size() / 2, comm.size() - 1})
+      check_broadcast<std::byte>(comm, count, root, s, vary());
+  for (const auto count : counts(comm, sizeof(triangle))) {
+    for (const int root : {0, comm.size() / 2, comm.size() - 1})
+      check_reduce<triangle>(comm, count, root, multiply{}, s, vary());
+    check_allreduce<triangle>(comm, count, multiply{}, s, vary());
+  }
+  for (const auto count : counts(comm, sizeof(std::uint64_t)))
+    check_allreduce<std::uint64_t>(comm, count, chorale::sum, s, vary());
+  for (int i = 0; i < 10; ++i) check_barrier(comm, vary());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every algorithm computes what a serial program computes", "[policies]", standard<rc>,
+                   degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, doubling<rc>, by_rank<rc>,
+                   standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>, degree_15<ud>, doubling<ud>,
+                   by_rank<ud>) {
+  for (const int size : group_sizes) {
+    if (instrumented && size > 17) continue;
+    run_ranks<TestType>(size, settings(), [](auto& comm) { all_operations(comm); });
+  }
+}
+
+TEMPLATE_TEST_CASE("every rank may be the root", "[policies]", degree_1<rc>, degree_3<rc>, degree_7<rc>,
+                   degree_15<rc>, degree_1<ud>, degree_3<ud>) {
+  for (const int size : {2, 3, 4, 5, 7, 8, 13, 16, 17}) {
+    run_ranks<TestType>(size, settings(), [](auto& comm) {
+      for (int root = 0; root < comm.size(); ++root) {
+        const auto s = seed() + static_cast<std::uint64_t>(root);
+        check_broadcast<std::uint16_t>(comm, 5, root, s);
+        check_reduce<triangle>(comm, 3, root, multiply{}, s);
+        check_reduce<triangle>(comm, 3, root, multiply{}, s + 1, {.in_place = true});
+      }
+    });
+  }
+}

@@ -1,0 +1,77 @@
+// Ranks as threads on the software device, with their complaints collected.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/communicator.hpp>
+
+namespace inprocess {
+
+/// True where a sanitizer makes everything many times slower: then the largest sizes are left out.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool instrumented = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+inline constexpr bool instrumented = true;
+#else
+inline constexpr bool instrumented = false;
+#endif
+#else
+inline constexpr bool instrumented = false;
+#endif
+
+inline chorale::config settings() {
+  chorale::config c;
+  c.device = "soft0";
+  c.deadline = std::chrono::seconds{instrumented ? 120 : 60};
+  return c;
+}
+
+/// The seed of this run: CHORALE_TEST_SEED or random; printed once.
+inline std::uint64_t seed() {
+  static const std::uint64_t value = [] {
+    const char* given = std::getenv("CHORALE_TEST_SEED");
+    const std::uint64_t s = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+    std::cout << "CHORALE_TEST_SEED=" << s << std::endl;
+    return s;
+  }();
+  return value;
+}
+
+/// Runs `body(comm)` on `size` ranks with a communicator each and fails the test case with what any rank
+/// threw. Assertions of the test framework are not for `body`: they are not thread-safe.
+template <class Comm, class Body>
+void run_ranks(int size, const chorale::config& c, Body&& body) {
+  std::mutex mutex;
+  std::string complaints;
+  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    try {
+      Comm comm{group, c};
+      try {
+        body(comm);
+      } catch (const std::exception& e) {
+        // Told here, before the others see this rank leave.
+        const std::lock_guard lock{mutex};
+        complaints += "rank " + std::to_string(group.rank()) + ": " + e.what() + "\n";
+      }
+    } catch (const std::exception& e) {
+      const std::lock_guard lock{mutex};
+      complaints += "rank " + std::to_string(group.rank()) + " making its communicator: " + e.what() + "\n";
+    }
+  });
+  INFO(size << " ranks, seed " << seed() << ":\n" << complaints);
+  CHECK(complaints.empty());
+}
+
+}  // namespace inprocess

@@ -1,0 +1,114 @@
+// Collectives of processes that a launcher started, against a serial computation.
+// Usage: collectives [--largest BYTES] [CHECK...]; without names all checks run.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "seed.hpp"
+
+using namespace collectives;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+template <class Transport>
+using standard = chorale::communicator<Transport>;
+/// What `standard` does not contain.
+template <class Transport>
+using other = chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
+                                    chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>>;
+template <class Transport>
+using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
+
+struct task {
+  std::size_t largest = 1 << 20;  ///< bytes of the largest message
+  std::vector<std::string_view> names;
+
+  [[nodiscard]] bool wants(std::string_view name) const {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  }
+};
+
+std::vector<std::size_t> sizes(std::size_t block, std::size_t largest) {
+  std::vector<std::size_t> all{0,     1,       7,      8, 100, block - 1, block, block + 1, 9 * block + 13,
+                               65536, 1 << 20, largest};
+  std::erase_if(all, [&](std::size_t bytes) { return bytes > largest; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+template <class Comm>
+void run(Comm& comm, const task& t, std::uint64_t seed) {
+  const auto vary = [&seed] {
+    const auto n = mixed(++seed);
+    return manner{
+        .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n % 5 == 0 ? n / 64 % 24 : 0};
+  };
+  if (t.wants("barrier")) {
+    for (int i = 0; i < 60; ++i) {
+      const auto n = noise(seed, comm.rank(), static_cast<std::size_t>(i));
+      if (n % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds{n / 16 % 2000});
+      check_barrier(comm, vary());
+    }
+  }
+  const auto bytes = sizes(comm.transport().block_bytes(), t.largest);
+  for (const auto size : bytes) {
+    // Every rank is the root of small messages, some of large ones.
+    const int step = size <= 100 ? 1 : std::max(1, comm.size() / 2);
+    for (int root = 0; root < comm.size(); root += step) {
+      if (t.wants("broadcast")) check_broadcast<std::byte>(comm, size, root, seed, vary());
+      if (t.wants("reduce"))
+        check_reduce<triangle>(comm, size / sizeof(triangle), root, multiply{}, seed, vary());
+    }
+    if (t.wants("allreduce")) {
+      check_allreduce<std::uint64_t>(comm, size / 8, chorale::sum, seed, vary());
+      check_allreduce<triangle>(comm, size / sizeof(triangle), multiply{}, seed, vary());
+    }
+  }
+  if (t.wants("wide") && t.largest >= sizeof(wide)) {
+    check_allreduce<wide>(comm, 2, multiply_wide{}, seed, vary());
+    check_reduce<wide>(comm, 2, comm.size() - 1, multiply_wide{}, seed, vary());
+  }
+}
+
+template <class Comm>
+void run_on(const task& t, std::uint64_t seed) {
+  Comm comm;
+  run(comm, t, seed);
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+  task t;
+  for (int i = 1; i < count; ++i) {
+    if (std::string_view{words[i]} == "--largest" && i + 1 < count)
+      t.largest = std::strtoull(words[++i], nullptr, 0);
+    else
+      t.names.emplace_back(words[i]);
+  }
+  standard<rc> comm;
+  const auto seed = multirank::common_seed(comm);
+  run(comm, t, seed);
+  run_on<other<rc>>(t, seed + 1);
+  run_on<doubling<rc>>(t, seed + 2);
+  run_on<standard<ud>>(t, seed + 3);
+  run_on<other<ud>>(t, seed + 4);
+  // The first is as good as ever.
+  run(comm, t, seed + 5);
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "collectives: {}\n", e.what());
+  return 1;
+}

@@ -1,0 +1,165 @@
+// Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
+// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud, CHORALE_TEST_SEED for the
+// moment of death.
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+#include "journal.hpp"
+
+using namespace std::chrono_literals;
+using multirank::journal;
+
+namespace {
+
+struct task {
+  std::string scenario;
+  int victim = -1;
+  std::string operation = "barrier";
+};
+
+/// One call; `variant` makes it another one than that of the other ranks.
+template <class Comm>
+void call(Comm& comm, const std::string& operation, const std::string& variant = {}) {
+  std::vector<int> data(variant == "bytes" ? 1001 : 1000, 1);
+  const std::span all{data};
+  const int root = variant == "root" ? 1 : 0;
+  if (operation == "barrier") return comm.barrier();
+  if (operation == "broadcast") return comm.broadcast(all, root);
+  if (operation == "allreduce") {
+    if (variant == "operator") return comm.allreduce(all, chorale::max);
+    if (variant == "type") {
+      std::vector<float> other(1000);
+      return comm.allreduce(std::span{other});
+    }
+    return comm.allreduce(all);
+  }
+  if (operation == "reduce") return comm.reduce(std::span<const int>{all}, all, chorale::sum, root);
+  if (operation == "nonblocking") {
+    std::vector<int> more(data);
+    auto first = comm.iallreduce(all);
+    auto second = comm.ibroadcast(std::span{more}, root);
+    auto third = comm.ibarrier();
+    third.wait();
+    second.wait();
+    return first.wait();
+  }
+  throw std::invalid_argument("no operation '" + operation + "'");
+}
+
+/// Kills this process after a few milliseconds, wherever it then is.
+void die_soon() {
+  const char* given = std::getenv("CHORALE_TEST_SEED");
+  std::mt19937 generator{given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 0))
+                                          : std::random_device{}()};
+  std::thread{[after = std::chrono::microseconds{20'000 + generator() % 60'000}] {
+    std::this_thread::sleep_for(after);
+    kill(getpid(), SIGKILL);
+  }}.detach();
+}
+
+template <class Comm>
+void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
+  const bool is_victim = comm->rank() == t.victim;
+  const auto repeat = [&] {
+    for (const auto end = chorale::steady::now() + 50s; chorale::steady::now() < end;)
+      call(*comm, t.operation);
+  };
+  if (t.scenario == "kill") {  // in the middle of calls
+    if (is_victim) die_soon();
+    repeat();
+  } else if (t.scenario == "kill-first") {  // before its first call
+    if (is_victim) kill(getpid(), SIGKILL);
+    repeat();
+  } else if (t.scenario == "sleep") {  // never calls again
+    comm->barrier();
+    if (is_victim)
+      std::this_thread::sleep_for(comm->transport().settings().deadline + 2s);
+    else
+      repeat();
+  } else if (t.scenario.starts_with("mismatch-")) {
+    const auto kind = t.scenario.substr(9);
+    if (kind == "operation")
+      call(*comm, is_victim ? "allreduce" : t.operation);
+    else
+      call(*comm, t.operation, is_victim ? kind : "");
+    comm->barrier();
+  } else if (t.scenario == "leave") {  // destroys its communicator early
+    comm->barrier();
+    if (is_victim) {
+      comm.reset();
+      book.note("left");
+      return;
+    }
+    repeat();
+  } else if (t.scenario == "root") {
+    for (const int root : {-1, comm->size()}) {
+      try {
+        int x = 0;
+        comm->broadcast(x, root);
+        book.note("accepted");
+      } catch (const chorale::error& e) {
+        book.failure(e);
+      }
+    }
+    call(*comm, "allreduce");
+  } else if (t.scenario != "nothing") {
+    throw std::invalid_argument("no scenario '" + t.scenario + "'");
+  }
+}
+
+template <class Transport>
+void run(const task& t, journal& book) {
+  auto comm = std::make_unique<chorale::communicator<Transport>>();
+  book.note(fmt::format("ready {}", comm->size()));
+  book.note("launched " + comm->launched());
+  const auto try_it = [&](const std::function<void()>& what) {
+    try {
+      what();
+      return true;
+    } catch (const chorale::error& e) {
+      book.failure(e);
+      return false;
+    }
+  };
+  if (try_it([&] { act(comm, t, book); })) return book.note("finished");
+  try_it([&] { call(*comm, "allreduce"); });
+  try_it([&] { comm->ibarrier().wait(); });
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 4) return 2;
+  journal book{words[1]};
+  task t{words[2], std::atoi(words[3])};
+  if (count > 4) t.operation = words[4];
+  try {
+    const char* transport = std::getenv("CHORALE_TEST_TRANSPORT");
+    if (transport != nullptr && std::string_view{transport} == "ud")
+      run<chorale::transport::ud>(t, book);
+    else
+      run<chorale::transport::rc>(t, book);
+  } catch (const chorale::error& e) {
+    book.failure(e);
+  } catch (const std::exception& e) {
+    book.note(fmt::format("exception {}", e.what()));
+  }
+  book.note("end");
+  return 0;
+}

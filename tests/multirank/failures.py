@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Ranks that die, sleep, leave or call something else: the others say so in time, and nothing stays behind.
+
+Usage: failures.py PROGRAM [CLASS...], with the program of failing.cpp. Where there is no launcher it skips (77).
+"""
+import itertools
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import launch
+
+DEADLINE = 5.0
+# For detection by the deadline alone, which is what takes the time.
+SHORT = 2.0
+LIMIT = 60
+
+
+class Rank:
+    """What one rank wrote down."""
+
+    def __init__(self, path):
+        self.pid = int(path.name)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        self.number = int(lines[0].split()[1])
+        self.notes = [line for line in lines[1:] if not line.startswith("failure\t")]
+        self.failures = [Failure(*line.split("\t")[1:]) for line in lines if line.startswith("failure\t")]
+
+    def __str__(self):
+        return f"rank {self.number}: {self.notes} " + " | ".join(str(failure) for failure in self.failures)
+
+
+class Failure:
+    """One exception."""
+
+    def __init__(self, code, ranks, age, text):
+        self.code, self.ranks, self.seconds, self.text = code, [int(r) for r in ranks.split()], int(age) / 1000, text
+
+    def __str__(self):
+        return f"[{self.code} {self.ranks} {self.seconds} s: {self.text}]"
+
+
+def alive(pid):
+    """Whether that process runs (a zombie does not)."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Case(unittest.TestCase):
+    """Runs the program and looks for what it leaves."""
+
+    fabrics = itertools.count()
+
+    def run_ranks(self, ranks, *words, deadline=DEADLINE, transport="rc", launcher=None, before=(), env=None):
+        """Its ranks by number, and the launcher's output."""
+        fabric = f"test-{os.getpid()}-{next(self.fabrics)}"
+        variables = dict(os.environ, CHORALE_DEVICE="soft0", CHORALE_SOFT_FABRIC=fabric,
+                         CHORALE_DEADLINE_MS=str(int(deadline * 1000)), CHORALE_TEST_TRANSPORT=transport,
+                         CHORALE_TEST_SEED=str(SEEDS.randrange(1 << 30)))
+        variables.update(env or {})
+        shared = set(os.listdir("/dev/shm"))
+        with tempfile.TemporaryDirectory() as folder:
+            program = [PROGRAM, folder, *map(str, words)]
+            if launcher is None:
+                # Else the launcher would end the survivors before they have said anything.
+                command = [*launch.mpirun(), "--enable-recovery", "-n", str(ranks), *before, *program]
+            else:
+                command = [*launcher, *program]
+            status, output = launch.run(command, LIMIT, variables)
+            found = sorted((Rank(path) for path in pathlib.Path(folder).iterdir()), key=lambda rank: rank.number)
+        self.story = "\n".join([" ".join(command), output, *map(str, found)])
+        self.assertNotEqual(status, 124, f"hangs:\n{self.story}")
+        self.check_nothing_left(found, fabric, shared)
+        return found
+
+    def check_nothing_left(self, found, fabric, shared):
+        """No process, no shared memory, no socket of this run."""
+        give_up = time.monotonic() + 10
+        while any(alive(rank.pid) for rank in found) and time.monotonic() < give_up:
+            time.sleep(0.05)
+        self.assertEqual([rank.pid for rank in found if alive(rank.pid)], [], f"still run:\n{self.story}")
+        left = [name for name in set(os.listdir("/dev/shm")) - shared if "chorale" in name]
+        self.assertEqual(left, [], f"in /dev/shm:\n{self.story}")
+        sockets = [line for line in pathlib.Path("/proc/net/unix").read_text(encoding="utf-8").splitlines()
+                   if "@chorale" in line and fabric in line]
+        self.assertEqual(sockets, [], f"sockets:\n{self.story}")
+
+    def check_survivors(self, found, ranks, victim, codes, words=(), within=None):
+        """Every other rank failed with one of the codes, named the victim, and was poisoned from then on."""
+        self.assertEqual([rank.number for rank in found], list(range(ranks)), self.story)
+        for rank in found:
+            if rank.number == victim:
+                continue
+            self.assertEqual(len(rank.failures), 3, f"rank {rank.number}:\n{self.story}")
+            first, *later = rank.failures
+            self.assertIn(first.code, codes, self.story)
+            self.assertTrue(victim in first.ranks or f"rank {victim} " in first.text, f"{rank}\n{self.story}")
+            for word in words:
+                self.assertIn(word, first.text, self.story)
+            for failure in later:
+                self.assertEqual(failure.code, "poisoned", self.story)
+            if within is not None:
+                self.assertLess(first.seconds, within, f"too late:\n{self.story}")
+            self.assertEqual(rank.notes[-1], "end", self.story)
+
+
+class Killed(Case):
+    """SIGKILL of one rank: head of the trees, a leaf, one between."""
+
+    codes = ("peer_lost", "deadline")
+
+    def check_kill(self, transport, deadline):
+        for scenario, operation in [("kill", "barrier"), ("kill", "broadcast"), ("kill", "allreduce"),
+                                    ("kill", "nonblocking"), ("kill-first", "barrier"), ("kill-first", "allreduce")]:
+            for victim in 0, 2, 4:
+                with self.subTest(scenario=scenario, operation=operation, victim=victim, transport=transport):
+                    found = self.run_ranks(5, scenario, victim, operation, transport=transport, deadline=deadline)
+                    # Start and end of the processes are in the time as well.
+                    self.check_survivors(found, 5, victim, self.codes, within=deadline + 15)
+
+    def test_rc(self):
+        self.check_kill("rc", DEADLINE)
+
+    def test_ud(self):
+        self.check_kill("ud", SHORT)
+
+
+class Silent(Case):
+    """A rank that is alive and does not come."""
+
+    def test_never_calls(self):
+        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
+            with self.subTest(transport=transport, operation=operation):
+                found = self.run_ranks(4, "sleep", 1, operation, transport=transport, deadline=SHORT)
+                self.check_survivors(found, 4, 1, ["deadline"], ["CHORALE_DEADLINE_MS"])
+
+    def test_leaves_early(self):
+        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
+            with self.subTest(transport=transport, operation=operation):
+                found = self.run_ranks(4, "leave", 2, operation, transport=transport)
+                self.check_survivors(found, 4, 2, ["peer_lost"], ["has left"])
+
+
+class Mismatched(Case):
+    """Calls that do not belong together."""
+
+    def test_all_kinds(self):
+        for transport in "rc", "ud":
+            for kind, operation, words in [("operation", "barrier", ["barrier", "allreduce"]),
+                                           ("operation", "nonblocking", []),
+                                           ("root", "broadcast", ["root 0", "root 1"]),
+                                           ("root", "reduce", ["root 0", "root 1"]),
+                                           ("bytes", "broadcast", ["4000", "4004"]),
+                                           ("bytes", "allreduce", ["4000", "4004"]),
+                                           ("type", "allreduce", ["int32", "float32"]),
+                                           ("operator", "allreduce", ["sum", "max"])]:
+                with self.subTest(transport=transport, kind=kind, operation=operation):
+                    found = self.run_ranks(4, f"mismatch-{kind}", 2, operation, transport=transport)
+                    self.check_survivors(found, 4, -1, ["mismatch"], words)
+
+    # Each of the four is a survivor, and each text names rank 2 and another.
+    def check_survivors(self, found, ranks, victim, codes, words=(), within=None):
+        for rank in found:
+            self.assertTrue(rank.failures, self.story)
+            self.assertIn(2, rank.failures[0].ranks, self.story)
+            self.assertEqual(len(rank.failures[0].ranks), 2, self.story)
+        for rank in found:
+            rank.failures[0].ranks.append(victim)
+        super().check_survivors(found, ranks, victim, codes, words, within)
+
+
+class Refused(Case):
+    """What cannot begin says why."""
+
+    def check_all(self, found, ranks, code, *words):
+        self.assertEqual(len(found), ranks, self.story)
+        for rank in found:
+            self.assertEqual([failure.code for failure in rank.failures], [code], self.story)
+            for word in words:
+                self.assertIn(word, rank.failures[0].text, self.story)
+
+    def test_root_outside(self):
+        for rank in self.run_ranks(3, "root", -1):
+            self.assertEqual([failure.code for failure in rank.failures], ["invalid_argument"] * 2, self.story)
+            self.assertIn("root -1", rank.failures[0].text)
+            self.assertIn("root 3 is not in 0..2", rank.failures[1].text)
+            self.assertIn("finished", rank.notes, self.story)
+
+    def test_device(self):
+        self.check_all(self.run_ranks(2, "nothing", -1, env={"CHORALE_DEVICE": "nosuch7"}), 2, "no_device", "nosuch7")
+
+    def test_environment(self):
+        for variable, value in [("CHORALE_BLOCK_BYTES", "banana"), ("CHORALE_BLOCKS", "1"), ("CHORALE_WAIT", "please"),
+                                ("CHORALE_DEADLINE_MS", "0"), ("CHORALE_BLOCK_BYTES", "300"), ("CHORALE_MTU", "1000"),
+                                ("CHORALE_RANKS", "many")]:
+            with self.subTest(variable=variable, value=value):
+                self.check_all(self.run_ranks(2, "nothing", -1, env={variable: value}), 2, "invalid_environment",
+                               variable, value)
+
+    def test_ranks_with_other_settings(self):
+        with_other = ["env", "CHORALE_BLOCK_BYTES=512", PROGRAM]
+        with tempfile.TemporaryDirectory() as folder:
+            command = [*launch.mpirun(), "-n", "1", *with_other, folder, "nothing", "-1", ":", "-n", "2", PROGRAM,
+                       folder, "nothing", "-1"]
+            status, self.story = launch.run(command, LIMIT)
+            found = [Rank(path) for path in pathlib.Path(folder).iterdir()]
+        self.assertEqual(status, 0, self.story)
+        self.check_all(found, 3, "mismatch", "512", "CHORALE_BLOCK_BYTES")
+
+    def test_wrong_number_of_ranks(self):
+        self.check_all(self.run_ranks(3, "nothing", -1, env={"CHORALE_RANKS": "4"}), 3, "bootstrap_failed",
+                       "expects 4 ranks")
+        self.check_all(self.run_ranks(1, "nothing", -1, env={"CHORALE_RANKS": "4"}, launcher=["env"]), 1,
+                       "no_launcher", "expects 4 ranks", "mpirun")
+
+    def test_launcher_without_pmix(self):
+        mpich = shutil.which("mpirun.mpich") or shutil.which("mpiexec.hydra")
+        if mpich is None:
+            self.skipTest("there is no MPICH launcher (mpirun.mpich) here")
+        found = self.run_ranks(2, "nothing", -1, launcher=[mpich, "-n", "2"])
+        self.check_all(found, 2, "no_launcher", "mpirun.openmpi", "2 processes")
+
+    def test_singleton(self):
+        for rank in self.run_ranks(1, "root", -1, launcher=["env"]):
+            self.assertIn("ready 1", rank.notes, self.story)
+            self.assertIn("finished", rank.notes, self.story)
+            self.assertTrue(any("singleton" in note for note in rank.notes), self.story)
+
+
+if __name__ == "__main__":
+    if launch.mpirun() is None:
+        print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
+        sys.exit(77)
+    PROGRAM = sys.argv.pop(1)
+    SEED = int(os.environ.get("CHORALE_TEST_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 30)
+    print(f"CHORALE_TEST_SEED={SEED}", flush=True)
+    SEEDS = random.Random(SEED)
+    unittest.main(verbosity=2)

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] N PROGRAM [ARGUMENT...]
+
+Exit status: the program's; 77 (skipped) with the reason where there is no mpirun; 124 when the time is over, after
+everything that was started has ended.
+"""
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+
+def mpirun():
+    """The words that begin an mpirun command, or None."""
+    for name in ("mpirun.openmpi", "mpirun"):
+        found = shutil.which(name)
+        if not found:
+            continue
+        version = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+        if "Open MPI" in version or "Open RTE" in version:
+            return [found, "--allow-run-as-root", "--oversubscribe"]
+    return None
+
+
+def run(command, timeout, env=None):
+    """(exit status, output) of a launcher's command; at the end none of its processes is left. 124: out of time."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", env=env, start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            # mpirun ends its ranks when it is asked to; they are not in its process group.
+            process.send_signal(signal.SIGTERM)
+            try:
+                output, _ = process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output, _ = process.communicate()
+            return 124, output
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--timeout", type=float, default=110)
+    parser.add_argument("ranks", type=int)
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    launcher = mpirun()
+    if launcher is None:
+        print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
+        sys.exit(77)
+    status, output = run([*launcher, "-n", str(options.ranks), *options.program], options.timeout)
+    print(output, end="")
+    if status == 124:
+        print(f"not over after {options.timeout} s: {options.program}")
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+// Element types of the users' own, for the tests of collectives.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace collectives {
+
+/// The upper triangular matrix (a b; 0 c) modulo a prime: 24 bytes whose product is associative and does not
+/// commute, so that an evaluation in another order than that of the ranks gives another result.
+struct triangle {
+  static constexpr std::uint64_t modulus = 2'147'483'647;
+  std::uint64_t a, b, c;
+  friend constexpr bool operator==(const triangle&, const triangle&) = default;
+};
+static_assert(sizeof(triangle) == 24 && std::is_trivially_copyable_v<triangle>);
+
+/// A function object of the user's own, with state, so that it is seen to travel into the algorithm.
+struct multiply {
+  std::uint64_t modulus = triangle::modulus;
+  constexpr triangle operator()(const triangle& l, const triangle& r) const {
+    return {l.a * r.a % modulus, (l.a * r.b + l.b * r.c) % modulus, l.c * r.c % modulus};
+  }
+};
+static_assert(multiply{}({2, 3, 5}, {7, 11, 13}) == triangle{14, 61, 65});
+static_assert(!(multiply{}({7, 11, 13}, {2, 3, 5}) == triangle{14, 61, 65}));
+
+/// 12 bytes with an operator of its own, for `chorale::sum`; not default constructible.
+struct vector3 {
+  std::int32_t x, y, z;
+  explicit constexpr vector3(std::int32_t all) : x(all), y(all), z(all) {}
+  constexpr vector3(std::int32_t x_, std::int32_t y_, std::int32_t z_) : x(x_), y(y_), z(z_) {}
+  friend constexpr vector3 operator+(const vector3& l, const vector3& r) {
+    return {l.x + r.x, l.y + r.y, l.z + r.z};
+  }
+  friend constexpr bool operator==(const vector3&, const vector3&) = default;
+};
+
+/// An element that fits into no block: 400 matrices, 9600 bytes.
+struct wide {
+  std::array<triangle, 400> parts;
+  friend constexpr bool operator==(const wide&, const wide&) = default;
+};
+
+struct multiply_wide {
+  wide operator()(const wide& l, const wide& r) const {
+    wide product;
+    for (std::size_t i = 0; i < product.parts.size(); ++i)
+      product.parts[i] = multiply{}(l.parts[i], r.parts[i]);
+    return product;
+  }
+};
+
+/// More strictly aligned than a message in a block.
+struct alignas(64) aligned {
+  std::uint64_t value;
+  friend constexpr bool operator==(const aligned&, const aligned&) = default;
+  friend constexpr aligned operator+(const aligned& l, const aligned& r) { return {l.value + r.value}; }
+};
+
+}  // namespace collectives

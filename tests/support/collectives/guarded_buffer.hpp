@@ -1,0 +1,83 @@
+// A buffer at any offset from alignment, with guards around it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace collectives {
+
+/// What a check found to be wrong.
+struct wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// `count` elements of T that begin `misalignment` bytes past a 64-byte boundary. Elements are read and
+/// written as bytes, so T need not be aligned. `check_guards()` sees writes up to 128 bytes outside.
+template <class T>
+class guarded_buffer {
+ public:
+  explicit guarded_buffer(std::size_t count, std::size_t misalignment = 0)
+      : count_(count), storage_(guard + misalignment + count * sizeof(T) + guard + 64, fill) {
+    const auto address = reinterpret_cast<std::uintptr_t>(storage_.data()) + guard;
+    first_ = guard + (64 - address % 64) % 64 + misalignment % 64;
+  }
+
+  [[nodiscard]] std::span<T> span() noexcept {
+    return {reinterpret_cast<T*>(storage_.data() + first_), count_};
+  }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] T get(std::size_t i) const {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), storage_.data() + first_ + i * sizeof(T), sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+  void set(std::size_t i, const T& value) {
+    std::memcpy(storage_.data() + first_ + i * sizeof(T), &value, sizeof(T));
+  }
+  template <class Value>
+  void fill_with(Value&& value) {
+    for (std::size_t i = 0; i < count_; ++i) set(i, value(i));
+  }
+
+  /// @throws wrong naming `what` and the first element that is not `value(i)`, or a write outside.
+  template <class Value>
+  void check(const std::string& what, Value&& value) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!(get(i) == value(i)))
+        throw wrong(what + ": element " + std::to_string(i) + " of " + std::to_string(count_) + " is wrong");
+    }
+    check_guards(what);
+  }
+  void check_untouched(const std::string& what) const {
+    if (std::any_of(storage_.begin(), storage_.end(), [](std::byte b) { return b != fill; }))
+      throw wrong(what + ": a buffer that is not to be touched was written");
+  }
+  void check_guards(const std::string& what) const {
+    const auto end = first_ + count_ * sizeof(T);
+    for (std::size_t i = 0; i < storage_.size(); ++i) {
+      if ((i < first_ || i >= end) && storage_[i] != fill)
+        throw wrong(what + ": written " +
+                    (i < first_ ? std::to_string(first_ - i) + " bytes before"
+                                : std::to_string(i - end) + " bytes behind") +
+                    " the buffer");
+    }
+  }
+
+ private:
+  static constexpr std::size_t guard = 128;
+  static constexpr std::byte fill{0xa5};
+  std::size_t count_;
+  std::vector<std::byte> storage_;
+  std::size_t first_;
+};
+
+}  // namespace collectives
