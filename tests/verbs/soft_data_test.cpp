@@ -1,8 +1,7 @@
 // Data between two processes, on each of the three copy paths.
-#include <cstdlib>
 #include <algorithm>
 #include <atomic>
-
+#include <cstdlib>
 #include <sched.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +18,8 @@ struct path {
   bool shared;
 };
 
-/// Opens a device, a QP and memory in both processes, connects them, and runs `active` against a passive side.
+/// Opens a device, a QP and memory in both processes, connects them, and runs `active` against a passive
+/// side.
 template <class Active, class Passive>
 std::string rc_pair(const path& p, Active active, Passive passive) {
   const auto side = [&](auto body) {
@@ -61,7 +61,8 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
                     IBV_SEND_SIGNALED, other.memory + 5, other.rkey) == 0,
                "write");
         auto wc = wait(n.send_cq);
-        expect(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RDMA_WRITE && wc.wr_id == 1000, "write completes");
+        expect(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RDMA_WRITE && wc.wr_id == 1000,
+               "write completes");
         line.meet();
         std::memset(m.data, 0, m.bytes);
         expect(post(qp, IBV_WR_RDMA_READ, {sge(m, 1, 150'000), sge(m, 200'000, 150'000)}, IBV_SEND_SIGNALED,
@@ -80,27 +81,29 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
                "send");
         expect(wait(n.send_cq).opcode == IBV_WC_SEND, "send completes");
         std::memset(m.data, 'x', 70'000);
-        expect(post(qp, IBV_WR_SEND_WITH_IMM, {sge(m, 0, 70'000)}, IBV_SEND_SIGNALED, 0, 0, 0xabcd) == 0, "send imm");
+        expect(post(qp, IBV_WR_SEND_WITH_IMM, {sge(m, 0, 70'000)}, IBV_SEND_SIGNALED, 0, 0, 0xabcd) == 0,
+               "send imm");
         expect(wait(n.send_cq).status == IBV_WC_SUCCESS, "send with immediate completes");
-        expect(post(qp, IBV_WR_RDMA_WRITE_WITH_IMM, {sge(m, 0, 9)}, IBV_SEND_SIGNALED, other.memory + 900'000,
+        expect(post(qp, IBV_WR_RDMA_WRITE_WITH_IMM, {sge(m, 0, 9)}, IBV_SEND_SIGNALED, other.memory + 995'000,
                     other.rkey, 0x1234) == 0,
                "write with immediate");
         expect(wait(n.send_cq).opcode == IBV_WC_RDMA_WRITE, "write with immediate completes");
         // Atomics.
         line.meet();
         for (int i = 0; i < 500; ++i) {
-          expect(post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, other.memory + 800'000,
-                      other.rkey, 3) == 0,
+          expect(post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, {sge(m, 0, 8)}, IBV_SEND_SIGNALED,
+                      other.memory + 990'000, other.rkey, 3) == 0,
                  "fetch and add");
           wc = wait(n.send_cq);
           std::uint64_t old = 0;
           std::memcpy(&old, m.data, 8);
-          expect(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_FETCH_ADD && old == 41U + 3U * unsigned(i),
-                 "old value of fetch and add");
+          expect(
+              wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_FETCH_ADD && old == 41U + 3U * unsigned(i),
+              "old value of fetch and add");
         }
         for (const std::uint64_t compare : {7ULL, 1541ULL}) {
-          expect(post(qp, IBV_WR_ATOMIC_CMP_AND_SWP, {sge(m, 8, 8)}, IBV_SEND_SIGNALED, other.memory + 800'000,
-                      other.rkey, compare, 99) == 0,
+          expect(post(qp, IBV_WR_ATOMIC_CMP_AND_SWP, {sge(m, 8, 8)}, IBV_SEND_SIGNALED,
+                      other.memory + 990'000, other.rkey, compare, 99) == 0,
                  "compare and swap");
           expect(wait(n.send_cq).opcode == IBV_WC_COMP_SWAP, "compare and swap completes");
           std::uint64_t old = 0;
@@ -111,32 +114,37 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
       },
       [](wire& line, node& n, ibv_qp* qp, memory& m, const address&) {
         for (std::uint64_t id = 1; id <= 3; ++id)
-          expect(post_receive(qp, id, {sge(m, 400'000, 3), sge(m, 500'000, 100'000)}) == 0, "post receive");
+          expect(post_receive(qp, id,
+                              {sge(m, 400'000 + 10 * id, 3), sge(m, 400'000 + 100'000 * id, 80'000)}) == 0,
+                 "post receive");
         line.meet();
         for (std::size_t i = 0; i < 300'000; ++i)
-          expect(m.data[5 + i] == static_cast<unsigned char>(i * 7 + 3), "written data at " + std::to_string(i));
+          expect(m.data[5 + i] == static_cast<unsigned char>(i * 7 + 3),
+                 "written data at " + std::to_string(i));
         expect(m.data[4] == 0 && m.data[300'005] == 0, "nothing beside");
         auto wc = wait(n.recv_cq);
-        expect(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 1 && wc.byte_len == 22 &&
-                   wc.qp_num == qp->qp_num && wc.wc_flags == 0,
+        expect(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 1 &&
+                   wc.byte_len == 22 && wc.qp_num == qp->qp_num && wc.wc_flags == 0,
                "first message");
-        expect(std::memcmp(m.data + 400'000, "inl", 3) == 0 &&
+        expect(std::memcmp(m.data + 400'010, "inl", 3) == 0 &&
                    std::memcmp(m.data + 500'000, "ine from the stack", 19) == 0,
                "first message's text");
         wc = wait(n.recv_cq);
-        expect(wc.wr_id == 2 && wc.byte_len == 70'000 && wc.wc_flags == IBV_WC_WITH_IMM && wc.imm_data == 0xabcd,
-               "second message");
-        expect(m.data[500'000 + 69'996] == 'x', "second message's end");
+        expect(
+            wc.wr_id == 2 && wc.byte_len == 70'000 && wc.wc_flags == IBV_WC_WITH_IMM && wc.imm_data == 0xabcd,
+            "second message");
+        expect(m.data[600'000 + 69'996] == 'x', "second message's end");
         wc = wait(n.recv_cq);
-        expect(wc.wr_id == 3 && wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.byte_len == 9 && wc.imm_data == 0x1234,
+        expect(wc.wr_id == 3 && wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.byte_len == 9 &&
+                   wc.imm_data == 0x1234,
                "write with immediate");
-        expect(m.data[900'008] == 'x' && m.data[900'009] == 0, "its data");
+        expect(m.data[995'008] == 'x' && m.data[995'009] == 0, "its data");
         const std::uint64_t start = 41;
-        std::memcpy(m.data + 800'000, &start, 8);
+        std::memcpy(m.data + 990'000, &start, 8);
         line.meet();
         line.meet();
         std::uint64_t end = 0;
-        std::memcpy(&end, m.data + 800'000, 8);
+        std::memcpy(&end, m.data + 990'000, 8);
         expect(end == 99, "result of the atomics");
       });
   CHECK(report == "");
@@ -154,9 +162,11 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
         std::vector<std::uint64_t> data(size / 8);
         for (std::uint64_t round = 1; round <= rounds; ++round) {
           std::fill(data.begin(), data.end(), round);
-          const unsigned flags = IBV_SEND_INLINE | (round % 100 == 0 ? IBV_SEND_SIGNALED : 0U);
-          expect(post(qp, IBV_WR_RDMA_WRITE, {{reinterpret_cast<std::uint64_t>(data.data()), std::uint32_t(size), 0}},
-                      flags, other.memory + 4096, other.rkey) == 0,
+          const unsigned flags =
+              unsigned{IBV_SEND_INLINE} | (round % 100 == 0 ? unsigned{IBV_SEND_SIGNALED} : 0U);
+          expect(post(qp, IBV_WR_RDMA_WRITE,
+                      {{reinterpret_cast<std::uint64_t>(data.data()), std::uint32_t(size), 0}}, flags,
+                      other.memory + 4096, other.rkey) == 0,
                  "write");
           if (round % 100 == 0) wait(n.send_cq);
           for (int spins = 0; answer != round; ++spins)
@@ -172,7 +182,8 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
             if (spins % 1000 == 999) sched_yield();
           for (std::size_t i = 0; i < size / 8; ++i) torn += words[i] != round;
           expect(post(qp, IBV_WR_RDMA_WRITE, {{reinterpret_cast<std::uint64_t>(&round), 8, 0}},
-                      IBV_SEND_INLINE | (round % 100 == 0 ? IBV_SEND_SIGNALED : 0U), other.memory, other.rkey) == 0,
+                      unsigned{IBV_SEND_INLINE} | (round % 100 == 0 ? unsigned{IBV_SEND_SIGNALED} : 0U),
+                      other.memory, other.rkey) == 0,
                  "answer");
           if (round % 100 == 0) wait(n.send_cq);
         }

@@ -1,7 +1,6 @@
 #define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <string>
-
 #include <unistd.h>
 
 #include <catch2/catch.hpp>

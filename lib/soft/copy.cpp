@@ -1,0 +1,143 @@
+#include "copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <sys/uio.h>
+
+namespace chorale::soft {
+namespace {
+
+/// Walks two lists of pieces together and calls `f(local, remote, bytes, last)` for each common stretch.
+template <class F>
+copy_result for_each_stretch(std::span<const local_piece> local, std::span<const remote_piece> remote, F f) {
+  std::size_t left_local = 0;
+  std::size_t left_remote = 0;
+  for (const auto& p : local) left_local += p.bytes;
+  for (const auto& p : remote) left_remote += p.bytes;
+  std::size_t left = std::min(left_local, left_remote);
+  std::size_t i = 0, j = 0, at_local = 0, at_remote = 0;
+  while (left != 0) {
+    while (at_local == local[i].bytes) ++i, at_local = 0;
+    while (at_remote == remote[j].bytes) ++j, at_remote = 0;
+    const std::size_t bytes = std::min({left, local[i].bytes - at_local, remote[j].bytes - at_remote});
+    left -= bytes;
+    remote_piece there = remote[j];
+    there.address += at_remote;
+    there.bytes = bytes;
+    if (there.mapped != nullptr) there.mapped += at_remote;
+    const copy_result result = f(local[i].data + at_local, there, left == 0);
+    if (result != copy_result::done) return result;
+    at_local += bytes;
+    at_remote += bytes;
+  }
+  return copy_result::done;
+}
+
+enum class direction { in, out };
+
+/// One stretch through process_vm_*; `must_bounce` is set where the system forbids it.
+copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
+                    bool last) {
+  const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
+  const std::size_t tail = way == direction::out && last ? tail_bytes(remote.address, remote.bytes) : 0;
+  std::size_t done = 0;
+  while (done < remote.bytes) {
+    const std::size_t left = remote.bytes - done;
+    const iovec here{local + done, left};
+    const iovec there[2] = {{pointer(remote.address + done), left > tail ? left - tail : left},
+                            {pointer(remote.address + remote.bytes - tail), left > tail ? tail : 0}};
+    const unsigned long pieces = there[1].iov_len == 0 ? 1 : 2;
+    const ssize_t moved = way == direction::out ? process_vm_writev(target.pid, &here, 1, there, pieces, 0)
+                                                : process_vm_readv(target.pid, &here, 1, there, pieces, 0);
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+      continue;
+    }
+    if (moved < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES)) {
+      target.must_bounce.store(true);
+      return copy_result::silent;
+    }
+    if (moved < 0 && errno == EINTR) continue;
+    return moved < 0 && errno == ESRCH ? copy_result::silent : copy_result::refused;
+  }
+  return copy_result::done;
+}
+
+copy_result move(process& self, peer& target, unsigned char* local, const remote_piece& remote, direction way,
+                 bool last) {
+  if (remote.mapped != nullptr) {
+    if (way == direction::in)
+      std::memcpy(local, remote.mapped, remote.bytes);
+    else if (last)
+      ordered_copy(remote.mapped, local, remote.bytes);
+    else
+      std::memcpy(remote.mapped, local, remote.bytes);
+    return copy_result::done;
+  }
+  if (self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed)) {
+    const copy_result result = vm_copy(target, local, remote, way, last);
+    if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
+  }
+  return bounce_copy(self, target, way == direction::out ? bounce_operation::write : bounce_operation::read,
+                     local, remote);
+}
+
+}  // namespace
+
+copy_result write_remote(process& self, peer& target, std::span<const local_piece> from,
+                         std::span<const remote_piece> to) noexcept {
+  return for_each_stretch(from, to, [&](unsigned char* local, const remote_piece& remote, bool last) {
+    return move(self, target, local, remote, direction::out, last);
+  });
+}
+
+copy_result read_remote(process& self, peer& target, std::span<const local_piece> to,
+                        std::span<const remote_piece> from) noexcept {
+  return for_each_stretch(to, from, [&](unsigned char* local, const remote_piece& remote, bool last) {
+    return move(self, target, local, remote, direction::in, last);
+  });
+}
+
+std::uint64_t atomic_here(unsigned char* where, bounce_operation operation, std::uint64_t first,
+                          std::uint64_t second) noexcept {
+  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(where));
+  if (operation == bounce_operation::fetch_add) return word.fetch_add(first);
+  std::uint64_t expected = first;
+  word.compare_exchange_strong(expected, second);
+  return expected;
+}
+
+copy_result atomic_remote(process& self, peer& target, const remote_piece& where, atomic_operation operation,
+                          std::uint64_t compare_add, std::uint64_t swap, bool shared_memory,
+                          std::uint64_t& old) noexcept {
+  const auto named =
+      operation == atomic_operation::fetch_add ? bounce_operation::fetch_add : bounce_operation::compare_swap;
+  if (shared_memory && where.mapped != nullptr) {
+    old = atomic_here(where.mapped, named, compare_add, swap);
+    return copy_result::done;
+  }
+  if (where.mapped == nullptr &&
+      (self.copying() == copy_mode::bounce || target.must_bounce.load(std::memory_order_relaxed)))
+    return bounce_atomic(self, target, named, where, compare_add, swap, old);
+  {
+    // Reading and writing are two steps here: all initiators take turns.
+    const lock_guard lock(target.base->atomics_lock, self.lock_name());
+    if (!lock) return copy_result::silent;
+    if (where.mapped != nullptr) {
+      old = atomic_here(where.mapped, named, compare_add, swap);
+      return copy_result::done;
+    }
+    auto* value = reinterpret_cast<unsigned char*>(&old);
+    copy_result result = vm_copy(target, value, where, direction::in, true);
+    if (result == copy_result::done) {
+      std::uint64_t fresh = operation == atomic_operation::fetch_add ? old + compare_add : swap;
+      if (operation == atomic_operation::fetch_add || old == compare_add)
+        result = vm_copy(target, reinterpret_cast<unsigned char*>(&fresh), where, direction::out, true);
+    }
+    if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
+  }
+  return bounce_atomic(self, target, named, where, compare_add, swap, old);
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,102 @@
+// Moving bytes between address spaces, so that a poller of the last word sees all that came before it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "process.hpp"
+
+namespace chorale::soft {
+
+/// Bytes of this process.
+struct local_piece {
+  unsigned char* data;
+  std::size_t bytes;
+};
+
+/// Bytes of a target, inside one of its memory regions. `mapped`: where this process sees them, or nullptr.
+struct remote_piece {
+  std::uint64_t address;
+  std::size_t bytes;
+  unsigned char* mapped;
+  std::uint32_t key;
+};
+
+template <class Word>
+inline void store_last(unsigned char* to, const unsigned char* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_release);
+}
+
+/// Bytes at the end of [to, to + bytes) that are stored in one go: the largest aligned word that ends there.
+inline std::size_t tail_bytes(std::uint64_t to, std::size_t bytes) noexcept {
+  const std::uint64_t end = to + bytes;
+  if (bytes >= 8 && end % 8 == 0) return 8;
+  if (bytes >= 4 && end % 4 == 0) return 4;
+  if (bytes >= 2 && end % 2 == 0) return 2;
+  return bytes == 0 ? 0 : 1;
+}
+
+/// Copies all but the last word, then releases the last word: memcpy alone may store the end first.
+inline void ordered_copy(unsigned char* to, const unsigned char* from, std::size_t bytes) noexcept {
+  if (bytes == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0) {
+    store_last<std::uint64_t>(to, from);
+    return;
+  }
+  const std::size_t tail = tail_bytes(reinterpret_cast<std::uintptr_t>(to), bytes);
+  const std::size_t head = bytes - tail;
+  if (head != 0) std::memcpy(to, from, head);
+  switch (tail) {
+    case 8:
+      store_last<std::uint64_t>(to + head, from + head);
+      break;
+    case 4:
+      store_last<std::uint32_t>(to + head, from + head);
+      break;
+    case 2:
+      store_last<std::uint16_t>(to + head, from + head);
+      break;
+    case 1:
+      store_last<std::uint8_t>(to + head, from + head);
+      break;
+    default:
+      break;
+  }
+}
+
+enum class copy_result {
+  done,
+  silent,   ///< the peer is dead or does not answer
+  refused,  ///< the target's memory is not there
+};
+
+/// Copies `from` into `to`, as many bytes as the shorter side has, the last word of all last.
+copy_result write_remote(process& self, peer& target, std::span<const local_piece> from,
+                         std::span<const remote_piece> to) noexcept;
+/// Copies `from` into `to`.
+copy_result read_remote(process& self, peer& target, std::span<const local_piece> to,
+                        std::span<const remote_piece> from) noexcept;
+
+enum class atomic_operation { fetch_add, compare_swap };
+
+/// One atomic operation on 8 aligned bytes of the target; the old value in `old`. `shared_memory`: the target
+/// is in memory that every initiator maps, so the processor's own atomics serve.
+copy_result atomic_remote(process& self, peer& target, const remote_piece& where, atomic_operation operation,
+                          std::uint64_t compare_add, std::uint64_t swap, bool shared_memory,
+                          std::uint64_t& old) noexcept;
+
+/// The bounce path: the target's service thread copies.
+copy_result bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
+                        const remote_piece& remote) noexcept;
+copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
+                          std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept;
+
+/// The processor's atomic on memory that this process can reach.
+std::uint64_t atomic_here(unsigned char* where, bounce_operation operation, std::uint64_t first,
+                          std::uint64_t second) noexcept;
+
+}  // namespace chorale::soft

@@ -1,0 +1,112 @@
+// System objects that processes reach through each other's /proc/<pid>/fd.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fabric.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+int open_descriptor(pid_t pid, int fd, int flags) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  return open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
+
+}  // namespace
+
+int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept {
+  unique_fd fd{memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (fd.get() < 0) return -1;
+  // Sealed, so that nobody's mapping can be cut short under them.
+  if (fchmod(fd.get(), 0600) != 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+      fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
+    const int saved = errno;
+    fd.reset();
+    errno = saved;
+    return -1;
+  }
+  inode = inode_of(fd.get());
+  return fd.release();
+}
+
+int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
+  // Look before opening: opening a stranger's device or pipe could have effects.
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  struct stat s {};
+  if (stat(path, &s) != 0) return -1;
+  if (!S_ISREG(s.st_mode)) {
+    errno = ENOENT;
+    return -1;
+  }
+  unique_fd opened{open_descriptor(pid, fd, O_RDWR)};
+  if (opened.get() < 0) return -1;
+  if (fstat(opened.get(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid() ||
+      (inode != 0 && s.st_ino != inode) || s.st_size < 0 || static_cast<std::uint64_t>(s.st_size) < bytes ||
+      (fcntl(opened.get(), F_GET_SEALS) & seals) != seals) {
+    errno = ENOENT;
+    return -1;
+  }
+  return opened.release();
+}
+
+int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  struct stat s {};
+  if (stat(path, &s) != 0) return -1;
+  if (!S_ISFIFO(s.st_mode) || s.st_ino != inode) {
+    errno = ENOENT;
+    return -1;
+  }
+  // Both ways, so that there is always a reader and a write never raises SIGPIPE.
+  unique_fd opened{open_descriptor(pid, fd, O_RDWR | O_NONBLOCK)};
+  if (opened.get() >= 0 && inode_of(opened.get()) != inode) {
+    opened.reset();
+    errno = ENOENT;
+  }
+  return opened.release();
+}
+
+std::uint64_t inode_of(int fd) noexcept {
+  struct stat s {};
+  return fstat(fd, &s) == 0 ? s.st_ino : 0;
+}
+
+std::uint64_t start_time_of(pid_t pid) noexcept {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  const unique_fd fd{open(path, O_RDONLY | O_CLOEXEC)};
+  if (fd.get() < 0) return 0;
+  char text[1024];
+  const ssize_t got = read(fd.get(), text, sizeof text - 1);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
+  if (rest == nullptr) return 0;
+  char state = 0;
+  unsigned long long start = 0;
+  if (std::sscanf(rest + 1,
+                  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+                  &start) != 2)
+    return 0;
+  return state == 'Z' || state == 'X' ? 0 : start;
+}
+
+std::uint64_t random_word() noexcept {
+  std::uint64_t word = 0;
+  if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word))
+    word = static_cast<std::uint64_t>(now_ns()) * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(getpid());
+  return word;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,166 @@
+#include "device.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+ibv_device& device() noexcept {
+  static ibv_device only = [] {
+    ibv_device d{};
+    d.node_type = IBV_NODE_CA;
+    d.transport_type = IBV_TRANSPORT_IB;
+    std::snprintf(d.name, sizeof d.name, "soft0");
+    std::snprintf(d.dev_name, sizeof d.dev_name, "soft0");
+    return d;
+  }();
+  return only;
+}
+
+}  // namespace
+
+ibv_device** get_device_list(int* count) noexcept {
+  auto** list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
+  if (list == nullptr) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  list[0] = &device();
+  if (count != nullptr) *count = 1;
+  return list;
+}
+
+void free_device_list(ibv_device** list) noexcept {
+  std::free(list);
+}
+
+ibv_context* open_device(ibv_device* which) noexcept {
+  if (which != &device()) {
+    errno = ENODEV;
+    return nullptr;
+  }
+  process* self = process::join();
+  if (self == nullptr) return nullptr;
+  auto* c = new (std::nothrow) context;
+  int ends[2];
+  if (c == nullptr || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    const int saved = c == nullptr ? ENOMEM : errno;
+    delete c;
+    self->leave();
+    errno = saved;
+    return nullptr;
+  }
+  c->owner = self;
+  c->async_write = ends[1];
+  c->extended.sz = sizeof(verbs_context);
+  ibv_context& v = c->extended.context;
+  v.device = which;
+  v.cmd_fd = -1;
+  v.async_fd = ends[0];
+  v.num_comp_vectors = 1;
+  v.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  pthread_mutex_init(&v.mutex, nullptr);
+  v.ops.poll_cq = [](ibv_cq* cq, int n, ibv_wc* wc) { return poll_cq(cq, n, wc); };
+  v.ops.req_notify_cq = [](ibv_cq* cq, int solicited) { return req_notify_cq(cq, solicited); };
+  v.ops.post_send = post_send;
+  v.ops.post_recv = post_recv;
+  v.ops.post_srq_recv = post_srq_recv;
+  return &v;
+}
+
+int close_device(ibv_context* base) noexcept {
+  context& c = context::of(base);
+  if (c.objects.load() != 0) return EBUSY;
+  close(base->async_fd);
+  close(c.async_write);
+  pthread_mutex_destroy(&base->mutex);
+  c.owner->leave();
+  delete &c;
+  return 0;
+}
+
+int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
+  const registry& fabric = process_of(c).fabric();
+  *a = {};
+  std::snprintf(a->fw_ver, sizeof a->fw_ver, "%u.0", layout_version);
+  a->node_guid = a->sys_image_guid = htobe64(fabric.guid);
+  a->max_mr_size = ~std::uint64_t{0};
+  a->page_size_cap = 0xfffff000;
+  a->max_qp = static_cast<int>(qp_count - 2);
+  a->max_qp_wr = static_cast<int>(max_work_requests);
+  a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE;
+  a->device_cap_flags &= ~static_cast<unsigned>(IBV_DEVICE_SRQ_RESIZE);
+  a->max_sge = a->max_sge_rd = static_cast<int>(max_sge);
+  a->max_cq = 65536;
+  a->max_cqe = static_cast<int>(max_cqe);
+  a->max_mr = static_cast<int>(mr_count - 1);
+  a->max_pd = 1 << 24;
+  a->max_qp_rd_atom = a->max_qp_init_rd_atom = 16;
+  a->max_res_rd_atom = 16 * a->max_qp;
+  a->atomic_cap = IBV_ATOMIC_HCA;
+  a->max_mcast_grp = a->max_mcast_qp_attach = a->max_total_mcast_qp_attach =
+      static_cast<int>(multicast_entries);
+  a->max_ah = 1 << 24;
+  a->max_srq = 65536;
+  a->max_srq_wr = static_cast<int>(max_work_requests);
+  a->max_srq_sge = static_cast<int>(max_sge);
+  a->max_pkeys = 1;
+  a->phys_port_cnt = 1;
+  return 0;
+}
+
+int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
+  if (port != 1) return EINVAL;
+  process& self = process_of(c);
+  *a = {};
+  a->state = IBV_PORT_ACTIVE;
+  a->max_mtu = a->active_mtu = IBV_MTU_4096;
+  a->gid_tbl_len = 1;
+  a->port_cap_flags = IBV_PORT_SM;
+  a->max_msg_sz = static_cast<std::uint32_t>(max_message_bytes);
+  a->qkey_viol_cntr = static_cast<std::uint32_t>(self.own().qkey_violations.load());
+  a->pkey_tbl_len = 1;
+  a->lid = a->sm_lid = static_cast<std::uint16_t>(self.fabric().lid);
+  a->max_vl_num = 1;
+  a->active_width = 2;
+  a->active_speed = 32;
+  a->phys_state = 5;
+  a->link_layer = IBV_LINK_LAYER_INFINIBAND;
+  return 0;
+}
+
+int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept {
+  if (port != 1 || index != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  gid->global.subnet_prefix = htobe64(0xfe80000000000000);
+  gid->global.interface_id = htobe64(process_of(c).fabric().guid);
+  return 0;
+}
+
+int query_gid_type(ibv_context*, std::uint8_t port, int index, std::uint32_t* type) noexcept {
+  if (port != 1 || index != 0) return ENODATA;
+  *type = 0;  // IBV_GID_TYPE_IB
+  return 0;
+}
+
+int query_pkey(ibv_context*, std::uint8_t port, int index, __be16* pkey) noexcept {
+  if (port != 1 || index != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  *pkey = 0xffff;
+  return 0;
+}
+
+}  // namespace chorale::soft

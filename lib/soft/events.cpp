@@ -1,0 +1,98 @@
+// Asynchronous events: a queue of each context, and a byte on its socket for each entry.
+#include <algorithm>
+#include <cerrno>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "device.hpp"
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::chrono::seconds settle_patience{30};
+
+/// Where deliveries about the event's object are counted; nullptr for events of the port.
+event_count* count_of(const ibv_async_event& event) noexcept {
+  switch (event.event_type) {
+    case IBV_EVENT_CQ_ERR:
+      return &static_cast<completion_queue*>(event.element.cq)->asynchronous;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return &static_cast<shared_receive_queue*>(event.element.srq)->asynchronous;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      return &static_cast<queue_pair*>(event.element.qp)->asynchronous;
+    default:
+      return nullptr;
+  }
+}
+
+context* context_of(const ibv_async_event& event) noexcept {
+  switch (event.event_type) {
+    case IBV_EVENT_CQ_ERR:
+      return &context::of(event.element.cq->context);
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return &context::of(event.element.srq->context);
+    default:
+      return count_of(event) == nullptr ? nullptr : &context::of(event.element.qp->context);
+  }
+}
+
+}  // namespace
+
+void raise_event(context& c, const ibv_async_event& event) noexcept {
+  try {
+    const std::lock_guard lock(c.events_mutex);
+    const char byte = 0;
+    c.async_events.push_back(event);
+    if (send(c.async_write, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) c.async_events.pop_back();
+  } catch (...) {  // no memory: the event is lost, the state it tells of is not
+  }
+}
+
+bool settle_events(context& c, const void* element, const event_count& asynchronous,
+                   const event_count* completions) noexcept {
+  std::unique_lock lock(c.events_mutex);
+  const auto about = [&](const ibv_async_event& e) {
+    return count_of(e) != nullptr && e.element.qp == element;
+  };
+  const std::size_t before = c.async_events.size();
+  std::erase_if(c.async_events, about);
+  char byte = 0;
+  for (std::size_t i = c.async_events.size(); i < before; ++i)
+    (void)recv(c.verbs()->async_fd, &byte, 1, MSG_DONTWAIT);
+  return c.acknowledged.wait_for(lock, settle_patience, [&] {
+    return asynchronous.delivered == asynchronous.acknowledged &&
+           (completions == nullptr || completions->delivered == completions->acknowledged);
+  });
+}
+
+int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
+  context& c = context::of(base);
+  for (;;) {
+    char byte = 0;
+    if (read(base->async_fd, &byte, 1) != 1) return -1;
+    const std::lock_guard lock(c.events_mutex);
+    if (c.async_events.empty()) continue;  // its object was destroyed meanwhile
+    *event = c.async_events.front();
+    c.async_events.pop_front();
+    if (event_count* count = count_of(*event)) ++count->delivered;
+    return 0;
+  }
+}
+
+void ack_async_event(ibv_async_event* event) noexcept {
+  context* c = context_of(*event);
+  if (c == nullptr) return;
+  const std::lock_guard lock(c->events_mutex);
+  ++count_of(*event)->acknowledged;
+  c->acknowledged.notify_all();
+}
+
+}  // namespace chorale::soft

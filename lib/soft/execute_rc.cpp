@@ -1,0 +1,221 @@
+// One request of a reliable connection: the initiator does the target's part as well.
+#include <algorithm>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+/// The record of the QP this one is connected to; nullptr while nothing there would answer.
+qp_record* find_target(queue_pair& qp) noexcept {
+  const std::uint32_t destination = qp.record->destination.load(std::memory_order_relaxed);
+  if (qp.target == nullptr || qp.target->dead.load(std::memory_order_relaxed)) [[unlikely]] {
+    qp.target = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
+    if (qp.target == nullptr) return nullptr;
+  }
+  qp_record& record = qp.target->base->qps[index_of(destination)];
+  const std::uint32_t state = record.state.load(std::memory_order_acquire);
+  if ((state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD) &&
+      record.destination.load(std::memory_order_relaxed) == qp.qp_num &&
+      record.type.load(std::memory_order_relaxed) == IBV_QPT_RC) [[likely]]
+    return &record;
+  // Its process may have left and come again: look afresh the next time.
+  qp.target = nullptr;
+  return nullptr;
+}
+
+outcome refuse(queue_pair& qp, qp_record& record, ibv_wc_status status, ibv_event_type event) noexcept {
+  fail_responder(*qp.target, record, event);
+  return outcome::failure(status);
+}
+
+outcome as_outcome(queue_pair& qp, qp_record& record, copy_result result) noexcept {
+  if (result == copy_result::silent) return outcome::silence();
+  return refuse(qp, record, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+}
+
+/// Takes a receive of the target; `found` false where there is none. False if the queue is out of reach.
+bool take_receive(queue_pair& qp, qp_record& record, taken_receive& taken, bool& found) noexcept {
+  segment& base = *qp.target->base;
+  auto* queue = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
+  if (queue == nullptr) return false;
+  bool limit = false;
+  {
+    const lock_guard lock(queue->lock, qp.owner->lock_name());
+    if (!lock) return false;
+    found = peek_receive(base, *queue, taken);
+    if (found) limit = drop_receive(*queue);
+  }
+  if (limit) {
+    base.attention.store(1, std::memory_order_release);
+    qp.target->wake();
+  }
+  return true;
+}
+
+completion received(const queue_pair& qp, const work_request& wr, const taken_receive& taken) noexcept {
+  completion c{};
+  c.wr_id = taken.wr_id;
+  c.opcode = wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
+  c.byte_len = static_cast<std::uint32_t>(wr.bytes);
+  if (wr.opcode != IBV_WR_SEND) {
+    c.imm = wr.imm;
+    c.wc_flags = IBV_WC_WITH_IMM;
+  }
+  c.qp_num = qp.record->destination.load(std::memory_order_relaxed);
+  c.src_qp = qp.qp_num;
+  c.slid = static_cast<std::uint16_t>(qp.owner->fabric().lid);
+  return c;
+}
+
+void deliver(queue_pair& qp, qp_record& record, const completion& c, const work_request& wr) noexcept {
+  push_completion(*qp.owner, *qp.target, record.receive_cq.load(std::memory_order_relaxed), c,
+                  (wr.flags & IBV_SEND_SOLICITED) != 0);
+}
+
+/// The region an RDMA request names; nullptr if key, rights or bounds are wrong.
+const region_view* find_remote(queue_pair& qp, const qp_record& record, std::uint32_t key,
+                               std::uint64_t address, std::uint64_t bytes, std::uint32_t access) noexcept {
+  const region_view* region = qp.regions.find(*qp.owner, *qp.target, key);
+  if (region == nullptr || !region->remote_key || (region->access & access) == 0 ||
+      region->pd != record.pd.load(std::memory_order_relaxed) || !region->covers(address, bytes)) [[unlikely]]
+    return nullptr;
+  return region;
+}
+
+outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+  if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_WRITE) == 0)
+    return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+  const region_view* region = nullptr;
+  if (wr.bytes != 0) {
+    region = find_remote(qp, record, wr.rkey, wr.remote_address, wr.bytes, IBV_ACCESS_REMOTE_WRITE);
+    if (region == nullptr) return refuse(qp, record, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+  }
+  std::array<local_piece, max_sge> pieces;
+  if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+  taken_receive taken;
+  const bool notifies = wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (notifies) {
+    bool found = false;
+    if (!take_receive(qp, record, taken, found)) return outcome::silence();
+    if (!found)
+      return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
+  }
+  if (region != nullptr) {
+    const remote_piece to = region->piece(wr.remote_address, wr.bytes);
+    if (to.mapped != nullptr && wr.sge_count == 1) [[likely]] {
+      ordered_copy(to.mapped, pieces[0].data, wr.bytes);
+    } else {
+      const auto result = write_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {&to, 1});
+      if (result != copy_result::done) return as_outcome(qp, record, result);
+    }
+  }
+  if (notifies) deliver(qp, record, received(qp, wr, taken), wr);
+  return {};
+}
+
+outcome read(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+  if (qp.attributes.max_rd_atomic == 0) return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
+  if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_READ) == 0 ||
+      record.read_depth.load(std::memory_order_relaxed) == 0)
+    return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+  std::array<local_piece, max_sge> pieces;
+  if (!gather(qp, wr, IBV_ACCESS_LOCAL_WRITE, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+  if (wr.bytes == 0) return {};
+  const region_view* region =
+      find_remote(qp, record, wr.rkey, wr.remote_address, wr.bytes, IBV_ACCESS_REMOTE_READ);
+  if (region == nullptr) return refuse(qp, record, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+  const remote_piece from = region->piece(wr.remote_address, wr.bytes);
+  const auto result = read_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {&from, 1});
+  if (result != copy_result::done) return as_outcome(qp, record, result);
+  return {outcome::done, IBV_WC_SUCCESS, static_cast<std::uint32_t>(wr.bytes), 0};
+}
+
+outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+  if (qp.attributes.max_rd_atomic == 0) return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
+  if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_ATOMIC) == 0 ||
+      record.read_depth.load(std::memory_order_relaxed) == 0 || wr.remote_address % 8 != 0)
+    return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+  std::array<local_piece, max_sge> pieces;
+  if (!gather(qp, wr, IBV_ACCESS_LOCAL_WRITE, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+  if (wr.bytes < 8) return outcome::failure(IBV_WC_LOC_LEN_ERR);
+  const region_view* region =
+      find_remote(qp, record, wr.rkey, wr.remote_address, 8, IBV_ACCESS_REMOTE_ATOMIC);
+  if (region == nullptr) return refuse(qp, record, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+  std::uint64_t old = 0;
+  const auto operation =
+      wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? atomic_operation::fetch_add : atomic_operation::compare_swap;
+  const auto result = atomic_remote(*qp.owner, *qp.target, region->piece(wr.remote_address, 8), operation,
+                                    wr.compare_add, wr.swap, region->shared_memory, old);
+  if (result != copy_result::done) return as_outcome(qp, record, result);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&old);
+  std::size_t done = 0;
+  for (std::uint32_t i = 0; i < wr.sge_count && done < 8; ++i) {
+    const std::size_t part = std::min<std::size_t>(pieces[i].bytes, 8 - done);
+    std::memcpy(pieces[i].data, bytes + done, part);
+    done += part;
+  }
+  return {outcome::done, IBV_WC_SUCCESS, 8, 0};
+}
+
+outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+  std::array<local_piece, max_sge> pieces;
+  if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+  taken_receive taken;
+  bool found = false;
+  if (!take_receive(qp, record, taken, found)) return outcome::silence();
+  if (!found)
+    return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
+  completion c = received(qp, wr, taken);
+  if (wr.bytes > taken.bytes()) {
+    c.status = IBV_WC_LOC_LEN_ERR;
+    deliver(qp, record, c, wr);
+    return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+  }
+  std::array<remote_piece, max_sge> to;
+  std::uint64_t left = wr.bytes;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < taken.count && left != 0; ++i) {
+    const shared_sge& s = taken.sges[i];
+    if (s.length == 0) continue;
+    const region_view* region = qp.regions.find(*qp.owner, *qp.target, s.lkey);
+    if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
+        region->pd != record.pd.load(std::memory_order_relaxed) || !region->covers(s.address, s.length)) {
+      c.status = IBV_WC_LOC_PROT_ERR;
+      deliver(qp, record, c, wr);
+      return refuse(qp, record, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+    }
+    to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
+    left -= to[count - 1].bytes;
+  }
+  if (count != 0) {
+    const auto result =
+        write_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {to.data(), count});
+    if (result != copy_result::done) return as_outcome(qp, record, result);
+  }
+  deliver(qp, record, c, wr);
+  return {};
+}
+
+}  // namespace
+
+outcome execute_rc(queue_pair& qp, const work_request& wr) noexcept {
+  qp_record* record = find_target(qp);
+  if (record == nullptr) [[unlikely]]
+    return outcome::silence();
+  if (wr.bytes > max_message_bytes) return outcome::failure(IBV_WC_LOC_LEN_ERR);
+  switch (wr.opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return write(qp, *record, wr);
+    case IBV_WR_RDMA_READ:
+      return read(qp, *record, wr);
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      return send(qp, *record, wr);
+    default:
+      return atomic(qp, *record, wr);
+  }
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,200 @@
+#include "fabric.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::int64_t join_patience_ns = 10'000'000'000;
+
+std::uint64_t hash(std::string_view text) noexcept {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  h ^= h >> 32;
+  return h * 0x9e3779b97f4a7c15;
+}
+
+bool is_name(std::string_view text) noexcept {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !text.empty() && text.size() <= 40 && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+/// False if the environment asks for something that is no name.
+bool fabric_name(std::string& name) {
+  if (const char* chosen = std::getenv("CHORALE_SOFT_FABRIC")) {
+    name = chosen;
+    return is_name(name);
+  }
+  const char* job = std::getenv("PMIX_NAMESPACE");
+  name = job == nullptr || *job == '\0' ? "default" : job;
+  if (!is_name(name)) {  // launchers put '@' and more into theirs
+    char hashed[32];
+    std::snprintf(hashed, sizeof hashed, "job-%016llx", static_cast<unsigned long long>(hash(name)));
+    name = hashed;
+  }
+  return true;
+}
+
+/// An abstract socket of that name; -1 with errno, EADDRINUSE if somebody has it.
+int bind_name(const std::string& name) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.size() + 1 > sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  unique_fd fd{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (fd.get() < 0) return -1;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    const int saved = errno;
+    fd.reset();
+    errno = saved;
+  }
+  return fd.release();
+}
+
+registry* map_registry(int fd) noexcept {
+  void* mapped = mmap(nullptr, sizeof(registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return mapped == MAP_FAILED ? nullptr : static_cast<registry*>(mapped);
+}
+
+/// The registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno.
+int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) {
+  FILE* names = std::fopen("/proc/net/unix", "re");
+  if (names == nullptr) return errno;
+  char line[512];
+  const std::string marker = "@" + prefix + "/";
+  int status = 0;
+  while (joined.shared == nullptr && std::fgets(line, sizeof line, names) != nullptr) {
+    const char* found = std::strstr(line, marker.c_str());
+    unsigned slot = 0;
+    int pid = 0;
+    int fd = 0;
+    if (found == nullptr || std::sscanf(found + marker.size(), "%u/%d/%d", &slot, &pid, &fd) != 3) continue;
+    unique_fd opened{open_memory(pid, fd, 0, sizeof(registry))};
+    if (opened.get() < 0) continue;
+    registry* mapped = map_registry(opened.get());
+    if (mapped == nullptr) continue;
+    if (mapped->magic == registry_magic && mapped->fabric_hash == fabric_hash) {
+      if (mapped->version == layout_version) {
+        joined.registry_fd = std::move(opened);
+        joined.shared = mapped;
+        continue;
+      }
+      status = EPROTO;
+    }
+    munmap(mapped, sizeof(registry));
+  }
+  std::fclose(names);
+  return joined.shared == nullptr ? status : 0;
+}
+
+int create_registry(std::uint64_t fabric_hash, membership& joined) noexcept {
+  std::uint64_t inode = 0;
+  joined.registry_fd.reset(create_memory("chorale-soft-registry", sizeof(registry), inode));
+  if (joined.registry_fd.get() < 0) return errno;
+  registry* fresh = map_registry(joined.registry_fd.get());
+  if (fresh == nullptr) return errno;
+  const std::uint64_t mixed = random_word() ^ fabric_hash;
+  fresh->version = layout_version;
+  fresh->fabric_hash = fabric_hash;
+  fresh->lid = 1 + static_cast<std::uint32_t>((mixed >> 8) % 0xbfff);
+  fresh->guid = mixed | 0x0200000000000000;
+  fresh->magic = registry_magic;
+  joined.shared = fresh;
+  return 0;
+}
+
+int claim_slot(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept {
+  const auto first = static_cast<std::uint32_t>(random_word() % slot_count);
+  for (std::uint32_t i = 0; i < slot_count; ++i) {
+    const std::uint32_t slot = (first + i) % slot_count;
+    member& m = joined.shared->members[slot];
+    const pid_t pid = m.pid.load(std::memory_order_acquire);
+    if (pid != 0 && start_time_of(pid) == m.start_time.load()) continue;
+    m.pid.store(0);
+    joined.slot = slot;
+    joined.generation = (m.generation.load() + 1) & 0xffffU;
+    m.generation.store(joined.generation);
+    m.start_time.store(start_time_of(getpid()));
+    m.segment_fd.store(segment_fd);
+    m.segment_inode.store(segment_inode);
+    m.pid.store(getpid(), std::memory_order_release);
+    return 0;
+  }
+  return ENOSPC;
+}
+
+int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
+  std::string fabric;
+  if (!fabric_name(fabric)) return ENODEV;
+  const std::string prefix = "chorale-soft/" + std::to_string(geteuid()) + "/" + fabric;
+  const std::uint64_t fabric_hash = hash(prefix);
+
+  // The kernel frees this name when its holder dies.
+  unique_fd startup;
+  for (const std::int64_t begun = now_ns();;) {
+    startup.reset(bind_name(prefix + "/lock"));
+    if (startup.get() >= 0) break;
+    if (errno != EADDRINUSE) return errno;
+    if (now_ns() - begun > join_patience_ns) return ETIMEDOUT;
+    const timespec nap{0, 500'000};
+    nanosleep(&nap, nullptr);
+  }
+  if (const int status = find_registry(prefix, fabric_hash, joined)) return status;
+  if (joined.shared == nullptr) {
+    if (const int status = create_registry(fabric_hash, joined)) return status;
+  }
+  if (const int status = claim_slot(segment_fd, segment_inode, joined)) return status;
+  joined.name.reset(bind_name(prefix + "/" + std::to_string(joined.slot) + "/" + std::to_string(getpid()) +
+                              "/" + std::to_string(joined.registry_fd.get())));
+  if (joined.name.get() < 0) {
+    const int status = errno;
+    joined.shared->members[joined.slot].pid.store(0);
+    return status;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void unique_fd::reset(int fd) noexcept {
+  if (fd_ >= 0) close(fd_);
+  fd_ = fd;
+}
+
+int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept {
+  int status = ENOMEM;
+  try {
+    status = join(segment_fd, segment_inode, joined);
+  } catch (...) {
+  }
+  if (status != 0 && joined.shared != nullptr) {
+    munmap(joined.shared, sizeof(registry));
+    joined.shared = nullptr;
+  }
+  return status;
+}
+
+void leave_fabric(membership& joined) noexcept {
+  if (joined.shared == nullptr) return;
+  joined.shared->members[joined.slot].pid.store(0, std::memory_order_release);
+  munmap(joined.shared, sizeof(registry));
+  joined.shared = nullptr;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,63 @@
+// Finding the fabric: the processes of one user and one job that share a soft0, without a file system.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+
+#include "layout.hpp"
+
+namespace chorale::soft {
+
+/// Owns a file descriptor.
+class unique_fd {
+ public:
+  explicit unique_fd(int fd = -1) noexcept : fd_(fd) {}
+  ~unique_fd() { reset(); }
+  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  int release() noexcept {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+  void reset(int fd = -1) noexcept;
+
+ private:
+  int fd_;
+};
+
+/// A place in a fabric: a mapped registry, one of its slots, and the name that leads others here.
+struct membership {
+  unique_fd registry_fd;
+  registry* shared = nullptr;
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  unique_fd name;  ///< abstract socket; its name vanishes with the process
+};
+
+/// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric
+/// where there is none. 0 or an errno: ENODEV (CHORALE_SOFT_FABRIC is no name), ETIMEDOUT (someone holds the
+/// start-up lock for longer than 10 s), ENOSPC (all slots taken), or that of a system call.
+int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept;
+/// Gives the slot back.
+void leave_fabric(membership& joined) noexcept;
+
+/// A sealed memfd of that size, of mode 0600, without a name; its inode in `inode`. -1 with errno.
+int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept;
+/// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memory of ours with that
+/// inode (0: any) and of at least that size. -1 with errno.
+int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
+/// Opens the pipe `fd` of process `pid` for writing without ever blocking or SIGPIPE. -1 with errno.
+int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
+std::uint64_t inode_of(int fd) noexcept;
+
+/// When a process started, in ticks since boot; 0 if there is none of that pid or only its zombie.
+std::uint64_t start_time_of(pid_t pid) noexcept;
+std::uint64_t random_word() noexcept;
+
+}  // namespace chorale::soft

@@ -1,0 +1,223 @@
+// What lies in the memory that processes of a fabric share. Offsets, never pointers; every reader of
+// another process's segment checks what it reads before use.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shared_lock.hpp"
+
+namespace chorale::soft {
+
+template <class T>
+using shared = std::atomic<T>;
+
+inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
+inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
+
+inline constexpr std::uint32_t slot_count = 1023;  ///< 1023 would make QP number 0xffffff, which is multicast
+inline constexpr std::uint32_t qp_index_bits = 14;
+inline constexpr std::uint32_t qp_count = 1U << qp_index_bits;
+inline constexpr std::uint32_t mr_count = 1U << 16;
+inline constexpr std::uint32_t max_sge = 16;
+inline constexpr std::uint32_t max_work_requests = 16384;
+inline constexpr std::uint32_t max_inline_bytes = 16384;
+inline constexpr std::uint32_t max_cqe = 1U << 20;
+inline constexpr std::uint32_t mtu_bytes = 4096;
+inline constexpr std::uint32_t grh_bytes = 40;
+inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;
+inline constexpr std::uint32_t multicast_entries = 8192;
+inline constexpr std::uint32_t bounce_slots = 8;
+inline constexpr std::uint32_t bounce_bytes = 64 * 1024;
+inline constexpr std::uint64_t segment_bytes = 1ULL << 30;
+
+/// One process of the fabric. `pid` 0: free. Changed under the start-up lock only.
+struct alignas(64) member {
+  shared<std::int32_t> pid;
+  shared<std::uint32_t> generation;  ///< grows with each owner of the slot
+  shared<std::uint64_t> start_time;  ///< of the process, so that a recycled pid is seen
+  shared<std::int32_t> segment_fd;
+  shared<std::uint64_t> segment_inode;
+};
+
+/// One QP's membership of one multicast group. `qpn` 0: free.
+struct multicast_entry {
+  shared<std::uint64_t> gid[2];
+  shared<std::uint32_t> lid;
+  shared<std::uint32_t> qpn;
+};
+
+struct registry {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t lid;
+  std::uint64_t fabric_hash;
+  std::uint64_t guid;
+  alignas(64) member members[slot_count];
+  alignas(64) shared_lock multicast_lock;
+  shared<std::uint32_t> multicast_generation;
+  shared<std::uint32_t> multicast_high;  ///< entries from here on were never used
+  alignas(64) multicast_entry multicast[multicast_entries];
+};
+
+/// A memory region. Readers take `generation` first and last; odd means valid.
+struct alignas(64) mr_record {
+  shared<std::uint32_t> generation;
+  shared<std::uint32_t> lkey;
+  shared<std::uint32_t> rkey;
+  shared<std::uint32_t> access;
+  shared<std::uint32_t> pd;
+  shared<std::int32_t> memory_fd;  ///< -1: not in memory that others can map
+  shared<std::uint64_t> address;
+  shared<std::uint64_t> length;
+  shared<std::uint64_t> memory_inode;
+  shared<std::uint64_t> memory_bytes;  ///< of the whole allocation
+  shared<std::uint64_t> memory_offset;
+};
+static_assert(sizeof(mr_record) == 64);
+
+struct shared_sge {
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t lkey;
+};
+
+/// A posted receive: this header, then `max_sge` of its queue times a `shared_sge`.
+struct receive_entry {
+  std::uint64_t wr_id;
+  std::uint32_t sge_count;
+  std::uint32_t reserved;
+};
+
+/// Receives of one QP or of a shared receive queue, taken by initiators of any process under `lock`.
+struct alignas(64) receive_queue_record {
+  shared_lock lock;
+  shared<std::uint64_t> ring;  ///< offset of the entries
+  shared<std::uint32_t> mask;  ///< entries - 1
+  shared<std::uint32_t> sge_limit;
+  shared<std::uint32_t> pd;
+  shared<std::uint32_t> limit;             ///< SRQ: fires below; 0: not armed
+  shared<std::uint32_t> limit_reached;     ///< SRQ: the owner has to raise the event
+  alignas(64) shared<std::uint64_t> head;  ///< next to take
+  alignas(64) shared<std::uint64_t> tail;  ///< next to post; written by the owner only
+};
+
+/// A completion as poll_cq hands it out.
+struct completion {
+  std::uint64_t wr_id;
+  std::uint32_t status;
+  std::uint32_t opcode;
+  std::uint32_t byte_len;
+  std::uint32_t imm;
+  std::uint32_t qp_num;
+  std::uint32_t src_qp;
+  std::uint32_t wc_flags;
+  std::uint16_t pkey_index;
+  std::uint16_t slid;
+  std::uint64_t send_count;  ///< work requests of the send queue that this one retires; 0: a receive
+  std::uint32_t voided;      ///< its QP is gone: skip
+  std::uint32_t vendor_error;
+};
+
+/// An entry of a completion queue.
+struct alignas(64) completion_entry {
+  completion body;
+  shared<std::uint64_t> sequence;  ///< position in the queue + 1, stored last
+};
+static_assert(sizeof(completion_entry) == 64);
+
+enum class notify : std::uint32_t { none, solicited, any };
+
+struct alignas(64) completion_queue_record {
+  shared_lock lock;  ///< of producers, and of whoever changes what is here
+  shared<std::uint64_t> ring;
+  shared<std::uint64_t> producer;
+  shared<std::uint64_t> consumer_seen;  ///< the producers' copy of `consumer`
+  shared<std::uint32_t> mask;
+  shared<notify> armed;
+  shared<std::uint32_t> overrun;
+  shared<std::int32_t> channel_fd;  ///< write here when an armed completion comes; -1: no channel
+  shared<std::uint64_t> channel_inode;
+  shared<std::uint64_t> name;  ///< what to write
+  alignas(64) shared<std::uint64_t> consumer;
+};
+
+/// A QP as its peers see it.
+struct alignas(64) qp_record {
+  shared<std::uint32_t> state;  ///< ibv_qp_state, stored last; RESET (0) also where there is no QP
+  shared<std::uint32_t> type;
+  shared<std::uint32_t> destination;  ///< QP number it is connected to
+  shared<std::uint32_t> access;
+  shared<std::uint32_t> pd;
+  shared<std::uint32_t> qkey;
+  shared<std::uint32_t> read_depth;  ///< max_dest_rd_atomic
+  shared<std::uint32_t> rnr_timer;
+  shared<std::uint64_t> receive_queue;
+  shared<std::uint64_t> receive_cq;
+  shared<std::uint32_t> shared_receive_queue;  ///< 1: `receive_queue` is an SRQ's
+  shared<std::uint32_t> path_mtu;
+  shared<std::uint32_t>
+      responder_error;  ///< ibv_event_type + 1 that a peer's request caused; the owner takes it
+  /// Held by the owner while it executes work requests: whoever waits for its release knows that no
+  /// earlier copy goes on.
+  alignas(64) shared_lock send_lock;
+};
+static_assert(sizeof(qp_record) == 128);
+
+enum class bounce_state : std::uint32_t { idle, request, busy, done };
+enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_swap };
+
+/// A copy that the owner of the segment makes in its own address space for a peer that cannot reach it.
+struct alignas(64) bounce_slot {
+  shared_lock lock;  ///< of the peer that uses the slot
+  shared<bounce_state> state;
+  bounce_operation operation;
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t key;
+  std::uint64_t operand[2];
+  std::uint64_t result;
+  std::int32_t error;
+  alignas(64) unsigned char data[bounce_bytes];
+};
+
+struct segment {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t slot;
+  std::uint32_t generation;
+  std::int32_t wake_fd;  ///< a byte written to this pipe wakes the service thread
+  std::uint64_t wake_inode;
+  shared<std::uint32_t> attention;  ///< a peer left something for the owner to do
+  shared<std::uint64_t> qkey_violations;
+  shared<std::uint64_t> dropped_datagrams;
+  alignas(64) shared_lock atomics_lock;
+  alignas(64) qp_record qps[qp_count];
+  alignas(64) mr_record mrs[mr_count];
+  alignas(64) bounce_slot bounce[bounce_slots];
+  alignas(4096) unsigned char arena[1];
+};
+inline constexpr std::uint64_t arena_begin = offsetof(segment, arena);
+static_assert(arena_begin < segment_bytes / 8);
+
+/// The record at an offset that another process wrote, nullptr if it cannot lie in the arena.
+template <class T>
+T* at(segment& base, std::uint64_t offset, std::uint64_t count = 1) noexcept {
+  if (offset < arena_begin || offset % alignof(T) != 0 || offset > segment_bytes) return nullptr;
+  if (count > (segment_bytes - offset) / sizeof(T)) return nullptr;
+  return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(&base) + offset);
+}
+
+inline constexpr std::uint32_t qp_number(std::uint32_t slot, std::uint32_t index) noexcept {
+  return (slot << qp_index_bits) | index;
+}
+inline constexpr std::uint32_t slot_of(std::uint32_t qpn) noexcept {
+  return (qpn >> qp_index_bits) & 1023U;
+}
+inline constexpr std::uint32_t index_of(std::uint32_t qpn) noexcept {
+  return qpn & (qp_count - 1);
+}
+
+}  // namespace chorale::soft

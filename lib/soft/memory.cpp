@@ -1,0 +1,225 @@
+#include "memory.hpp"
+
+#include <cerrno>
+#include <map>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
+
+/// Memory of this process that others can map: one memfd an allocation.
+struct allocation {
+  std::uint64_t bytes;
+  int fd;
+  std::uint64_t inode;
+};
+std::mutex allocations_mutex;
+std::map<std::uint64_t, allocation> allocations;  // by address
+
+bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& begin, allocation& found) {
+  const std::lock_guard lock(allocations_mutex);
+  auto it = allocations.upper_bound(address);
+  if (it == allocations.begin()) return false;
+  --it;
+  if (address - it->first > it->second.bytes || bytes > it->second.bytes - (address - it->first))
+    return false;
+  begin = it->first;
+  found = it->second;
+  return true;
+}
+
+/// Registering pins memory, which fails where there is none.
+bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
+  const std::uint64_t first = address & ~(page_bytes - 1);
+  const std::uint64_t last = (address + bytes + page_bytes - 1) & ~(page_bytes - 1);
+  constexpr std::uint64_t step = 65536 * page_bytes;
+  std::vector<unsigned char> resident;
+  try {
+    resident.resize(std::min(last - first, step) / page_bytes);
+  } catch (...) {
+    return false;
+  }
+  for (std::uint64_t at = first; at < last; at += step)
+    if (mincore(reinterpret_cast<void*>(at), std::min(last - at, step), resident.data()) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+bool region_cache::look_up(process& self, peer& target, std::uint32_t key, region_view& view) noexcept {
+  const mr_record& r = target.base->mrs[key >> 16];
+  view.key = 0;
+  view.owner = nullptr;
+  const std::uint32_t generation = r.generation.load(std::memory_order_acquire);
+  if ((generation & 1U) == 0 || key == 0) return false;
+  const std::uint32_t rkey = r.rkey.load(std::memory_order_relaxed);
+  const std::uint32_t lkey = r.lkey.load(std::memory_order_relaxed);
+  if (key != rkey && key != lkey) return false;
+  region_view fresh;
+  fresh.owner = &target;
+  fresh.key = key;
+  fresh.generation = generation;
+  fresh.remote_key = key == rkey;
+  fresh.access = r.access.load(std::memory_order_relaxed);
+  fresh.pd = r.pd.load(std::memory_order_relaxed);
+  fresh.begin = r.address.load(std::memory_order_relaxed);
+  fresh.length = r.length.load(std::memory_order_relaxed);
+  const int fd = r.memory_fd.load(std::memory_order_relaxed);
+  const std::uint64_t inode = r.memory_inode.load(std::memory_order_relaxed);
+  const std::uint64_t bytes = r.memory_bytes.load(std::memory_order_relaxed);
+  const std::uint64_t offset = r.memory_offset.load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (r.generation.load(std::memory_order_relaxed) != generation) return false;
+  if (fresh.begin + fresh.length < fresh.begin) return false;
+  fresh.shared_memory = fd >= 0;
+  if (target.self) {
+    fresh.mapped = reinterpret_cast<unsigned char*>(fresh.begin);
+  } else if (fd >= 0 && self.copying() == copy_mode::automatic && offset <= bytes &&
+             fresh.length <= bytes - offset) {
+    unsigned char* base = target.map_memory(fd, inode, bytes);
+    if (base != nullptr) fresh.mapped = base + offset;
+  }
+  view = fresh;
+  return true;
+}
+
+bool local_range(segment& own, const ibv_sge& range, std::uint32_t pd, std::uint32_t access) noexcept {
+  if (range.length == 0) return true;
+  const mr_record& r = own.mrs[range.lkey >> 16];
+  if ((r.generation.load(std::memory_order_acquire) & 1U) == 0) return false;
+  const std::uint64_t begin = r.address.load(std::memory_order_relaxed);
+  const std::uint64_t length = r.length.load(std::memory_order_relaxed);
+  return r.lkey.load(std::memory_order_relaxed) == range.lkey && r.pd.load(std::memory_order_relaxed) == pd &&
+         (r.access.load(std::memory_order_relaxed) & access) == access && range.addr >= begin &&
+         range.length <= length && range.addr - begin <= length - range.length;
+}
+
+ibv_pd* alloc_pd(ibv_context* c) noexcept {
+  auto* pd = make_object<protection_domain>(c);
+  if (pd != nullptr) pd->id = pd->handle = static_cast<std::uint32_t>(process_of(c).next_name());
+  return pd;
+}
+
+int dealloc_pd(ibv_pd* base) noexcept {
+  auto* pd = static_cast<protection_domain*>(base);
+  if (pd->users.load() != 0) return EBUSY;
+  destroy_object(pd);
+  return 0;
+}
+
+ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  const int needs_local = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  if ((access & ~known_access & ~IBV_ACCESS_OPTIONAL_RANGE) != 0 || begin + bytes < begin ||
+      ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (bytes != 0 && !is_mapped(begin, bytes)) {
+    errno = EFAULT;
+    return nullptr;
+  }
+  process& self = process_of(pd->context);
+  auto* mr = make_object<memory_region>(pd->context);
+  if (mr == nullptr) return nullptr;
+  std::uint32_t index = 0;
+  if (!self.abandoned()) {
+    const std::lock_guard lock(self.objects_mutex());
+    index = self.next_mr_index();
+  }
+  if (index == 0) {
+    destroy_object(mr);
+    errno = ENOMEM;
+    return nullptr;
+  }
+  // The low bits are chance, so that a stale or a wrong key is seen; the two differ.
+  const auto chance = static_cast<std::uint32_t>(random_word());
+  mr->index = index;
+  mr->lkey = index << 16 | (chance & 0xffffU);
+  mr->rkey = index << 16 | (chance >> 16);
+  if (mr->rkey == mr->lkey) mr->rkey ^= 0x5500U;
+  mr->pd = pd;
+  mr->addr = address;
+  mr->length = bytes;
+  mr->handle = index;
+  mr_record& r = self.own().mrs[index];
+  r.lkey.store(mr->lkey, std::memory_order_relaxed);
+  r.rkey.store(mr->rkey, std::memory_order_relaxed);
+  r.access.store(static_cast<std::uint32_t>(access), std::memory_order_relaxed);
+  r.pd.store(static_cast<protection_domain*>(pd)->id, std::memory_order_relaxed);
+  r.address.store(begin, std::memory_order_relaxed);
+  r.length.store(bytes, std::memory_order_relaxed);
+  std::uint64_t memory_begin = 0;
+  allocation memory{};
+  const bool shareable = find_allocation(begin, bytes, memory_begin, memory);
+  r.memory_fd.store(shareable ? memory.fd : -1, std::memory_order_relaxed);
+  r.memory_inode.store(memory.inode, std::memory_order_relaxed);
+  r.memory_bytes.store(memory.bytes, std::memory_order_relaxed);
+  r.memory_offset.store(begin - memory_begin, std::memory_order_relaxed);
+  r.generation.fetch_add(1, std::memory_order_release);
+  static_cast<protection_domain*>(pd)->users.fetch_add(1);
+  return mr;
+}
+
+int dereg_mr(ibv_mr* base) noexcept {
+  auto* mr = static_cast<memory_region*>(base);
+  process& self = process_of(mr->context);
+  if (!self.abandoned()) {
+    mr_record& r = self.own().mrs[mr->index];
+    if ((r.generation.load() & 1U) != 0) r.generation.fetch_add(1);
+    // A peer that looked before may still be copying.
+    if (!self.quiesce()) return EBUSY;
+    const std::lock_guard lock(self.objects_mutex());
+    self.mr_used()[mr->index] = false;
+  }
+  static_cast<protection_domain*>(mr->pd)->users.fetch_sub(1);
+  destroy_object(mr);
+  return 0;
+}
+
+void* allocate(ibv_context*, std::size_t bytes) noexcept {
+  const std::uint64_t rounded = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+  if (bytes == 0 || rounded < bytes) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  std::uint64_t inode = 0;
+  unique_fd fd{create_memory("chorale-soft-memory", rounded, inode)};
+  if (fd.get() < 0) return nullptr;
+  void* mapped = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
+  try {
+    const std::lock_guard lock(allocations_mutex);
+    allocations[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode};
+  } catch (...) {
+    munmap(mapped, rounded);
+    errno = ENOMEM;
+    return nullptr;
+  }
+  fd.release();
+  return mapped;
+}
+
+int release(ibv_context* c, void* address, std::size_t) noexcept {
+  allocation memory{};
+  {
+    const std::lock_guard lock(allocations_mutex);
+    const auto it = allocations.find(reinterpret_cast<std::uint64_t>(address));
+    if (it == allocations.end()) return EINVAL;
+    memory = it->second;
+    allocations.erase(it);
+  }
+  // Peers may keep it mapped for long: take the pages back now. In a forked child they are the parent's.
+  if (!process_of(c).abandoned()) madvise(address, memory.bytes, MADV_REMOVE);
+  munmap(address, memory.bytes);
+  close(memory.fd);
+  return 0;
+}
+
+}  // namespace chorale::soft

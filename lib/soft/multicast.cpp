@@ -1,0 +1,94 @@
+// Multicast membership, in the registry: senders of any process read it, no one has to answer.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+/// True if the process that made the entry is gone, so that the entry may be used again.
+bool is_stale(process& self, std::uint32_t qpn) noexcept {
+  const std::uint32_t slot = slot_of(qpn);
+  if (slot == self.slot()) return self.qp_table()[index_of(qpn)].load() == nullptr;
+  const member& m = self.fabric().members[slot];
+  const pid_t pid = m.pid.load();
+  return pid == 0 || start_time_of(pid) != m.start_time.load();
+}
+
+bool is_multicast(const union ibv_gid* gid, std::uint16_t lid) noexcept {
+  return (gid != nullptr && gid->raw[0] == 0xff) || (gid == nullptr && lid >= 0xc000);
+}
+
+void words_of(const union ibv_gid* gid, std::uint64_t (&words)[2]) noexcept {
+  words[0] = words[1] = 0;
+  if (gid != nullptr) std::memcpy(words, gid->raw, sizeof words);
+}
+
+bool matches(const multicast_entry& e, const std::uint64_t (&words)[2], std::uint16_t lid) noexcept {
+  return e.gid[0].load() == words[0] && e.gid[1].load() == words[1] && e.lid.load() == lid;
+}
+
+}  // namespace
+
+int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  process& self = *qp.owner;
+  if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid) || self.abandoned()) return EINVAL;
+  std::uint64_t words[2];
+  words_of(gid, words);
+  registry& fabric = self.fabric();
+  try {
+    const std::lock_guard guard(qp.attributes_mutex);
+    qp.groups.reserve(qp.groups.size() + 1);
+    for (const std::uint32_t i : qp.groups)
+      if (matches(fabric.multicast[i], words, lid)) return 0;
+    const lock_guard lock(fabric.multicast_lock, self.lock_name());
+    if (!lock) return EBUSY;
+    const std::uint32_t high = std::min(fabric.multicast_high.load(), multicast_entries);
+    std::uint32_t free = multicast_entries;
+    for (std::uint32_t i = 0; i < high && free == multicast_entries; ++i) {
+      const std::uint32_t holder = fabric.multicast[i].qpn.load();
+      if (holder == 0 || is_stale(self, holder)) free = i;
+    }
+    if (free == multicast_entries) free = high;
+    if (free == multicast_entries) return ENOMEM;
+    multicast_entry& e = fabric.multicast[free];
+    e.qpn.store(0);
+    e.gid[0].store(words[0]);
+    e.gid[1].store(words[1]);
+    e.lid.store(lid);
+    e.qpn.store(qp.qp_num, std::memory_order_release);
+    if (free == high) fabric.multicast_high.store(high + 1, std::memory_order_release);
+    qp.groups.push_back(free);
+    return 0;
+  } catch (...) {
+    return ENOMEM;
+  }
+}
+
+int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  process& self = *qp.owner;
+  if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid)) return EINVAL;
+  std::uint64_t words[2];
+  words_of(gid, words);
+  const std::lock_guard guard(qp.attributes_mutex);
+  if (self.abandoned()) {
+    qp.groups.clear();
+    return 0;
+  }
+  registry& fabric = self.fabric();
+  for (auto it = qp.groups.begin(); it != qp.groups.end(); ++it) {
+    if (!matches(fabric.multicast[*it], words, lid)) continue;
+    const lock_guard lock(fabric.multicast_lock, self.lock_name());
+    if (!lock) return EBUSY;
+    fabric.multicast[*it].qpn.store(0, std::memory_order_release);
+    qp.groups.erase(it);
+    return 0;
+  }
+  return EINVAL;
+}
+
+}  // namespace chorale::soft

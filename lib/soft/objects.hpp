@@ -1,0 +1,151 @@
+// The verbs objects: each begins with the ibv_* structure that programs see.
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <new>
+
+#include <infiniband/verbs.h>
+
+#include "process.hpp"
+
+namespace chorale::soft {
+
+/// A lock among threads of this process, for critical sections of nanoseconds.
+class spin_lock {
+ public:
+  void lock() noexcept {
+    for (unsigned round = 0; flag_.exchange(true, std::memory_order_acquire); ++round) back_off(round);
+  }
+  void unlock() noexcept { flag_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> flag_{false};
+};
+
+/// How many events about an object a program has got and acknowledged. Guarded by `context::events_mutex`.
+struct event_count {
+  unsigned delivered = 0;
+  unsigned acknowledged = 0;
+};
+
+struct context {
+  verbs_context extended{};  ///< its `context` member is what programs hold
+  process* owner = nullptr;
+  std::atomic<int> objects{0};
+
+  std::mutex events_mutex;
+  std::condition_variable acknowledged;
+  std::deque<ibv_async_event> async_events;
+  int async_write = -1;  ///< one byte for each entry of `async_events`
+
+  ibv_context* verbs() noexcept { return &extended.context; }
+  static context& of(ibv_context* c) noexcept {
+    return *reinterpret_cast<context*>(reinterpret_cast<unsigned char*>(c) -
+                                       offsetof(verbs_context, context));
+  }
+};
+
+/// Queues an asynchronous event for the program.
+void raise_event(context& c, const ibv_async_event& event) noexcept;
+/// Drops what is queued about an object, and waits until the program has acknowledged what it got. `element`
+/// as in ibv_async_event. False if it does not within the deadline.
+bool settle_events(context& c, const void* element, const event_count& asynchronous,
+                   const event_count* completions = nullptr) noexcept;
+
+struct protection_domain : ibv_pd {
+  std::uint32_t id = 0;
+  std::atomic<int> users{0};
+};
+
+struct memory_region : ibv_mr {
+  std::uint32_t index = 0;
+};
+
+struct completion_channel : ibv_comp_channel {
+  std::uint64_t inode = 0;
+  std::atomic<int> queues{0};
+  unique_fd write_end;
+};
+
+struct completion_queue : ibv_cq {
+  process* owner = nullptr;
+  completion_queue_record* record = nullptr;
+  completion_entry* entries = nullptr;
+  std::uint64_t mask = 0;
+  std::uint64_t next = 0;
+  spin_lock polling;  ///< guards the four above
+  std::uint64_t name = 0;
+  std::atomic<int> users{0};
+  event_count completions;
+  event_count asynchronous;
+  bool failure_raised = false;
+};
+
+struct receive_queue {
+  receive_queue_record* record = nullptr;
+  std::uint64_t ring_bytes = 0;
+  std::uint32_t max_wr = 0;
+  std::uint32_t max_sge = 0;
+  spin_lock posting;
+};
+
+struct shared_receive_queue : ibv_srq {
+  receive_queue queue;
+  std::atomic<int> users{0};
+  event_count asynchronous;
+};
+
+/// Where a datagram or a connection goes.
+struct address_vector {
+  bool reachable;  ///< of this fabric
+  bool global;
+  bool multicast;
+  std::uint8_t service_level;
+  std::uint8_t hop_limit;
+  std::uint32_t lid;
+  ibv_gid gid;
+  std::uint32_t flow;  ///< traffic class and flow label, as in a GRH
+};
+
+struct address_handle : ibv_ah {
+  address_vector to{};
+};
+
+inline process& process_of(const ibv_context* c) noexcept {
+  return *context::of(const_cast<ibv_context*>(c)).owner;
+}
+
+/// Makes an object and fills the fields of its ibv_* part that all have; nullptr with errno ENOMEM.
+template <class Object>
+Object* make_object(ibv_context* c) noexcept {
+  auto* object = new (std::nothrow) Object();
+  if (object == nullptr) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  object->context = c;
+  if constexpr (requires { object->cond; }) {
+    pthread_mutex_init(&object->mutex, nullptr);
+    pthread_cond_init(&object->cond, nullptr);
+  }
+  context::of(c).objects.fetch_add(1);
+  return object;
+}
+
+template <class Object>
+void destroy_object(Object* object) noexcept {
+  if constexpr (requires { object->cond; }) {
+    pthread_mutex_destroy(&object->mutex);
+    pthread_cond_destroy(&object->cond);
+  }
+  context::of(object->context).objects.fetch_sub(1);
+  delete object;
+}
+
+}  // namespace chorale::soft

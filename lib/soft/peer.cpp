@@ -1,0 +1,135 @@
+#include "peer.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace chorale::soft {
+namespace {
+
+void* map_shared(int fd, std::uint64_t bytes, void* where) noexcept {
+  void* mapped = mmap(where, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_NORESERVE | (where == nullptr ? 0 : MAP_FIXED), fd, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  madvise(mapped, bytes, MADV_DONTDUMP);
+  return mapped;
+}
+
+}  // namespace
+
+peer* connect_peer(const member& entry, std::uint32_t slot) noexcept {
+  try {
+    auto fresh = std::make_unique<peer>();
+    fresh->slot = slot;
+    fresh->pid = entry.pid.load(std::memory_order_acquire);
+    fresh->generation = entry.generation.load();
+    fresh->start_time = entry.start_time.load();
+    if (fresh->pid == 0) return nullptr;
+#ifdef SYS_pidfd_open
+    fresh->pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, fresh->pid, 0U)));
+    if (fresh->pidfd.get() < 0 && errno == ESRCH) return nullptr;
+#endif
+    if (start_time_of(fresh->pid) != fresh->start_time) return nullptr;
+    const unique_fd fd{
+        open_memory(fresh->pid, entry.segment_fd.load(), entry.segment_inode.load(), segment_bytes)};
+    if (fd.get() < 0) return nullptr;
+    fresh->base = static_cast<segment*>(map_shared(fd.get(), segment_bytes, nullptr));
+    if (fresh->base == nullptr) return nullptr;
+    const segment& s = *fresh->base;
+    if (s.magic != segment_magic || s.version != layout_version || s.slot != slot ||
+        s.generation != fresh->generation)
+      return nullptr;
+    return fresh.release();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+peer::~peer() {
+  if (self) return;
+  if (base != nullptr) munmap(base, segment_bytes);
+  for (const mapping& m : mappings_) munmap(m.address, m.bytes);
+}
+
+unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    mapping* stale = nullptr;
+    for (mapping& m : mappings_) {
+      if (m.fd != fd) continue;
+      if (m.inode == inode && m.bytes == bytes) return m.address;
+      stale = &m;  // the number has been given to a younger allocation
+    }
+    if (dead.load()) return nullptr;
+    const unique_fd opened{open_memory(pid, fd, inode, bytes)};
+    if (opened.get() < 0) return nullptr;
+    if (stale == nullptr) {
+      mappings_.reserve(mappings_.size() + 1);
+      auto* mapped = static_cast<unsigned char*>(map_shared(opened.get(), bytes, nullptr));
+      if (mapped != nullptr) mappings_.push_back({fd, inode, bytes, mapped});
+      return mapped;
+    }
+    // No region of the stale allocation is valid any more, so no copy of ours goes on in it.
+    const bool fits = stale->bytes == bytes;
+    auto* mapped =
+        static_cast<unsigned char*>(map_shared(opened.get(), bytes, fits ? stale->address : nullptr));
+    if (mapped == nullptr) return nullptr;
+    if (!fits) munmap(stale->address, stale->bytes);
+    *stale = {fd, inode, bytes, mapped};
+    return mapped;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
+  try {
+    for (pipe_end& p : pipes_) {
+      if (p.fd != fd) continue;
+      if (p.inode != inode) {
+        p.opened.reset(open_pipe(pid, fd, inode));
+        p.inode = inode;
+      }
+      return p.opened.get();
+    }
+    pipes_.push_back({fd, inode, unique_fd{open_pipe(pid, fd, inode)}});
+    return pipes_.back().opened.get();
+  } catch (...) {
+    return -1;
+  }
+}
+
+void peer::post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept {
+  const std::lock_guard lock(mutex_);
+  const int to = pipe_to(fd, inode);
+  // A full pipe is readable already: the reader will come.
+  if (to >= 0) (void)!write(to, &name, sizeof name);
+}
+
+void peer::wake() noexcept {
+  const std::lock_guard lock(mutex_);
+  const int to = pipe_to(base->wake_fd, base->wake_inode);
+  const char byte = 0;
+  if (to >= 0) (void)!write(to, &byte, 1);
+}
+
+void peer::bury() noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto blank = [](void* address, std::uint64_t bytes) {
+    mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+         0);
+  };
+  if (base != nullptr) blank(base, segment_bytes);
+  for (const mapping& m : mappings_) blank(m.address, m.bytes);
+  pipes_.clear();
+}
+
+void peer::abandon() noexcept {
+  dead.store(true);
+  bury();
+  pidfd.reset();
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,65 @@
+// Another process of the fabric, as this one sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <sys/types.h>
+#include <vector>
+
+#include "fabric.hpp"
+#include "layout.hpp"
+
+namespace chorale::soft {
+
+/// Its segment stays mapped until this process leaves the fabric; once the peer is dead the mapping is
+/// replaced by zeroes, so that its memory goes back to the system and late readers see no QP.
+struct peer {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;
+  bool self = false;
+  segment* base = nullptr;
+  std::atomic<bool> dead{false};
+  std::atomic<bool> must_bounce{false};  ///< process_vm_* is refused
+  unique_fd pidfd;
+
+  ~peer();
+
+  /// This process's mapping of an allocation of the peer; nullptr if it cannot be had.
+  unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
+  /// Wakes its service thread.
+  void wake() noexcept;
+  /// Writes a completion channel's event.
+  void post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
+  /// Replaces everything mapped by zeroes.
+  void bury() noexcept;
+  /// After fork(), in the child: closes and forgets what is the parent's.
+  void abandon() noexcept;
+  /// For the fork handlers, which hold it over the fork.
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  struct mapping {
+    int fd;
+    std::uint64_t inode;
+    std::uint64_t bytes;
+    unsigned char* address;
+  };
+  struct pipe_end {
+    int fd;
+    std::uint64_t inode;
+    unique_fd opened;
+  };
+  int pipe_to(int fd, std::uint64_t inode) noexcept;
+
+  std::mutex mutex_;
+  std::vector<mapping> mappings_;
+  std::vector<pipe_end> pipes_;
+};
+
+/// Maps a peer's segment. nullptr if there is no such process or its segment is not sound.
+peer* connect_peer(const member& entry, std::uint32_t slot) noexcept;
+
+}  // namespace chorale::soft

@@ -1,0 +1,237 @@
+#include "process.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <memory>
+#include <pthread.h>
+#include <string_view>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace chorale::soft {
+namespace {
+
+std::mutex join_mutex;
+process* current = nullptr;  // under join_mutex for those who change it
+std::atomic<registry*> current_registry{nullptr};
+std::atomic<process*> current_process{nullptr};  // current, once it is complete
+std::once_flag fork_handlers;
+
+}  // namespace
+
+process* process::join() noexcept {
+  int status = 0;
+  try {
+    std::call_once(fork_handlers, [] { pthread_atfork(before_fork, after_fork_parent, after_fork_child); });
+    const std::lock_guard lock(join_mutex);
+    if (current == nullptr) {
+      std::unique_ptr<process> fresh{new process};
+      status = fresh->set_up();
+      if (status == 0) {
+        current = fresh.release();
+        current_process.store(current);
+      }
+    }
+    if (status == 0) {
+      ++current->contexts_;
+      return current;
+    }
+  } catch (...) {
+    status = ENOMEM;
+  }
+  errno = status;
+  return nullptr;
+}
+
+void process::leave() noexcept {
+  const std::lock_guard lock(join_mutex);
+  if (--contexts_ != 0) return;
+  if (current == this) {
+    current = nullptr;
+    current_process.store(nullptr);
+    current_registry.store(nullptr);
+  }
+  delete this;
+}
+
+int process::set_up() noexcept {
+  try {
+    if (const char* mode = std::getenv("CHORALE_SOFT_COPY")) {
+      const std::string_view text{mode};
+      if (text == "vm")
+        copying_ = copy_mode::vm;
+      else if (text == "bounce")
+        copying_ = copy_mode::bounce;
+      else if (text != "auto" && !text.empty())
+        return EINVAL;
+    }
+    std::uint64_t inode = 0;
+    segment_fd_.reset(create_memory("chorale-soft", segment_bytes, inode));
+    if (segment_fd_.get() < 0) return errno;
+    void* mapped = mmap(nullptr, segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        segment_fd_.get(), 0);
+    if (mapped == MAP_FAILED) return errno;
+    madvise(mapped, segment_bytes, MADV_DONTDUMP);
+    self_.self = true;
+    self_.pid = getpid();
+    self_.base = static_cast<segment*>(mapped);
+    arena_ = std::make_unique<arena>(*self_.base);
+    mr_used_.resize(mr_count);
+    mr_cursor_ = static_cast<std::uint32_t>(random_word() % mr_count);
+    qp_cursor_ = static_cast<std::uint32_t>(random_word() % qp_count);
+
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+    wake_read_.reset(ends[0]);
+    wake_write_.reset(ends[1]);
+    epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+    if (epoll_.get() < 0) return errno;
+    epoll_event interest{};
+    interest.events = EPOLLIN;
+    interest.data.ptr = nullptr;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_read_.get(), &interest) != 0) return errno;
+
+    // Where Yama lets only parents look into a process, the fabric's members may look into this one.
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+
+    segment& s = own();
+    s.version = layout_version;
+    s.wake_fd = wake_read_.get();
+    s.wake_inode = inode_of(wake_read_.get());
+    s.magic = segment_magic;
+    if (const int status = join_fabric(segment_fd_.get(), inode, membership_)) return status;
+    s.slot = self_.slot = membership_.slot;
+    s.generation = self_.generation = membership_.generation;
+    lock_name_ = (membership_.generation << 11) | (membership_.slot + 1);
+    peers_[membership_.slot].store(&self_, std::memory_order_release);
+    current_registry.store(membership_.shared);
+    service_ = std::thread([this] { serve(); });
+    return 0;
+  } catch (...) {
+    return ENOMEM;
+  }
+}
+
+process::~process() {
+  if (abandoned()) {
+    // The child has no service thread; the handle of the parent's must not be joined.
+    if (service_.joinable()) service_.detach();
+  } else if (service_.joinable()) {
+    stopping_.store(true);
+    wake_service();
+    service_.join();
+  }
+  leave_fabric(membership_);
+  all_peers_.clear();
+  if (self_.base != nullptr) {
+    for (auto& qp : self_.base->qps) qp.state.store(0);
+    munmap(self_.base, segment_bytes);
+  }
+}
+
+peer* process::find_new_peer(std::uint32_t slot) noexcept {
+  try {
+    const std::lock_guard lock(peers_mutex_);
+    member& entry = fabric().members[slot];
+    peer* known = peers_[slot].load(std::memory_order_acquire);
+    const bool stale = known != nullptr && known->generation != entry.generation.load();
+    if (known != nullptr && !stale) return known->dead.load() ? nullptr : known;
+    if (entry.pid.load(std::memory_order_acquire) == 0) return nullptr;
+    all_peers_.reserve(all_peers_.size() + 1);
+    peer* fresh = connect_peer(entry, slot);
+    if (fresh == nullptr) return nullptr;
+    all_peers_.emplace_back(fresh);
+    if (known != nullptr) {
+      known->dead.store(true);
+      known->bury();
+    }
+    peers_[slot].store(fresh, std::memory_order_release);
+    watch(*fresh);
+    return fresh;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+std::uint32_t process::next_qp_index() noexcept {
+  for (std::uint32_t i = 0; i < qp_count; ++i) {
+    qp_cursor_ = (qp_cursor_ + 1) % qp_count;
+    if (qp_cursor_ > 1 && qp_table_[qp_cursor_].load() == nullptr) return qp_cursor_;
+  }
+  return 0;
+}
+
+std::uint32_t process::next_mr_index() noexcept {
+  for (std::uint32_t i = 0; i < mr_count; ++i) {
+    mr_cursor_ = (mr_cursor_ + 1) % mr_count;
+    if (mr_cursor_ == 0 || mr_used_[mr_cursor_]) continue;
+    mr_used_[mr_cursor_] = true;
+    return mr_cursor_;
+  }
+  return 0;
+}
+
+bool owner_gone(std::uint32_t lock_owner) noexcept {
+  registry* fabric = current_registry.load();
+  const std::uint32_t slot = (lock_owner & 0x7ffU) - 1;
+  if (fabric == nullptr || slot >= slot_count) return true;
+  const member& m = fabric->members[slot];
+  const pid_t pid = m.pid.load();
+  if (pid == 0 || m.generation.load() != lock_owner >> 11) return true;
+  return pid != getpid() && start_time_of(pid) != m.start_time.load();
+}
+
+void serve_while_waiting() noexcept {
+  if (process* here = current_process.load(std::memory_order_relaxed)) here->serve_bounces();
+}
+
+// fork(): the child is no member. Every lock that guards what the handlers walk is taken around it.
+void process::before_fork() noexcept {
+  join_mutex.lock();
+  if (current == nullptr) return;
+  current->progress_mutex_.lock();
+  current->objects_mutex_.lock();
+  current->peers_mutex_.lock();
+  current->stalled_mutex_.lock();
+  for (auto& p : current->all_peers_) p->mutex().lock();
+}
+
+void process::after_fork_parent() noexcept {
+  if (current != nullptr) {
+    for (auto& p : current->all_peers_) p->mutex().unlock();
+    current->stalled_mutex_.unlock();
+    current->peers_mutex_.unlock();
+    current->objects_mutex_.unlock();
+    current->progress_mutex_.unlock();
+  }
+  join_mutex.unlock();
+}
+
+void process::after_fork_child() noexcept {
+  process* parents = current;
+  after_fork_parent();
+  if (parents == nullptr) return;
+  parents->abandon();
+  current = nullptr;
+  current_process.store(nullptr);
+  current_registry.store(nullptr);
+}
+
+void process::abandon() noexcept {
+  abandoned_.store(true);
+  for (auto& p : all_peers_) p->abandon();
+  self_.abandon();
+  mmap(membership_.shared, sizeof(registry), PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  membership_.registry_fd.reset();
+  membership_.name.reset();
+  segment_fd_.reset();
+  wake_read_.reset();
+  wake_write_.reset();
+  epoll_.reset();
+}
+
+}  // namespace chorale::soft

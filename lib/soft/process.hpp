@@ -1,0 +1,145 @@
+// This process's place in the fabric: one for all contexts, so that threads as ranks share it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+#include "arena.hpp"
+#include "fabric.hpp"
+#include "peer.hpp"
+
+namespace chorale::soft {
+
+struct context;
+struct queue_pair;
+struct completion_queue;
+struct shared_receive_queue;
+
+enum class copy_mode { automatic, vm, bounce };
+
+/// Owns the segment, the service thread and the map of peers. Any thread.
+class process {
+ public:
+  /// Joins the fabric at the first call; each success needs one `leave()`. nullptr with errno.
+  static process* join() noexcept;
+  void leave() noexcept;
+
+  [[nodiscard]] const registry& fabric() const noexcept { return *membership_.shared; }
+  [[nodiscard]] registry& fabric() noexcept { return *membership_.shared; }
+  [[nodiscard]] segment& own() noexcept { return *self_.base; }
+  [[nodiscard]] peer& self() noexcept { return self_; }
+  [[nodiscard]] std::uint32_t slot() const noexcept { return membership_.slot; }
+  /// What this process writes into a `shared_lock`.
+  [[nodiscard]] std::uint32_t lock_name() const noexcept { return lock_name_; }
+  [[nodiscard]] arena& memory() noexcept { return *arena_; }
+  [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
+  /// The parent's process object seen from a forked child: everything shared has become private zeroes.
+  [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
+
+  /// The live process in that slot; nullptr if there is none. No lock and no system call once it is known.
+  peer* find_peer(std::uint32_t slot) noexcept {
+    if (slot >= slot_count) return nullptr;
+    peer* known = peers_[slot].load(std::memory_order_acquire);
+    if (known != nullptr && !known->dead.load(std::memory_order_relaxed) &&
+        fabric().members[slot].generation.load(std::memory_order_relaxed) == known->generation)
+      return known;
+    return find_new_peer(slot);
+  }
+
+  /// Work that could not be done at once: QPs with stalled sends are retried until they are struck off.
+  [[nodiscard]] bool add_stalled(queue_pair& qp) noexcept;
+  void forget_stalled(queue_pair& qp) noexcept;
+  [[nodiscard]] bool has_chores() noexcept {
+    return stalled_count_.load(std::memory_order_relaxed) != 0 ||
+           own().attention.load(std::memory_order_relaxed) != 0;
+  }
+  /// Does chores and bounced copies, unless another thread is at it.
+  void progress() noexcept;
+  /// Serves bounced copies that peers asked for.
+  void serve_bounces() noexcept;
+  void wake_service() noexcept;
+  /// Leaves a note that `own().attention` is to be looked at, and wakes whoever does it.
+  void call_attention() noexcept;
+
+  /// Objects of this process, so that the service thread and destructors find them.
+  std::mutex& objects_mutex() noexcept { return objects_mutex_; }
+  std::vector<queue_pair*>& queue_pairs() noexcept { return queue_pairs_; }
+  std::vector<completion_queue*>& completion_queues() noexcept { return completion_queues_; }
+  std::vector<shared_receive_queue*>& shared_receive_queues() noexcept { return shared_receive_queues_; }
+  std::array<std::atomic<queue_pair*>, qp_count>& qp_table() noexcept { return qp_table_; }
+  /// A free QP index, reserved; 0 if there is none. Caller holds `objects_mutex()`.
+  std::uint32_t next_qp_index() noexcept;
+  std::uint32_t next_mr_index() noexcept;
+  std::uint64_t next_name() noexcept { return names_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  std::vector<bool>& mr_used() noexcept { return mr_used_; }
+
+  /// Waits until no peer executes a request on a QP of this process (QP `only` where given) that it began
+  /// before this call. False if a stopped peer does not let go.
+  bool quiesce(queue_pair* only = nullptr) noexcept;
+
+  ~process();
+
+ private:
+  process() = default;
+  int set_up() noexcept;
+  void serve() noexcept;
+  void attend() noexcept;
+  void watch(peer& p) noexcept;
+  void check_unwatched() noexcept;
+  peer* find_new_peer(std::uint32_t slot) noexcept;
+  bool quiesce_one(queue_pair& qp) noexcept;
+
+  static void before_fork() noexcept;
+  static void after_fork_parent() noexcept;
+  static void after_fork_child() noexcept;
+  void abandon() noexcept;
+
+  membership membership_;
+  unique_fd segment_fd_;
+  peer self_;
+  std::unique_ptr<arena> arena_;
+  std::uint32_t lock_name_ = 0;
+  copy_mode copying_ = copy_mode::automatic;
+  std::atomic<bool> abandoned_{false};
+  unsigned contexts_ = 0;
+
+  std::mutex peers_mutex_;
+  std::array<std::atomic<peer*>, slot_count> peers_{};
+  std::vector<std::unique_ptr<peer>> all_peers_;
+
+  std::mutex progress_mutex_;  ///< held by the one thread that does chores
+  std::mutex stalled_mutex_;
+  std::vector<queue_pair*> stalled_;
+  std::atomic<std::uint32_t> stalled_count_{0};
+
+  std::mutex objects_mutex_;
+  std::vector<queue_pair*> queue_pairs_;
+  std::vector<completion_queue*> completion_queues_;
+  std::vector<shared_receive_queue*> shared_receive_queues_;
+  std::array<std::atomic<queue_pair*>, qp_count> qp_table_{};
+  std::uint32_t qp_cursor_ = 0;
+  std::vector<bool> mr_used_;
+  std::uint32_t mr_cursor_ = 0;
+  std::atomic<std::uint64_t> names_{0};
+
+  unique_fd wake_read_;
+  unique_fd wake_write_;
+  unique_fd epoll_;
+  std::atomic<bool> stopping_{false};
+  std::thread service_;
+};
+
+/// True if the holder named in a lock word is no longer in the fabric.
+bool owner_gone(std::uint32_t lock_owner) noexcept;
+/// Serves bounced copies of this process, if it is in a fabric. Whoever waits for another process calls it:
+/// that one may be waiting for such a copy.
+void serve_while_waiting() noexcept;
+
+}  // namespace chorale::soft

@@ -1,0 +1,78 @@
+// Which attributes a QP transition requires and allows (IBTA 11.2.5.2; the kernel's qp_state_table).
+#include <cerrno>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+struct transition {
+  ibv_qp_state from;
+  ibv_qp_state to;
+  int rc_required;
+  int rc_optional;
+  int ud_required;
+  int ud_optional;
+};
+
+constexpr int init_rc = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int init_ud = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+constexpr int live_rc =
+    IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE;
+constexpr int live_ud = IBV_QP_CUR_STATE | IBV_QP_QKEY;
+
+constexpr transition transitions[] = {
+    {IBV_QPS_RESET, IBV_QPS_INIT, init_rc, 0, init_ud, 0},
+    {IBV_QPS_INIT, IBV_QPS_INIT, 0, init_rc, 0, init_ud},
+    {IBV_QPS_INIT, IBV_QPS_RTR,
+     IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+         IBV_QP_MIN_RNR_TIMER,
+     IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+    {IBV_QPS_RTR, IBV_QPS_RTS,
+     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, live_rc,
+     IBV_QP_SQ_PSN, live_ud},
+    {IBV_QPS_RTS, IBV_QPS_RTS, 0, live_rc, 0, live_ud},
+    {IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    {IBV_QPS_SQD, IBV_QPS_RTS, 0, live_rc, 0, live_ud},
+    {IBV_QPS_SQD, IBV_QPS_SQD, 0,
+     IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+         IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS |
+         IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
+     0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+    {IBV_QPS_SQE, IBV_QPS_RTS, 0, 0, 0, live_ud},
+};
+
+}  // namespace
+
+int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) noexcept {
+  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+    return (mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE)) == 0 ? 0 : EINVAL;
+  for (const transition& t : transitions) {
+    if (t.from != from || t.to != to) continue;
+    if (from == IBV_QPS_SQE && type == IBV_QPT_RC) return EINVAL;
+    const int required = type == IBV_QPT_UD ? t.ud_required : t.rc_required;
+    const int optional = type == IBV_QPT_UD ? t.ud_optional : t.rc_optional;
+    return (mask & required) == required && (mask & ~(required | optional | IBV_QP_STATE)) == 0 ? 0 : EINVAL;
+  }
+  return EINVAL;
+}
+
+int check_values(const ibv_qp_attr& a, int mask) noexcept {
+  constexpr unsigned access =
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  const auto wrong = [&](int bit, bool good) { return (mask & bit) != 0 && !good; };
+  if (wrong(IBV_QP_PORT, a.port_num == 1) || wrong(IBV_QP_PKEY_INDEX, a.pkey_index == 0) ||
+      wrong(IBV_QP_ACCESS_FLAGS, (a.qp_access_flags & ~access) == 0) ||
+      wrong(IBV_QP_PATH_MTU, a.path_mtu >= IBV_MTU_256 && a.path_mtu <= IBV_MTU_4096) ||
+      wrong(IBV_QP_DEST_QPN, a.dest_qp_num <= 0xffffff) || wrong(IBV_QP_TIMEOUT, a.timeout <= 31) ||
+      wrong(IBV_QP_RETRY_CNT, a.retry_cnt <= 7) || wrong(IBV_QP_RNR_RETRY, a.rnr_retry <= 7) ||
+      wrong(IBV_QP_MIN_RNR_TIMER, a.min_rnr_timer <= 31) ||
+      wrong(IBV_QP_MAX_QP_RD_ATOMIC, a.max_rd_atomic <= 16) ||
+      wrong(IBV_QP_MAX_DEST_RD_ATOMIC, a.max_dest_rd_atomic <= 16) ||
+      wrong(IBV_QP_AV,
+            a.ah_attr.port_num == 1 && (a.ah_attr.is_global == 0 || a.ah_attr.grh.sgid_index == 0)))
+    return EINVAL;
+  return 0;
+}
+
+}  // namespace chorale::soft

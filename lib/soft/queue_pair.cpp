@@ -1,0 +1,300 @@
+#include "queue_pair.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace chorale::soft {
+namespace {
+
+int check_capabilities(const ibv_qp_init_attr& a) noexcept {
+  const ibv_qp_cap& cap = a.cap;
+  if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (a.send_cq == nullptr || a.recv_cq == nullptr || cap.max_send_wr > max_work_requests ||
+      cap.max_send_sge > max_sge || cap.max_inline_data > max_inline_bytes ||
+      (a.srq == nullptr && (cap.max_recv_wr > max_work_requests || cap.max_recv_sge > max_sge)))
+    return EINVAL;
+  return 0;
+}
+
+void clear(qp_record& r) noexcept {
+  for (auto* field :
+       {&r.destination, &r.access, &r.qkey, &r.read_depth, &r.rnr_timer, &r.path_mtu, &r.responder_error})
+    field->store(0, std::memory_order_relaxed);
+}
+
+/// After a QP has left service and no peer is in it any more: forgets all that was queued.
+void reset(queue_pair& qp) noexcept {
+  process& self = *qp.owner;
+  qp.owner->forget_stalled(qp);
+  {
+    const lock_guard lock(qp.record->send_lock, self.lock_name());
+    qp.stalled.clear();
+    qp.stalled_count.store(0);
+    qp.posted = 0;
+    qp.target = nullptr;
+    qp.connected_here = false;
+    qp.silent_since = qp.not_ready_since = 0;
+  }
+  if (qp.shared_receives == nullptr) {
+    receive_queue_record& r = *qp.receives.record;
+    const lock_guard lock(r.lock, self.lock_name());
+    r.head.store(r.tail.load());
+  }
+  purge_completions(self, *qp.receive_completions, qp.qp_num);
+  if (qp.send_completions != qp.receive_completions) purge_completions(self, *qp.send_completions, qp.qp_num);
+  qp.retired.store(0);
+  clear(*qp.record);
+}
+
+/// Puts the new attributes where the engine and the peers read them. Caller holds the send lock.
+void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
+  ibv_qp_attr& kept = qp.attributes;
+  qp_record& r = *qp.record;
+  const auto has = [mask](int bit) { return (mask & bit) != 0; };
+  if (has(IBV_QP_PKEY_INDEX)) kept.pkey_index = a.pkey_index;
+  if (has(IBV_QP_PORT)) kept.port_num = a.port_num;
+  if (has(IBV_QP_ACCESS_FLAGS)) r.access.store(kept.qp_access_flags = a.qp_access_flags);
+  if (has(IBV_QP_QKEY)) r.qkey.store(kept.qkey = a.qkey);
+  if (has(IBV_QP_PATH_MTU)) r.path_mtu.store(kept.path_mtu = a.path_mtu);
+  if (has(IBV_QP_DEST_QPN)) r.destination.store(kept.dest_qp_num = a.dest_qp_num);
+  if (has(IBV_QP_RQ_PSN)) kept.rq_psn = a.rq_psn & 0xffffffU;
+  if (has(IBV_QP_SQ_PSN)) kept.sq_psn = a.sq_psn & 0xffffffU;
+  if (has(IBV_QP_TIMEOUT)) kept.timeout = a.timeout;
+  if (has(IBV_QP_RETRY_CNT)) kept.retry_cnt = a.retry_cnt;
+  if (has(IBV_QP_RNR_RETRY)) kept.rnr_retry = a.rnr_retry;
+  if (has(IBV_QP_MIN_RNR_TIMER)) r.rnr_timer.store(kept.min_rnr_timer = a.min_rnr_timer);
+  if (has(IBV_QP_MAX_QP_RD_ATOMIC)) kept.max_rd_atomic = a.max_rd_atomic;
+  if (has(IBV_QP_MAX_DEST_RD_ATOMIC)) r.read_depth.store(kept.max_dest_rd_atomic = a.max_dest_rd_atomic);
+  if (has(IBV_QP_PATH_MIG_STATE)) kept.path_mig_state = a.path_mig_state;
+  if (has(IBV_QP_EN_SQD_ASYNC_NOTIFY)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
+  if (has(IBV_QP_ALT_PATH)) {
+    kept.alt_ah_attr = a.alt_ah_attr;
+    kept.alt_pkey_index = a.alt_pkey_index;
+    kept.alt_port_num = a.alt_port_num;
+    kept.alt_timeout = a.alt_timeout;
+  }
+  if (has(IBV_QP_AV)) {
+    kept.ah_attr = a.ah_attr;
+    const address_vector to = resolve(qp.owner->fabric(), a.ah_attr);
+    qp.connected_here = to.reachable && !to.multicast;
+    qp.target = nullptr;
+  }
+}
+
+int leave_service(queue_pair& qp, ibv_qp_state to) noexcept {
+  {
+    const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+    if (!lock) return EBUSY;
+    qp.record->state.store(to, std::memory_order_seq_cst);
+  }
+  // Without a lock of ours: the peer may be doing the same.
+  if (!qp.owner->quiesce(&qp)) return EBUSY;
+  if (to == IBV_QPS_RESET) {
+    reset(qp);
+    return 0;
+  }
+  const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+  if (!lock) return EBUSY;
+  flush_sends(qp);
+  flush_receives(qp);
+  return 0;
+}
+
+void raise(queue_pair& qp, ibv_event_type type) noexcept {
+  ibv_async_event event{};
+  event.element.qp = &qp;
+  event.event_type = type;
+  raise_event(context::of(qp.context), event);
+}
+
+}  // namespace
+
+void fail_local(queue_pair& qp) noexcept {
+  const bool datagram = qp.qp_type == IBV_QPT_UD;
+  std::uint32_t state = IBV_QPS_RTS;
+  qp.record->state.compare_exchange_strong(state, datagram ? IBV_QPS_SQE : IBV_QPS_ERR);
+  if (!datagram) flush_receives(qp);
+}
+
+void flush_receives(queue_pair& qp) noexcept {
+  if (qp.shared_receives != nullptr) {
+    if (!qp.last_receive_raised.exchange(true)) raise(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+    return;
+  }
+  process& self = *qp.owner;
+  const lock_guard lock(qp.receives.record->lock, self.lock_name());
+  if (!lock) return;
+  for (taken_receive taken; peek_receive(self.own(), *qp.receives.record, taken);) {
+    drop_receive(*qp.receives.record);
+    completion c{};
+    c.wr_id = taken.wr_id;
+    c.status = IBV_WC_WR_FLUSH_ERR;
+    c.opcode = IBV_WC_RECV;
+    c.qp_num = qp.qp_num;
+    push_completion(self, *qp.receive_completions, c);
+  }
+}
+
+void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexcept {
+  std::uint32_t none = 0;
+  record.responder_error.compare_exchange_strong(none, static_cast<std::uint32_t>(event) + 1);
+  std::uint32_t state = record.state.load();
+  while (state >= IBV_QPS_INIT && state < IBV_QPS_ERR &&
+         !record.state.compare_exchange_weak(state, IBV_QPS_ERR)) {
+  }
+  target.base->attention.store(1, std::memory_order_seq_cst);
+  target.wake();
+}
+
+void take_responder_error(queue_pair& qp) noexcept {
+  const std::uint32_t code = qp.record->responder_error.exchange(0);
+  if (code == 0 || qp.state_now() != IBV_QPS_ERR) return;
+  {
+    const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+    if (lock) flush_sends(qp);
+  }
+  flush_receives(qp);
+  raise(qp, static_cast<ibv_event_type>(std::min<std::uint32_t>(code - 1, IBV_EVENT_WQ_FATAL)));
+}
+
+ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
+  process& self = process_of(pd->context);
+  errno = self.abandoned() ? EINVAL : check_capabilities(*init);
+  if (errno != 0) return nullptr;
+  auto* qp = make_object<queue_pair>(pd->context);
+  if (qp == nullptr) return nullptr;
+  qp->owner = &self;
+  qp->pd = pd;
+  qp->pd_id = static_cast<protection_domain*>(pd)->id;
+  qp->qp_context = init->qp_context;
+  qp->qp_type = init->qp_type;
+  qp->send_cq = init->send_cq;
+  qp->recv_cq = init->recv_cq;
+  qp->srq = init->srq;
+  qp->send_completions = static_cast<completion_queue*>(init->send_cq);
+  qp->receive_completions = static_cast<completion_queue*>(init->recv_cq);
+  qp->shared_receives = static_cast<shared_receive_queue*>(init->srq);
+  qp->signal_all = init->sq_sig_all != 0;
+  if (init->srq != nullptr) init->cap.max_recv_wr = init->cap.max_recv_sge = 0;
+  qp->cap = init->cap;
+  qp->state = IBV_QPS_RESET;
+  int status = init->srq == nullptr ? open_receive_queue(self, qp->receives, qp->cap.max_recv_wr,
+                                                         qp->cap.max_recv_sge, qp->pd_id)
+                                    : 0;
+  if (status == 0) {
+    try {
+      const std::lock_guard lock(self.objects_mutex());
+      qp->index = self.next_qp_index();
+      if (qp->index == 0) throw std::bad_alloc();
+      self.queue_pairs().push_back(qp);
+      self.qp_table()[qp->index].store(qp);
+    } catch (...) {
+      status = ENOMEM;
+    }
+  }
+  if (status != 0) {
+    close_receive_queue(self, qp->receives);
+    destroy_object(qp);
+    errno = status;
+    return nullptr;
+  }
+  qp->qp_num = qp->handle = qp_number(self.slot(), qp->index);
+  qp->record = &self.own().qps[qp->index];
+  qp_record& r = *qp->record;
+  clear(r);
+  const receive_queue& receives = init->srq == nullptr ? qp->receives : qp->shared_receives->queue;
+  r.type.store(init->qp_type);
+  r.pd.store(init->srq == nullptr ? qp->pd_id : receives.record->pd.load());
+  r.receive_queue.store(self.memory().offset_of(receives.record));
+  r.receive_cq.store(self.memory().offset_of(qp->receive_completions->record));
+  r.shared_receive_queue.store(init->srq == nullptr ? 0 : 1);
+  qp->send_completions->users.fetch_add(1);
+  qp->receive_completions->users.fetch_add(1);
+  if (qp->shared_receives != nullptr) qp->shared_receives->users.fetch_add(1);
+  static_cast<protection_domain*>(pd)->users.fetch_add(1);
+  return qp;
+}
+
+int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  if (qp.owner->abandoned()) return EINVAL;
+  const std::lock_guard guard(qp.attributes_mutex);
+  const ibv_qp_state from = qp.state_now();
+  const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : from;
+  if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
+  if (const int status = check_transition(qp.qp_type, from, to, mask)) return status;
+  if (const int status = check_values(*a, mask)) return status;
+  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
+    if (const int status = leave_service(qp, to)) return status;
+    if (to == IBV_QPS_RESET) {
+      qp.attributes = {};
+      qp.last_receive_raised.store(false);
+    }
+    qp.state = to;
+    return 0;
+  }
+  {
+    const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+    if (!lock) return EBUSY;
+    apply(qp, *a, mask);
+    // A peer may have put it to ERR meanwhile.
+    auto expected = static_cast<std::uint32_t>(from);
+    if (from != to && !qp.record->state.compare_exchange_strong(expected, to)) return EINVAL;
+  }
+  qp.state = to;
+  if (to == IBV_QPS_SQD && from != to && qp.attributes.en_sqd_async_notify != 0)
+    raise(qp, IBV_EVENT_SQ_DRAINED);
+  if (to == IBV_QPS_RTS && has_stalled(qp)) qp.owner->wake_service();
+  return 0;
+}
+
+int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  const std::lock_guard guard(qp.attributes_mutex);
+  *a = qp.attributes;
+  a->qp_state = a->cur_qp_state = qp.state_now();
+  a->cap = qp.cap;
+  qp.state = a->qp_state;
+  if (init != nullptr) {
+    *init = {};
+    init->qp_context = qp.qp_context;
+    init->send_cq = qp.send_cq;
+    init->recv_cq = qp.recv_cq;
+    init->srq = qp.srq;
+    init->cap = qp.cap;
+    init->qp_type = qp.qp_type;
+    init->sq_sig_all = qp.signal_all ? 1 : 0;
+  }
+  return 0;
+}
+
+int query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t flags) noexcept {
+  return flags == 0 ? 1 : 0;
+}
+
+int destroy_qp(ibv_qp* base) noexcept {
+  auto* qp = static_cast<queue_pair*>(base);
+  process& self = *qp->owner;
+  {
+    const std::lock_guard guard(qp->attributes_mutex);
+    if (!qp->groups.empty()) return EBUSY;
+  }
+  if (const int status = leave_service(*qp, IBV_QPS_RESET)) return status;
+  if (!settle_events(context::of(qp->context), base, qp->asynchronous)) return EBUSY;
+  {
+    const std::lock_guard lock(self.objects_mutex());
+    std::erase(self.queue_pairs(), qp);
+    self.qp_table()[qp->index].store(nullptr);
+  }
+  qp->record->receive_queue.store(0);
+  qp->record->receive_cq.store(0);
+  close_receive_queue(self, qp->receives);
+  qp->send_completions->users.fetch_sub(1);
+  qp->receive_completions->users.fetch_sub(1);
+  if (qp->shared_receives != nullptr) qp->shared_receives->users.fetch_sub(1);
+  static_cast<protection_domain*>(qp->pd)->users.fetch_sub(1);
+  destroy_object(qp);
+  return 0;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,130 @@
+// Queue pairs and the engine that executes their work requests.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "memory.hpp"
+#include "objects.hpp"
+#include "queues.hpp"
+
+namespace chorale::soft {
+
+/// A send work request with all that it needs from the caller's structures.
+struct work_request {
+  std::uint64_t wr_id;
+  ibv_wr_opcode opcode;
+  unsigned flags;
+  std::uint32_t imm;
+  std::uint32_t sge_count;
+  const ibv_sge* sges;
+  std::uint64_t bytes;
+  std::uint64_t remote_address;
+  std::uint32_t rkey;
+  std::uint32_t remote_qpn;
+  std::uint32_t remote_qkey;
+  std::uint64_t compare_add;
+  std::uint64_t swap;
+  const address_vector* to;
+  std::uint64_t number;  ///< how many were posted on the QP, this one included
+};
+
+/// A work request that waits, with copies of what the caller may reuse after posting.
+struct stalled_request {
+  work_request wr;
+  std::vector<ibv_sge> sges;
+  std::vector<unsigned char> inline_data;
+  address_vector to;
+};
+
+/// What came of an attempt to execute a work request.
+struct outcome {
+  enum kind_type { done, silent, not_ready, failed } kind = done;
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  std::uint32_t byte_len = 0;
+  std::uint32_t rnr_timer = 0;  ///< not_ready: the responder's min_rnr_timer
+
+  static outcome failure(ibv_wc_status why) noexcept { return {failed, why, 0, 0}; }
+  static outcome silence() noexcept { return {silent, IBV_WC_SUCCESS, 0, 0}; }
+};
+
+struct queue_pair : ibv_qp {
+  process* owner = nullptr;
+  qp_record* record = nullptr;
+  std::uint32_t index = 0;
+  ibv_qp_cap cap{};
+  bool signal_all = false;
+  receive_queue receives;
+  completion_queue* send_completions = nullptr;
+  completion_queue* receive_completions = nullptr;
+  shared_receive_queue* shared_receives = nullptr;
+  std::uint32_t pd_id = 0;
+
+  // Under record->send_lock.
+  std::uint64_t posted = 0;
+  std::deque<stalled_request> stalled;
+  region_cache regions;
+  bool connected_here = false;  ///< its address vector leads into this fabric
+  peer* target = nullptr;
+  std::int64_t silent_since = 0;
+  std::int64_t not_ready_since = 0;
+  std::atomic<std::uint32_t> stalled_count{0};
+  alignas(64) std::atomic<std::uint64_t> retired{0};
+
+  std::mutex attributes_mutex;
+  ibv_qp_attr attributes{};
+  event_count asynchronous;
+  std::atomic<bool> last_receive_raised{false};
+  std::vector<std::uint32_t> groups;  ///< multicast entries it is in; under attributes_mutex
+
+  [[nodiscard]] ibv_qp_state state_now() const noexcept {
+    return static_cast<ibv_qp_state>(record->state.load(std::memory_order_acquire));
+  }
+};
+
+/// Executes on a connected target. The caller holds the QP's send lock.
+outcome execute_rc(queue_pair& qp, const work_request& wr) noexcept;
+/// Executes a datagram send. Never waits: what cannot be delivered is lost.
+outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
+
+/// The local pieces of a request's gather list; false if a local key does not allow it.
+bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
+            std::array<local_piece, max_sge>& pieces) noexcept;
+
+/// Retries stalled requests. True if none is left.
+bool advance(queue_pair& qp) noexcept;
+inline bool has_stalled(const queue_pair& qp) noexcept {
+  return qp.stalled_count.load() != 0;
+}
+/// Moves a QP to ERR (UD after a local error: SQE) and flushes what that state flushes.
+void fail_local(queue_pair& qp) noexcept;
+/// Completes all that waits on a QP in ERR with WR_FLUSH_ERR. The caller holds the send lock.
+void flush_sends(queue_pair& qp) noexcept;
+void flush_receives(queue_pair& qp) noexcept;
+/// What a peer's bad request left to do: flush, event.
+void take_responder_error(queue_pair& qp) noexcept;
+/// Puts a peer's QP to ERR for a bad request, and has its owner raise `event`.
+void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexcept;
+
+int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) noexcept;
+int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept;
+
+ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) noexcept;
+int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) noexcept;
+int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init) noexcept;
+int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags) noexcept;
+int destroy_qp(ibv_qp* qp) noexcept;
+
+/// 0 or EINVAL: whether `mask` may be given for this transition, and has all that it requires.
+int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) noexcept;
+/// 0 or EINVAL: whether the values that `mask` selects are in range.
+int check_values(const ibv_qp_attr& attributes, int mask) noexcept;
+
+address_vector resolve(const registry& fabric, const ibv_ah_attr& attributes) noexcept;
+ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;
+ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept;
+int destroy_ah(ibv_ah* ah) noexcept;
+int attach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
+int detach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
+
+}  // namespace chorale::soft

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "queues.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::uint64_t entry_bytes(std::uint32_t sges) noexcept {
+  return sizeof(receive_entry) + std::uint64_t{sges} * sizeof(shared_sge);
+}
+
+/// The entry at a position; nullptr if the record is not sound.
+receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_t position) noexcept {
+  const std::uint64_t mask = queue.mask.load(std::memory_order_relaxed);
+  const std::uint32_t sges = queue.sge_limit.load(std::memory_order_relaxed);
+  if (sges > max_sge) return nullptr;
+  const std::uint64_t bytes = entry_bytes(sges);
+  auto* ring = at<unsigned char>(base, queue.ring.load(std::memory_order_relaxed), (mask + 1) * bytes);
+  return ring == nullptr ? nullptr : reinterpret_cast<receive_entry*>(ring + (position & mask) * bytes);
+}
+
+}  // namespace
+
+bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept {
+  const std::uint64_t head = queue.head.load(std::memory_order_relaxed);
+  if (head == queue.tail.load(std::memory_order_acquire)) return false;
+  const receive_entry* entry = entry_at(base, queue, head);
+  if (entry == nullptr) return false;
+  taken.wr_id = entry->wr_id;
+  taken.count = std::min(entry->sge_count, queue.sge_limit.load(std::memory_order_relaxed));
+  const auto* sges = reinterpret_cast<const shared_sge*>(entry + 1);
+  std::copy_n(sges, taken.count, taken.sges);
+  return true;
+}
+
+bool drop_receive(receive_queue_record& queue) noexcept {
+  const std::uint64_t head = queue.head.load(std::memory_order_relaxed) + 1;
+  queue.head.store(head, std::memory_order_release);
+  const std::uint32_t limit = queue.limit.load(std::memory_order_relaxed);
+  if (limit == 0 || queue.tail.load(std::memory_order_relaxed) - head >= limit) return false;
+  queue.limit.store(0, std::memory_order_relaxed);
+  queue.limit_reached.store(1, std::memory_order_release);
+  return true;
+}
+
+int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr, std::uint32_t sges,
+                       std::uint32_t pd) noexcept {
+  try {
+    const std::uint64_t entries = std::bit_ceil(std::uint64_t{std::max(max_wr, 1U)});
+    queue.ring_bytes = entries * entry_bytes(sges);
+    queue.record = self.memory().make<receive_queue_record>();
+    const std::uint64_t ring = queue.record == nullptr ? 0 : self.memory().allocate(queue.ring_bytes);
+    if (ring == 0) {
+      self.memory().destroy(queue.record);
+      queue.record = nullptr;
+      return ENOMEM;
+    }
+    queue.max_wr = max_wr;
+    queue.max_sge = sges;
+    queue.record->pd.store(pd);
+    queue.record->sge_limit.store(sges);
+    queue.record->mask.store(static_cast<std::uint32_t>(entries - 1));
+    queue.record->ring.store(ring);
+    return 0;
+  } catch (...) {
+    return ENOMEM;
+  }
+}
+
+void close_receive_queue(process& self, receive_queue& queue) noexcept {
+  if (queue.record == nullptr) return;
+  if (!self.abandoned()) self.memory().release(queue.record->ring.load(), queue.ring_bytes);
+  self.memory().destroy(queue.record);
+  queue.record = nullptr;
+}
+
+int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
+  if (self.abandoned()) {
+    if (bad != nullptr) *bad = wr;
+    return EINVAL;
+  }
+  receive_queue_record& r = *queue.record;
+  const std::lock_guard lock(queue.posting);
+  std::uint64_t tail = r.tail.load(std::memory_order_relaxed);
+  int status = 0;
+  for (; wr != nullptr; wr = wr->next) {
+    if (wr->num_sge < 0 || static_cast<std::uint32_t>(wr->num_sge) > queue.max_sge) {
+      status = EINVAL;
+    } else if (tail - r.head.load(std::memory_order_acquire) >= queue.max_wr) {
+      status = ENOMEM;
+    }
+    if (status != 0) {
+      if (bad != nullptr) *bad = wr;
+      break;
+    }
+    receive_entry* entry = entry_at(self.own(), r, tail);
+    entry->wr_id = wr->wr_id;
+    entry->sge_count = static_cast<std::uint32_t>(wr->num_sge);
+    auto* sges = reinterpret_cast<shared_sge*>(entry + 1);
+    for (int i = 0; i < wr->num_sge; ++i)
+      sges[i] = {wr->sg_list[i].addr, wr->sg_list[i].length, wr->sg_list[i].lkey};
+    ++tail;
+    r.tail.store(tail, std::memory_order_release);
+  }
+  return status;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,153 @@
+// The thread that serves peers which cannot help themselves, watches them, and keeps stalled work moving
+// while the program blocks.
+#include <algorithm>
+#include <cerrno>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "process.hpp"
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr int death_check_ms = 50;  // where the kernel has no pidfd
+
+}  // namespace
+
+void process::serve() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  pthread_setname_np(pthread_self(), "chorale-soft");
+  int nap_ms = 1;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    bool unwatched = false;
+    {
+      const std::lock_guard lock(peers_mutex_);
+      unwatched = std::any_of(all_peers_.begin(), all_peers_.end(),
+                              [](const auto& p) { return p->pidfd.get() < 0 && !p->dead.load(); });
+    }
+    const bool chores = has_chores();
+    nap_ms = chores ? std::min(nap_ms * 2, 8) : 1;
+    epoll_event events[16];
+    const int count = epoll_wait(epoll_.get(), events, 16, chores ? nap_ms : unwatched ? death_check_ms : -1);
+    for (int i = 0; i < count; ++i) {
+      if (auto* gone = static_cast<peer*>(events[i].data.ptr)) {
+        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, gone->pidfd.get(), nullptr);
+        gone->dead.store(true);
+        gone->bury();
+        continue;
+      }
+      char drained[256];
+      while (read(wake_read_.get(), drained, sizeof drained) > 0) {
+      }
+      nap_ms = 1;
+    }
+    if (unwatched) check_unwatched();
+    serve_bounces();
+    progress();
+  }
+}
+
+void process::watch(peer& p) noexcept {
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.ptr = &p;
+  if (p.pidfd.get() >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, p.pidfd.get(), &interest) != 0)
+    p.pidfd.reset();
+  if (p.pidfd.get() < 0) wake_service();
+}
+
+void process::check_unwatched() noexcept {
+  const std::lock_guard lock(peers_mutex_);
+  for (auto& p : all_peers_) {
+    if (p->pidfd.get() >= 0 || p->dead.load() || start_time_of(p->pid) == p->start_time) continue;
+    p->dead.store(true);
+    p->bury();
+  }
+}
+
+void process::wake_service() noexcept {
+  const char byte = 0;
+  (void)!write(wake_write_.get(), &byte, 1);
+}
+
+void process::call_attention() noexcept {
+  own().attention.store(1, std::memory_order_release);
+  wake_service();
+}
+
+bool process::add_stalled(queue_pair& qp) noexcept {
+  try {
+    const std::lock_guard lock(stalled_mutex_);
+    if (std::find(stalled_.begin(), stalled_.end(), &qp) != stalled_.end()) return true;
+    stalled_.push_back(&qp);
+    stalled_count_.store(static_cast<std::uint32_t>(stalled_.size()), std::memory_order_relaxed);
+    if (stalled_.size() == 1) wake_service();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void process::forget_stalled(queue_pair& qp) noexcept {
+  const std::lock_guard progressing(progress_mutex_);
+  const std::lock_guard lock(stalled_mutex_);
+  std::erase(stalled_, &qp);
+  stalled_count_.store(static_cast<std::uint32_t>(stalled_.size()), std::memory_order_relaxed);
+}
+
+void process::progress() noexcept {
+  const std::unique_lock progressing(progress_mutex_, std::try_to_lock);
+  if (!progressing.owns_lock()) return;
+  if (own().attention.load(std::memory_order_relaxed) != 0) attend();
+  if (stalled_count_.load(std::memory_order_relaxed) == 0) return;
+  // Index by index: only this thread takes entries out, others append.
+  for (std::size_t i = 0;; ++i) {
+    queue_pair* qp = nullptr;
+    {
+      const std::lock_guard lock(stalled_mutex_);
+      if (i >= stalled_.size()) break;
+      qp = stalled_[i];
+    }
+    if (!advance(*qp)) continue;
+    const std::lock_guard lock(stalled_mutex_);
+    if (!has_stalled(*qp)) {
+      stalled_.erase(stalled_.begin() + static_cast<std::ptrdiff_t>(i));
+      stalled_count_.store(static_cast<std::uint32_t>(stalled_.size()), std::memory_order_relaxed);
+      --i;
+    }
+  }
+}
+
+void process::attend() noexcept {
+  own().attention.store(0, std::memory_order_seq_cst);
+  const std::lock_guard lock(objects_mutex_);
+  for (queue_pair* qp : queue_pairs_) take_responder_error(*qp);
+}
+
+bool process::quiesce_one(queue_pair& qp) noexcept {
+  qp_record& record = *qp.record;
+  const std::uint32_t other = record.destination.load(std::memory_order_relaxed);
+  if (record.type.load(std::memory_order_relaxed) != IBV_QPT_UD && other != 0) {
+    peer* p = find_peer(slot_of(other));
+    if (p != nullptr && !p->base->qps[index_of(other)].send_lock.await_release() && !p->dead.load())
+      return false;
+  }
+  receive_queue_record* queue = at<receive_queue_record>(own(), record.receive_queue.load());
+  return queue == nullptr || queue->lock.await_release();
+}
+
+bool process::quiesce(queue_pair* only) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (abandoned()) return true;
+  if (only != nullptr) return quiesce_one(*only);
+  const std::lock_guard lock(objects_mutex_);
+  return std::all_of(queue_pairs_.begin(), queue_pairs_.end(),
+                     [&](queue_pair* qp) { return quiesce_one(*qp); });
+}
+
+}  // namespace chorale::soft

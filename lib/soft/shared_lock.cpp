@@ -1,0 +1,60 @@
+#include "shared_lock.hpp"
+
+#include <ctime>
+#include <sched.h>
+
+#include "process.hpp"
+
+namespace chorale::soft {
+
+std::int64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+void back_off(unsigned round) noexcept {
+  if (round < 64) {
+    pause();
+  } else if (round < 1024) {
+    sched_yield();
+  } else {
+    const timespec nap{0, 50'000};
+    nanosleep(&nap, nullptr);
+  }
+}
+
+bool shared_lock::lock_contended(std::uint32_t me) noexcept {
+  std::int64_t begun = 0;
+  for (unsigned round = 0;; ++round) {
+    back_off(round);
+    if (try_lock(me)) return true;
+    if (round < 512 || round % 64 != 0) continue;
+    serve_while_waiting();
+    const std::int64_t now = now_ns();
+    if (begun == 0) begun = now;
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    if (owner(seen) != 0 && owner_gone(owner(seen)) &&
+        word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst))
+      return true;
+    if (now - begun > lock_patience_ns) return false;
+  }
+}
+
+bool shared_lock::await_release() noexcept {
+  const std::uint64_t first = word.load(std::memory_order_seq_cst);
+  if (owner(first) == 0) return true;
+  std::int64_t begun = 0;
+  for (unsigned round = 0;; ++round) {
+    back_off(round);
+    if (word.load(std::memory_order_acquire) != first) return true;
+    if (round < 512 || round % 64 != 0) continue;
+    serve_while_waiting();
+    const std::int64_t now = now_ns();
+    if (begun == 0) begun = now;
+    if (owner_gone(owner(first))) return true;
+    if (now - begun > lock_patience_ns) return false;
+  }
+}
+
+}  // namespace chorale::soft

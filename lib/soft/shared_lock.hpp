@@ -1,0 +1,71 @@
+// A lock in memory that several processes share, which survives the death of its holder.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace chorale::soft {
+
+/// The word: low half the owner (0 = free, else slot + 1 and the slot's generation), high half a count of
+/// acquisitions, so that an observer can tell one hold from the next. Critical sections publish last: what
+/// a dead holder leaves behind is consistent, or its successor mends it.
+struct shared_lock {
+  std::atomic<std::uint64_t> word;
+
+  static constexpr std::uint32_t owner(std::uint64_t value) noexcept {
+    return static_cast<std::uint32_t>(value);
+  }
+  static constexpr std::uint64_t next(std::uint64_t value, std::uint32_t me) noexcept {
+    return (((value >> 32) + 1) << 32) | me;
+  }
+
+  bool try_lock(std::uint32_t me) noexcept {
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    return owner(seen) == 0 && word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst);
+  }
+  /// False when a live holder keeps the lock for longer than the patience of `lock_patience`.
+  bool lock(std::uint32_t me) noexcept { return try_lock(me) || lock_contended(me); }
+  void unlock() noexcept {
+    word.store((word.load(std::memory_order_relaxed) >> 32) << 32, std::memory_order_release);
+  }
+  /// Waits until whoever holds the lock now has let it go. False as for `lock`.
+  bool await_release() noexcept;
+
+ private:
+  bool lock_contended(std::uint32_t me) noexcept;
+};
+static_assert(sizeof(shared_lock) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// How long anyone waits for a live holder: only a stopped process keeps a lock that long.
+inline constexpr std::int64_t lock_patience_ns = 5'000'000'000;
+
+/// Holds a `shared_lock` for a scope; `if (!guard)` where it could not be had.
+class lock_guard {
+ public:
+  lock_guard(shared_lock& lock, std::uint32_t me) noexcept : lock_(lock.lock(me) ? &lock : nullptr) {}
+  ~lock_guard() {
+    if (lock_ != nullptr) lock_->unlock();
+  }
+  lock_guard(const lock_guard&) = delete;
+  lock_guard& operator=(const lock_guard&) = delete;
+  explicit operator bool() const noexcept { return lock_ != nullptr; }
+
+ private:
+  shared_lock* lock_;
+};
+
+/// Lets a hyper-thread or the memory system breathe in a spin loop.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Backs off in a wait loop: pauses, then yields, then naps of 50 us.
+void back_off(unsigned round) noexcept;
+/// CLOCK_MONOTONIC in nanoseconds.
+std::int64_t now_ns() noexcept;
+
+}  // namespace chorale::soft
