@@ -36,8 +36,9 @@ struct promise_base {
   std::coroutine_handle<> continuation;
   std::exception_ptr failure;
 
+  // Inlined even without optimisation: g++ 12 would warn that `new` and `delete` do not belong together.
   template <class... Arguments>
-  static void* operator new(std::size_t bytes, Arguments&... arguments) {
+  [[gnu::always_inline]] static inline void* operator new(std::size_t bytes, Arguments&... arguments) {
     return frame_arena::allocate(find_arena(arguments...), bytes);
   }
   static void operator delete(void* frame) noexcept { frame_arena::deallocate(frame); }
