@@ -1,0 +1,117 @@
+// Communicators as contestants: one for each algorithm and transport.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <chorale/communicator.hpp>
+
+#include "algorithms.hpp"
+#include "plan.hpp"
+#include "trials.hpp"
+
+namespace bench {
+
+using contestants = std::vector<std::unique_ptr<contestant>>;
+
+/// Which contestants take part.
+struct selection {
+  std::vector<std::string> operations;
+  std::vector<std::string> transports;
+  bool all_algorithms = false;          ///< else the defaults of a communicator
+  std::vector<std::string> algorithms;  ///< parts of names; if there are any, only these
+  bool back_to_back = false;
+};
+
+/// A policy that can be measured, for --list.
+struct listing {
+  std::string operation;
+  std::string algorithm;
+  std::string transport;
+  bool is_default;
+};
+
+template <class Communicator, chorale::operation What>
+struct default_algorithm;
+template <class C>
+struct default_algorithm<C, chorale::operation::barrier> : std::type_identity<typename C::barrier_algorithm> {
+};
+template <class C>
+struct default_algorithm<C, chorale::operation::broadcast>
+    : std::type_identity<typename C::broadcast_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::reduce> : std::type_identity<typename C::reduce_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::allreduce>
+    : std::type_identity<typename C::allreduce_algorithm> {};
+
+template <class Transport, class Algorithm>
+class entry final : public contestant {
+ public:
+  static constexpr auto what = Algorithm::implements;
+
+  entry(buffers& memory, bool back_to_back)
+      : contestant(chorale::name(what), policy_name<Algorithm>(), Transport::name),
+        memory_(memory),
+        apart_(trial<what>::rooted && !back_to_back) {}
+
+  void meet() override { comm_.barrier(); }
+  double run(std::size_t bytes, int calls) override {
+    const auto call = [&] { trial<what>::call(comm_, memory_, bytes); };
+    return apart_ ? time_apart(calls, call, [this] { comm_.barrier(); }) : time_together(calls, call);
+  }
+  std::string check(std::size_t bytes, team& all) override {
+    return trial<what>::check(comm_, memory_, bytes, all);
+  }
+
+  static listing describe() {
+    using standard = typename default_algorithm<chorale::communicator<Transport>, what>::type;
+    return {chorale::name(what), policy_name<Algorithm>(), Transport::name,
+            std::is_same_v<standard, Algorithm>};
+  }
+
+ private:
+  chorale::communicator<Transport, Algorithm> comm_;
+  buffers& memory_;
+  bool apart_;
+};
+
+bool selected(const selection& wanted, const listing& one);
+
+/// Makes those of `Transport` that were selected. Collective. Defined for each transport in enter_*.cpp.
+template <class Transport>
+void enter(const selection& wanted, buffers& memory, contestants& all);
+/// All policies that run on `Transport`.
+template <class Transport>
+std::vector<listing> list();
+
+namespace detail {
+/// Calls `use.template operator()<Algorithm>()` for each algorithm that runs on Transport.
+template <class Transport, class Use, class... Algorithms>
+void for_each_algorithm(type_list<Algorithms...>, Use&& use) {
+  const auto one = [&]<class Algorithm>() {
+    if constexpr (Algorithm::template runs_on<Transport>) use.template operator()<Algorithm>();
+  };
+  (one.template operator()<Algorithms>(), ...);
+}
+}  // namespace detail
+
+template <class Transport>
+void enter(const selection& wanted, buffers& memory, contestants& all) {
+  detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
+    if (selected(wanted, entry<Transport, Algorithm>::describe()))
+      all.push_back(std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back));
+  });
+}
+
+template <class Transport>
+std::vector<listing> list() {
+  std::vector<listing> found;
+  detail::for_each_algorithm<Transport>(
+      algorithms{}, [&]<class Algorithm>() { found.push_back(entry<Transport, Algorithm>::describe()); });
+  return found;
+}
+
+}  // namespace bench

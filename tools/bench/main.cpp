@@ -1,0 +1,156 @@
+// chorale-bench: the latency of the collectives, algorithm by algorithm.
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "contestants.hpp"
+#include "floor.hpp"
+#include "session.hpp"
+
+namespace bench {
+
+extern template void enter<chorale::transport::rc>(const selection&, buffers&, contestants&);
+extern template void enter<chorale::transport::ud>(const selection&, buffers&, contestants&);
+extern template std::vector<listing> list<chorale::transport::rc>();
+extern template std::vector<listing> list<chorale::transport::ud>();
+
+bool selected(const selection& wanted, const listing& one) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!wanted.operations.empty() && !has(wanted.operations, one.operation)) return false;
+  if (!has(wanted.transports, one.transport)) return false;
+  if (wanted.all_algorithms) return true;
+  if (wanted.algorithms.empty()) return one.is_default;
+  return std::any_of(wanted.algorithms.begin(), wanted.algorithms.end(),
+                     [&](const std::string& part) { return one.algorithm.find(part) != std::string::npos; });
+}
+
+namespace {
+
+/// The ranks of a communicator of their own, so that agreeing on things does not touch what is measured.
+class chorale_team final : public team {
+ public:
+  explicit chorale_team(chorale::communicator<>& comm) : comm_(comm) {}
+  [[nodiscard]] int rank() const override { return comm_.rank(); }
+  [[nodiscard]] int size() const override { return comm_.size(); }
+  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
+  double max(double value) override { return comm_.allreduce(value, chorale::max); }
+
+ private:
+  chorale::communicator<>& comm_;
+};
+
+struct options : common_options {
+  selection wanted{{}, {"rc"}, false, {}, false};
+  bool check = false;
+  bool floor = false;
+  bool list = false;
+};
+
+void add_options(CLI::App& app, options& o) {
+  add_common_options(app, o);
+  app.add_option("--transport", o.wanted.transports, "rc, ud or both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"rc", "ud"}))
+      ->capture_default_str();
+  app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
+  app.add_option("--algorithm", o.wanted.algorithms,
+                 "Only algorithms with this in their name; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
+  app.add_flag("--floor", o.floor, "Measure the latency of a flag between ranks 0 and 1 in between");
+  app.add_flag("--list", o.list, "List the algorithms and end");
+}
+
+std::vector<listing> list_all() {
+  auto all = list<chorale::transport::rc>();
+  auto more = list<chorale::transport::ud>();
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return all;
+}
+
+void print_list() {
+  fmt::print("{:<10} {:<4} {:<24} {}\n", "operation", "over", "algorithm", "chosen by default");
+  for (const auto& one : list_all())
+    fmt::print("{:<10} {:<4} {:<24} {}\n", one.operation, one.transport, one.algorithm,
+               one.is_default ? "yes" : "");
+}
+
+int run(options& o) {
+  o.wanted.operations = o.operations;
+  o.wanted.back_to_back = o.limit.back_to_back;
+  chorale::communicator<> control;
+  chorale_team all{control};
+  const bool speaks = all.rank() == 0;
+
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float))};
+  contestants everyone;
+  enter<chorale::transport::rc>(o.wanted, memory, everyone);
+  enter<chorale::transport::ud>(o.wanted, memory, everyone);
+  if (everyone.empty()) {
+    if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");
+    return 2;
+  }
+
+  const auto& chosen = control.transport().chosen();
+  facts about{{"chorale", CHORALE_TOOLS_VERSION},
+              {"ranks", fmt::format("{} ({})", all.size(), control.launched())},
+              {"device", fmt::format("{} ({})", chosen.device.name, chosen.why)},
+              {"waiting", control.transport().oversubscribed() ? "ranks outnumber cores: yielding"
+                                                               : "each rank has a core"}};
+  std::optional<flag_floor> floor;
+  surroundings around;
+  if (o.floor) {
+    floor.emplace(control);
+    if (floor->available())
+      around.floor = [&floor] { return floor->run(200); };
+    else
+      about.emplace_back("floor", "not measured: " + floor->reason());
+  }
+  around.check = o.check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "chorale-bench: rank {}: {} {} over {}, {} bytes: {}\n", all.rank(), one.operation,
+               one.algorithm, one.transport, bytes, wrong);
+  };
+  if (o.check && !all.one_host())
+    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
+
+  const field of = [&](const std::string& operation) {
+    std::vector<contestant*> found;
+    for (const auto& one : everyone) {
+      if (one->operation == operation) found.push_back(one.get());
+    }
+    return found;
+  };
+  const int wrong = run_session(o, about, all, of, around);
+  if (wrong > 0 && speaks) fmt::print(stderr, "chorale-bench: {} results were WRONG\n", wrong);
+  return wrong > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Measures Chorale's collectives. Start it with a launcher: mpirun -n 4 chorale-bench allreduce\n"
+      "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
+      "chorale-bench"};
+  bench::options o;
+  bench::add_options(app, o);
+  app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
+  if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  if (o.list) {
+    if (bench::may_speak()) bench::print_list();
+    return 0;
+  }
+  try {
+    return bench::run(o);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "chorale-bench: {}\n", e.what());
+    return 1;
+  }
+}

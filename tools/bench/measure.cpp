@@ -1,0 +1,111 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+
+#include "statistics.hpp"
+
+namespace bench {
+namespace {
+
+/// Wall time of a call, as all ranks agree on it: with whatever lies between the calls.
+double wall_time(contestant& one, std::size_t bytes, int calls, team& all) {
+  one.meet();
+  const auto begin = timer::now();
+  one.run(bytes, calls);
+  return all.max(seconds_since(begin) / calls);
+}
+
+/// Warms up and finds out how long a call takes. The first calls make connections. The quickest of several
+/// tries counts, since the system takes cores away for milliseconds now and then.
+plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
+  constexpr int tries = 5;
+  one.meet();
+  one.run(bytes, 1);
+  double call = wall_time(one, bytes, 2, all);
+  for (int made = 0; made < l.warmup;) {
+    const int most = std::max(1, std::min(l.warmup / tries, l.warmup - made));
+    const int chunk = static_cast<int>(std::min<double>(most, l.budget / 4 / tries / std::max(call, 1e-9)));
+    if (chunk < 1) break;
+    call = std::min(call, wall_time(one, bytes, chunk, all));
+    made += chunk;
+  }
+  return plan_for(l, bytes, call);
+}
+
+row summarize(const contestant& one, std::size_t bytes, const plan& p, std::vector<double> seconds,
+              team& all) {
+  for (double& s : seconds) s *= 1e6 / p.calls;
+  const double own = median(seconds);
+  row r;
+  r.fastest = all.min(own);
+  r.slowest = all.max(own);
+  all.sum(seconds);
+  for (double& s : seconds) s /= all.size();
+  r.operation = one.operation;
+  r.algorithm = one.algorithm;
+  r.transport = one.transport;
+  r.bytes = bytes;
+  r.median = median(seconds);
+  r.p10 = percentile(seconds, 10);
+  r.p90 = percentile(seconds, 90);
+  r.p99 = percentile(seconds, 99);
+  r.samples = p.samples;
+  r.calls = p.calls;
+  return r;
+}
+
+}  // namespace
+
+bool team::one_host() {
+  std::string boot;
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  // 52 bits: exact as a double.
+  const auto hash = static_cast<double>(std::hash<std::string>{}(boot) & ((std::uint64_t{1} << 52) - 1));
+  return !boot.empty() && max(hash) == min(hash);
+}
+
+std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, team& all, const limits& l,
+                         const surroundings& around) {
+  std::vector<plan> plans;
+  std::vector<std::optional<int>> wrong(of.size());
+  int rounds = 0;
+  for (std::size_t c = 0; c < of.size(); ++c) {
+    if (around.check) {
+      const std::string found = of[c]->check(bytes, all);
+      if (!found.empty() && around.complain) around.complain(*of[c], bytes, found);
+      double ranks = found.empty() ? 0 : 1;
+      all.sum({&ranks, 1});
+      wrong[c] = static_cast<int>(ranks);
+    }
+    plans.push_back(prepare(*of[c], bytes, all, l));
+    rounds = std::max(rounds, plans.back().samples);
+  }
+  std::vector<std::vector<double>> seconds(of.size());
+  std::vector<double> floor;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t c = 0; c < of.size(); ++c) {
+      if (round >= plans[c].samples) continue;
+      of[c]->meet();
+      seconds[c].push_back(of[c]->run(bytes, plans[c].calls));
+    }
+    if (around.floor) {
+      of.front()->meet();
+      floor.push_back(1e6 * around.floor());
+    }
+  }
+  // Ranks 0 and 1 know it; the others have zeroes.
+  const double floor_median = around.floor ? all.max(median(floor)) : 0;
+  std::vector<row> rows;
+  for (std::size_t c = 0; c < of.size(); ++c) {
+    rows.push_back(summarize(*of[c], bytes, plans[c], std::move(seconds[c]), all));
+    rows.back().wrong = wrong[c];
+    if (around.floor) rows.back().floor = floor_median;
+  }
+  return rows;
+}
+
+}  // namespace bench

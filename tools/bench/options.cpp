@@ -1,0 +1,74 @@
+#include "options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace bench {
+
+const std::vector<std::string>& all_operations() {
+  static const std::vector<std::string> all{"barrier", "broadcast", "reduce", "allreduce"};
+  return all;
+}
+
+void add_common_options(CLI::App& app, common_options& o) {
+  limits& l = o.limit;
+  app.add_option("collectives", o.operations, "What to measure (default: all)")
+      ->check(CLI::IsMember(all_operations()));
+  const auto bytes = CLI::AsSizeValue(false);
+  app.add_option("--min-bytes", l.min_bytes, "Smallest message; sizes double from there")
+      ->transform(bytes)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->capture_default_str();
+  app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are understood")
+      ->transform(bytes)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->capture_default_str();
+  app.add_option("--iterations", l.iterations,
+                 "Calls at each size; fewer above 8 KiB, and where --budget ends")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--samples", l.samples, "Samples into which the calls are divided")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--warmup", l.warmup, "Calls before the first sample, at most")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--budget", l.budget, "Seconds for one algorithm at one size")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  app.add_flag(
+      "--back-to-back", l.back_to_back,
+      "Broadcast and reduce: no barrier between the calls, which measures the rate, not the latency");
+  app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
+  app.add_flag("--progress", o.progress, "Show progress even if standard error is no terminal");
+}
+
+bool may_speak() {
+  for (const char* variable : {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(variable)) return std::string_view{rank} == "0";
+  }
+  return true;
+}
+
+int parse(CLI::App& app, int argc, char** argv) {
+  std::ostringstream out;
+  std::ostringstream problems;
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e, out, problems);
+    if (may_speak()) {
+      fmt::print("{}", out.str());
+      fmt::print(stderr, "{}", problems.str());
+    }
+    // The library numbers its mistakes from 100; here 2 stands for all of them.
+    return status == 0 ? 0 : 2;
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,106 @@
+#include "output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace bench {
+
+void print_preamble(const facts& about, const limits& l, bool with_floor) {
+  for (const auto& [name, value] : about) fmt::print("# {}: {}\n", name, value);
+  fmt::print(
+      "# microseconds of one call. In each sample the time of a call is averaged over its calls and over the "
+      "ranks;\n"
+      "# median and percentiles are over the samples; min and max are the medians of the fastest and the "
+      "slowest rank.\n");
+  if (!l.back_to_back) {
+    fmt::print(
+        "# broadcast and reduce: a barrier before each call, whose time does not count, nor that of looking "
+        "at "
+        "the clock.\n");
+  }
+  if (with_floor)
+    fmt::print(
+        "# floor: one way of a flag between ranks 0 and 1, measured between the samples; ratio: median / "
+        "floor.\n");
+}
+
+void print_head(const std::string& operation, bool with_floor, bool with_check) {
+  fmt::print("\n# {}\n{:>9} {:<4} {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", operation, "bytes",
+             "over", "algorithm", "median", "p10", "p90", "p99", "min", "max", "samples");
+  if (with_floor) fmt::print(" {:>7} {:>7}", "floor", "ratio");
+  if (with_check) fmt::print(" {:>8}", "check");
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+void print_rows(const std::vector<row>& rows) {
+  for (const row& r : rows) {
+    fmt::print("{:>9} {:<4} {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10}", r.bytes,
+               r.transport, r.algorithm, r.median, r.p10, r.p90, r.p99, r.fastest, r.slowest,
+               fmt::format("{}x{}", r.samples, r.calls));
+    if (r.floor) fmt::print(" {:>7.3f} {:>7.2f}", *r.floor, *r.floor > 0 ? r.median / *r.floor : 0);
+    if (r.wrong) fmt::print(" {:>8}", *r.wrong == 0 ? "right" : fmt::format("{} WRONG", *r.wrong));
+    fmt::print("\n");
+  }
+  std::fflush(stdout);
+}
+
+void write_json(const std::string& file, const facts& about, int ranks, const std::vector<row>& rows) {
+  nlohmann::ordered_json all;
+  for (const auto& [name, value] : about) all["about"][name] = value;
+  all["ranks"] = ranks;
+  all["unit"] = "us";
+  all["rows"] = nlohmann::ordered_json::array();
+  for (const row& r : rows) {
+    nlohmann::ordered_json one{{"operation", r.operation},
+                               {"algorithm", r.algorithm},
+                               {"transport", r.transport},
+                               {"bytes", r.bytes},
+                               {"median", r.median},
+                               {"p10", r.p10},
+                               {"p90", r.p90},
+                               {"p99", r.p99},
+                               {"min", r.fastest},
+                               {"max", r.slowest},
+                               {"samples", r.samples},
+                               {"calls", r.calls}};
+    if (r.floor) one["floor"] = *r.floor;
+    if (r.wrong) one["wrong_ranks"] = *r.wrong;
+    all["rows"].push_back(std::move(one));
+  }
+  errno = 0;
+  std::ofstream out{file};
+  out << all.dump(2) << '\n';
+  out.close();
+  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+}
+
+progress::progress(bool wanted, bool quiet, std::size_t steps)
+    : terminal_(isatty(STDERR_FILENO) == 1), steps_(steps) {
+  on_ = !quiet && (wanted || terminal_);
+}
+
+void progress::step(const std::string& text) {
+  if (!on_) return;
+  const std::string line = fmt::format("{}/{} {}", ++done_, steps_, text);
+  fmt::print(stderr, "{}{:<{}}{}", terminal_ ? "\r" : "", line, terminal_ ? width_ : 0,
+             terminal_ ? "" : "\n");
+  width_ = std::max(width_, line.size());
+  std::fflush(stderr);
+}
+
+void progress::finish() {
+  if (on_ && terminal_ && width_ > 0) {
+    fmt::print(stderr, "\r{:<{}}\r", "", width_);
+    std::fflush(stderr);
+  }
+  width_ = 0;
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+// The table and the JSON file. Both programs write the same, so that tools/compare reads the same.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace bench {
+
+/// Facts about the run, in the order in which they are printed.
+using facts = std::vector<std::pair<std::string, std::string>>;
+
+/// Prints the facts and what the columns mean.
+void print_preamble(const facts& about, const limits& l, bool with_floor);
+/// Prints the head of the columns, as above each operation.
+void print_head(const std::string& operation, bool with_floor, bool with_check);
+void print_rows(const std::vector<row>& rows);
+
+/// Writes {"about": {...}, "ranks": n, "rows": [...]}; times in microseconds.
+/// @throws std::system_error naming the file if it cannot be written.
+void write_json(const std::string& file, const facts& about, int ranks, const std::vector<row>& rows);
+
+/// "12/40 allreduce 4096 B" on one line of standard error, overwritten by the next; `finish` wipes it.
+class progress {
+ public:
+  /// `wanted`: even if standard error is no terminal.
+  progress(bool wanted, bool quiet, std::size_t steps);
+  ~progress() { finish(); }
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+  void step(const std::string& text);
+  void finish();
+
+ private:
+  bool on_;
+  bool terminal_;
+  std::size_t steps_;
+  std::size_t done_ = 0;
+  std::size_t width_ = 0;
+};
+
+}  // namespace bench

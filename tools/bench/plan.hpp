@@ -1,0 +1,51 @@
+// How often a call is made: sizes, warm-up, calls in a sample. Shared by chorale-bench and mpi-peers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+/// What the command line sets.
+struct limits {
+  std::size_t min_bytes = 4;
+  std::size_t max_bytes = std::size_t{1} << 20;
+  int iterations = 10'000;    ///< calls of one contestant at one size, fewer for long or slow ones
+  int samples = 100;          ///< into which the calls are divided
+  int warmup = 200;           ///< calls before the first sample, at most
+  double budget = 0.25;       ///< seconds for one contestant at one size
+  bool back_to_back = false;  ///< calls with a root follow each other without a barrier between them
+};
+
+/// min_bytes, then doubling as long as max_bytes is not exceeded.
+inline std::vector<std::size_t> sizes(std::size_t min_bytes, std::size_t max_bytes) {
+  std::vector<std::size_t> all;
+  for (std::size_t bytes = std::max<std::size_t>(1, min_bytes); bytes <= max_bytes; bytes *= 2) {
+    all.push_back(bytes);
+    if (bytes > max_bytes / 2) break;
+  }
+  return all;
+}
+
+struct plan {
+  int samples = 0;
+  int calls = 0;  ///< in each sample
+};
+
+/// A plan for calls of `bytes` that last `seconds` each: never more calls than `iterations` (above 8 KiB in
+/// proportion fewer), as many as the budget allows, but at least five samples of one call.
+inline plan plan_for(const limits& l, std::size_t bytes, double seconds) {
+  constexpr double short_bytes = 8192;
+  constexpr int least_samples = 5;
+  const double shrink = std::min(1.0, short_bytes / static_cast<double>(std::max<std::size_t>(1, bytes)));
+  const double affordable = l.budget / std::max(seconds, 1e-9);
+  const double calls = std::max(1.0, std::min(l.iterations * shrink, affordable));
+  plan p;
+  p.samples =
+      std::max(std::min(least_samples, l.samples), static_cast<int>(std::min<double>(l.samples, calls)));
+  p.calls = std::max(1, static_cast<int>(calls / p.samples));
+  return p;
+}
+
+}  // namespace bench

@@ -1,0 +1,57 @@
+#include "session.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bench {
+namespace {
+
+bool asked_for(const common_options& o, const std::string& operation) {
+  return o.operations.empty() ||
+         std::find(o.operations.begin(), o.operations.end(), operation) != o.operations.end();
+}
+
+/// A barrier has no payload; reductions are of whole floats.
+std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l) {
+  if (operation == "barrier") return {0};
+  auto all = sizes(l.min_bytes, l.max_bytes);
+  if (operation == "broadcast") return all;
+  for (auto& bytes : all) bytes = bytes / sizeof(float) * sizeof(float);
+  all.erase(std::remove(all.begin(), all.end(), std::size_t{0}), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+}  // namespace
+
+int run_session(const common_options& o, const facts& about, team& all, const field& of,
+                const surroundings& around) {
+  const bool speaks = all.rank() == 0;
+  const bool with_floor = static_cast<bool>(around.floor);
+  std::size_t steps = 0;
+  for (const auto& operation : all_operations()) {
+    if (asked_for(o, operation)) steps += sizes_of(operation, o.limit).size();
+  }
+  progress shown{o.progress, !speaks, steps};
+  if (speaks) print_preamble(about, o.limit, with_floor);
+  std::vector<row> result;
+  for (const auto& operation : all_operations()) {
+    if (!asked_for(o, operation)) continue;
+    const auto contestants = of(operation);
+    if (contestants.empty()) continue;
+    if (speaks) print_head(operation, with_floor, around.check);
+    for (const auto bytes : sizes_of(operation, o.limit)) {
+      shown.step(bytes == 0 ? operation : fmt::format("{} {} B", operation, bytes));
+      const auto rows = measure(contestants, bytes, all, o.limit, around);
+      shown.finish();
+      if (speaks) print_rows(rows);
+      result.insert(result.end(), rows.begin(), rows.end());
+    }
+  }
+  if (speaks && !o.json.empty()) write_json(o.json, about, all.size(), result);
+  return static_cast<int>(
+      std::count_if(result.begin(), result.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }));
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+// One run: operation by operation and size by size, with table, JSON and progress.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace bench {
+
+/// The contestants of one operation that exist, in the order of the table.
+using field = std::function<std::vector<contestant*>(const std::string& operation)>;
+
+/// Measures what `o` asks for; rank 0 prints. Collective.
+/// @returns the number of rows with a wrong result.
+int run_session(const common_options& o, const facts& about, team& all, const field& of,
+                const surroundings& around);
+
+}  // namespace bench

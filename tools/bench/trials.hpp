@@ -1,0 +1,176 @@
+// One operation each: how it is called when it is timed, and how its result is checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/core/call.hpp>
+
+#include "contestant.hpp"
+
+namespace bench {
+
+/// The memory of the calls: operand and result, `bytes()` each, and a guard behind the result.
+class buffers {
+ public:
+  explicit buffers(std::size_t bytes) : in_(bytes / sizeof(float) + 1), out_(in_.size() + guard) {}
+
+  [[nodiscard]] std::span<float> in(std::size_t bytes) { return {in_.data(), bytes / sizeof(float)}; }
+  [[nodiscard]] std::span<float> out(std::size_t bytes) { return {out_.data(), bytes / sizeof(float)}; }
+  [[nodiscard]] std::span<std::byte> raw(std::size_t bytes) {
+    return std::as_writable_bytes(std::span{out_}).first(bytes);
+  }
+  /// Fills the result with what no call produces, the guard included.
+  void spoil() { std::fill(out_.begin(), out_.end(), -77.0F); }
+  /// Whether all behind the first `bytes` is as `spoil` left it.
+  [[nodiscard]] bool guard_intact(std::size_t bytes) const {
+    const auto first = (bytes + sizeof(float) - 1) / sizeof(float);
+    return std::all_of(out_.begin() + static_cast<std::ptrdiff_t>(first), out_.end(),
+                       [](float f) { return f == -77.0F; });
+  }
+
+ private:
+  static constexpr std::size_t guard = 16;
+  std::vector<float> in_;
+  std::vector<float> out_;
+};
+
+/// Operand of `rank` at place i: small whole numbers, so that float sums over any number of ranks below 2^17
+/// are exact, in whatever order they are made.
+inline float operand(int rank, std::size_t i) {
+  return static_cast<float>((static_cast<std::size_t>(rank) * 37 + i * 11 + i / 64) % 101);
+}
+inline float expected_sum(int ranks, std::size_t i) {
+  float sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += operand(r, i);
+  return sum;
+}
+inline std::byte pattern(int root, std::size_t i) {
+  return static_cast<std::byte>((i * 131 + i / 251 + static_cast<std::size_t>(root) * 17 + 3) & 0xff);
+}
+
+inline void fill_operand(std::span<float> in, int rank) {
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = operand(rank, i);
+}
+inline std::string compare_sums(std::span<const float> out, int ranks) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (const float want = expected_sum(ranks, i); out[i] != want)
+      return fmt::format("element {} of {} is {}, not {}", i, out.size(), out[i], want);
+  }
+  return {};
+}
+
+/// First, middle and last rank, each once.
+inline std::set<int> some_ranks(int size) {
+  return {0, size / 2, size - 1};
+}
+
+/// How operation `What` is timed and checked. A check makes all its collective calls whatever it finds, since
+/// the other ranks make them too.
+template <chorale::operation What>
+struct trial;
+
+template <>
+struct trial<chorale::operation::barrier> {
+  static constexpr bool rooted = false;
+  static constexpr bool has_payload = false;
+
+  static void call(auto& comm, buffers&, std::size_t) { comm.barrier(); }
+
+  /// Nobody may leave before the last one, which comes late, has entered. All ranks of a host read one clock.
+  static std::string check(auto& comm, buffers&, std::size_t, team& all) {
+    const bool comparable_clocks = all.one_host();
+    std::string wrong;
+    for (const int late : some_ranks(all.size())) {
+      all.max(0);
+      if (all.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+      const double entered = std::chrono::duration<double>(timer::now().time_since_epoch()).count();
+      comm.barrier();
+      const double left = std::chrono::duration<double>(timer::now().time_since_epoch()).count();
+      const double last = all.max(entered);
+      if (comparable_clocks && left < last && wrong.empty())
+        wrong = fmt::format("left {:.1f} us before the last rank had entered", 1e6 * (last - left));
+    }
+    return wrong;
+  }
+};
+
+template <>
+struct trial<chorale::operation::broadcast> {
+  static constexpr bool rooted = true;
+  static constexpr bool has_payload = true;
+
+  static void call(auto& comm, buffers& memory, std::size_t bytes) { comm.broadcast(memory.raw(bytes), 0); }
+
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    std::string wrong;
+    for (const int root : some_ranks(all.size())) {
+      memory.spoil();
+      const auto data = memory.raw(bytes);
+      if (all.rank() == root)
+        for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(root, i);
+      comm.broadcast(data, root);
+      for (std::size_t i = 0; i < bytes && wrong.empty(); ++i) {
+        if (data[i] != pattern(root, i)) wrong = fmt::format("byte {} of {} from root {}", i, bytes, root);
+      }
+      if (!memory.guard_intact(bytes) && wrong.empty())
+        wrong = fmt::format("wrote behind {} bytes from root {}", bytes, root);
+    }
+    return wrong;
+  }
+};
+
+template <>
+struct trial<chorale::operation::reduce> {
+  static constexpr bool rooted = true;
+  static constexpr bool has_payload = true;
+
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.reduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum, 0);
+  }
+
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    const auto in = memory.in(bytes);
+    fill_operand(in, all.rank());
+    std::string wrong;
+    for (const int root : some_ranks(all.size())) {
+      memory.spoil();
+      comm.reduce(std::span<const float>{in}, memory.out(bytes), chorale::sum, root);
+      if (all.rank() == root && wrong.empty()) wrong = compare_sums(memory.out(bytes), all.size());
+      if (!memory.guard_intact(all.rank() == root ? bytes : 0) && wrong.empty())
+        wrong = fmt::format("wrote outside the result with root {}", root);
+    }
+    return wrong;
+  }
+};
+
+template <>
+struct trial<chorale::operation::allreduce> {
+  static constexpr bool rooted = false;
+  static constexpr bool has_payload = true;
+
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.allreduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum);
+  }
+
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    const auto in = memory.in(bytes);
+    fill_operand(in, all.rank());
+    memory.spoil();
+    call(comm, memory, bytes);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (in[i] != operand(all.rank(), i)) return fmt::format("changed element {} of the operand", i);
+    }
+    if (!memory.guard_intact(bytes)) return "wrote behind the result";
+    return compare_sums(memory.out(bytes), all.size());
+  }
+};
+
+}  // namespace bench

@@ -1,0 +1,113 @@
+// mpi-peers: the same loop as chorale-bench, in MPI, to compare with. Built once for each MPI that is found.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <mpi.h>
+
+#include <fmt/format.h>
+
+#include "../bench/session.hpp"
+
+namespace bench {
+namespace {
+
+class mpi_team final : public team {
+ public:
+  mpi_team() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void sum(std::span<double> values) override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+  }
+  double max(double value) override {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return value;
+  }
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// An operation of MPI: float sums, root 0, separate operand and result, as chorale-bench has them.
+class mpi_call final : public contestant {
+ public:
+  mpi_call(const std::string& what, std::size_t max_bytes, bool back_to_back)
+      : contestant(what, "MPI", "mpi"),
+        back_to_back_(back_to_back),
+        in_(max_bytes / sizeof(float) + 1, 1.0F),
+        out_(in_.size()) {}
+
+  void meet() override { MPI_Barrier(MPI_COMM_WORLD); }
+  double run(std::size_t bytes, int calls) override {
+    const int count = static_cast<int>(bytes / sizeof(float));
+    const auto meeting = [] { MPI_Barrier(MPI_COMM_WORLD); };
+    const auto rooted = [&](auto&& call) {
+      return back_to_back_ ? time_together(calls, call) : time_apart(calls, call, meeting);
+    };
+    if (operation == "barrier") return time_together(calls, meeting);
+    if (operation == "broadcast")
+      return rooted([&] { MPI_Bcast(out_.data(), static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD); });
+    if (operation == "reduce")
+      return rooted(
+          [&] { MPI_Reduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
+    return time_together(
+        calls, [&] { MPI_Allreduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+  }
+  std::string check(std::size_t, team&) override { return {}; }
+
+ private:
+  bool back_to_back_;
+  std::vector<float> in_;
+  std::vector<float> out_;
+};
+
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all{text, static_cast<std::size_t>(length)};
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+void run(const common_options& o) {
+  mpi_team all;
+  std::vector<std::unique_ptr<mpi_call>> calls;
+  for (const auto& operation : all_operations())
+    calls.push_back(std::make_unique<mpi_call>(operation, o.limit.max_bytes, o.limit.back_to_back));
+  const field of = [&](const std::string& operation) {
+    std::vector<contestant*> found;
+    for (const auto& one : calls) {
+      if (one->operation == operation) found.push_back(one.get());
+    }
+    return found;
+  };
+  const facts about{{"MPI", library_version()}, {"ranks", std::to_string(all.size())}};
+  run_session(o, about, all, of, {});
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Measures the collectives of an MPI library as chorale-bench measures Chorale's.",
+               "mpi-peers"};
+  bench::common_options o;
+  bench::add_common_options(app, o);
+  if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  MPI_Init(&argc, &argv);
+  try {
+    bench::run(o);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "mpi-peers: {}\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
