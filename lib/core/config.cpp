@@ -122,7 +122,7 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_DEADLINE_MS", "1 to 2147483647", "longest wait in milliseconds, default 60000"},
       {"CHORALE_BLOCK_BYTES", "256 to 1048576, a multiple of 64",
        "block of a mailbox in bytes, default 8192"},
-      {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 8"},
+      {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 16"},
       {"CHORALE_RANKS", "1 and up",
        "number of ranks that must be there; another number is an error; unset: any"},
       {"CHORALE_WAIT", "auto, spin or yield",

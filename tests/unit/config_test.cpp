@@ -99,7 +99,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.qp_retry == 7);
   CHECK(c.deadline == std::chrono::seconds{60});
   CHECK(c.block_bytes == 8192);
-  CHECK(c.blocks == 8);
+  CHECK(c.blocks == 16);
   CHECK(c.wait == wait_policy::automatic);
   CHECK_NOTHROW(c.validate());
 }

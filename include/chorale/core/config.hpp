@@ -45,7 +45,7 @@ struct config {
   /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer included; 256 to 1 MiB, multiple of 64.
   std::size_t block_bytes = 8192;
   /// `CHORALE_BLOCKS`: blocks of a mailbox in each direction of a connection; 2 to 1024.
-  std::uint32_t blocks = 8;
+  std::uint32_t blocks = 16;
   /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
   wait_policy wait = wait_policy::automatic;
 
