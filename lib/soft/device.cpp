@@ -97,8 +97,7 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   a->page_size_cap = 0xfffff000;
   a->max_qp = static_cast<int>(qp_count - 2);
   a->max_qp_wr = static_cast<int>(max_work_requests);
-  a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE;
-  a->device_cap_flags &= ~static_cast<unsigned>(IBV_DEVICE_SRQ_RESIZE);
+  a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
   a->max_sge = a->max_sge_rd = static_cast<int>(max_sge);
   a->max_cq = 65536;
   a->max_cqe = static_cast<int>(max_cqe);

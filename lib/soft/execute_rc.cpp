@@ -145,7 +145,9 @@ outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexce
   std::uint64_t old = 0;
   const auto operation =
       wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? atomic_operation::fetch_add : atomic_operation::compare_swap;
-  const auto result = atomic_remote(*qp.owner, *qp.target, region->piece(wr.remote_address, 8), operation,
+  remote_piece word = region->piece(wr.remote_address, 8);
+  word.mapped = region->word_access == nullptr ? nullptr : region->word_access + (wr.remote_address - region->begin);
+  const auto result = atomic_remote(*qp.owner, *qp.target, word, operation,
                                     wr.compare_add, wr.swap, region->shared_memory, old);
   if (result != copy_result::done) return as_outcome(qp, record, result);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&old);
@@ -180,7 +182,7 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
     if (s.length == 0) continue;
     const region_view* region = qp.regions.find(*qp.owner, *qp.target, s.lkey);
     if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
-        region->pd != record.pd.load(std::memory_order_relaxed) || !region->covers(s.address, s.length)) {
+        region->pd != taken.pd || !region->covers(s.address, s.length)) {
       c.status = IBV_WC_LOC_PROT_ERR;
       deliver(qp, record, c, wr);
       return refuse(qp, record, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);

@@ -37,8 +37,7 @@ void drop(segment& base) noexcept {
 }
 
 /// Scatters into the receive: false if a key of the receiver is bad or its memory is out of reach.
-bool scatter(queue_pair& qp, peer& target, const qp_record& record, const taken_receive& taken,
-             const datagram& d) noexcept {
+bool scatter(queue_pair& qp, peer& target, const taken_receive& taken, const datagram& d) noexcept {
   unsigned char grh[grh_bytes];
   fill_grh(qp, d.wr, grh);
   std::array<local_piece, max_sge + 1> from;
@@ -52,7 +51,7 @@ bool scatter(queue_pair& qp, peer& target, const qp_record& record, const taken_
     if (s.length == 0) continue;
     const region_view* region = qp.regions.find(*qp.owner, target, s.lkey);
     if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
-        region->pd != record.pd.load(std::memory_order_relaxed) || !region->covers(s.address, s.length))
+        region->pd != taken.pd || !region->covers(s.address, s.length))
       return false;
     to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
     left -= to[count - 1].bytes;
@@ -99,7 +98,7 @@ void deliver(queue_pair& qp, std::uint32_t qpn, const datagram& d) noexcept {
       c.imm = d.wr.imm;
       c.wc_flags |= IBV_WC_WITH_IMM;
     }
-    bad_key = !scatter(qp, *target, record, taken, d);
+    bad_key = !scatter(qp, *target, taken, d);
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
     push_completion(*qp.owner, *target, record.receive_cq.load(std::memory_order_relaxed), c,
                     (d.wr.flags & IBV_SEND_SOLICITED) != 0);
@@ -124,7 +123,9 @@ void deliver_to_group(queue_pair& qp, const datagram& d) noexcept {
     const bool same = d.wr.to->global ? e.gid[0].load(std::memory_order_relaxed) == gid[0] &&
                                             e.gid[1].load(std::memory_order_relaxed) == gid[1]
                                       : e.lid.load(std::memory_order_relaxed) == d.wr.to->lid;
-    if (same) deliver(qp, member_qpn, d);
+    if (same && e.generation.load(std::memory_order_relaxed) ==
+                    fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
+      deliver(qp, member_qpn, d);
   }
 }
 

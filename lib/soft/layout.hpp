@@ -46,6 +46,7 @@ struct alignas(64) member {
 struct multicast_entry {
   shared<std::uint64_t> gid[2];
   shared<std::uint32_t> lid;
+  shared<std::uint32_t> generation;  ///< of the member that made it: an entry dies with its process
   shared<std::uint32_t> qpn;
 };
 
@@ -57,7 +58,6 @@ struct registry {
   std::uint64_t guid;
   alignas(64) member members[slot_count];
   alignas(64) shared_lock multicast_lock;
-  shared<std::uint32_t> multicast_generation;
   shared<std::uint32_t> multicast_high;  ///< entries from here on were never used
   alignas(64) multicast_entry multicast[multicast_entries];
 };

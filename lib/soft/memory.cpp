@@ -49,7 +49,28 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
   return true;
 }
 
+bool populate(std::uint64_t address) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  void* page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
+  return madvise(page, page_bytes, MADV_POPULATE_WRITE) == 0;
+#else
+  (void)address;
+  return false;
+#endif
+}
+
+/// False if the page that holds this byte cannot be written. (Older kernels cannot say: true.)
+bool is_writable(std::uint64_t address) noexcept {
+  static const bool kernel_knows = [] {
+    unsigned char on_stack = 0;
+    return populate(reinterpret_cast<std::uint64_t>(&on_stack));
+  }();
+  return !kernel_knows || populate(address);
+}
+
 }  // namespace
+
+std::mutex& allocations_lock() noexcept { return allocations_mutex; }
 
 bool region_cache::look_up(process& self, peer& target, std::uint32_t key, region_view& view) noexcept {
   const mr_record& r = target.base->mrs[key >> 16];
@@ -79,10 +100,12 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   fresh.shared_memory = fd >= 0;
   if (target.self) {
     fresh.mapped = reinterpret_cast<unsigned char*>(fresh.begin);
-  } else if (fd >= 0 && self.copying() == copy_mode::automatic && offset <= bytes &&
-             fresh.length <= bytes - offset) {
+    fresh.word_access = fresh.mapped;
+  } else if (fd >= 0 && offset <= bytes && fresh.length <= bytes - offset &&
+             (self.copying() == copy_mode::automatic || (fresh.access & IBV_ACCESS_REMOTE_ATOMIC) != 0)) {
     unsigned char* base = target.map_memory(fd, inode, bytes);
-    if (base != nullptr) fresh.mapped = base + offset;
+    if (base != nullptr) fresh.word_access = base + offset;
+    if (self.copying() == copy_mode::automatic) fresh.mapped = fresh.word_access;
   }
   view = fresh;
   return true;
@@ -120,7 +143,9 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     errno = EINVAL;
     return nullptr;
   }
-  if (bytes != 0 && !is_mapped(begin, bytes)) {
+  if (bytes != 0 && (!is_mapped(begin, bytes) ||
+                     ((access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
+                      (!is_writable(begin) || !is_writable(begin + bytes - 1))))) {
     errno = EFAULT;
     return nullptr;
   }

@@ -19,6 +19,8 @@ struct region_view {
   std::uint64_t begin = 0;
   std::uint64_t length = 0;
   unsigned char* mapped = nullptr;  ///< where `begin` is seen from here
+  /// The same for atomic operations, which go through the mapping whatever CHORALE_SOFT_COPY says: the others' do.
+  unsigned char* word_access = nullptr;
   bool remote_key = false;
   bool shared_memory = false;  ///< every process of the fabric can map it
 
@@ -54,6 +56,9 @@ ibv_pd* alloc_pd(ibv_context* c) noexcept;
 int dealloc_pd(ibv_pd* pd) noexcept;
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept;
 int dereg_mr(ibv_mr* mr) noexcept;
+/// For the fork handlers: the table of allocations is locked over the fork.
+std::mutex& allocations_lock() noexcept;
+
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;
 int release(ibv_context* c, void* address, std::size_t bytes) noexcept;
 

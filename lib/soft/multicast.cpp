@@ -9,8 +9,10 @@ namespace chorale::soft {
 namespace {
 
 /// True if the process that made the entry is gone, so that the entry may be used again.
-bool is_stale(process& self, std::uint32_t qpn) noexcept {
+bool is_stale(process& self, const multicast_entry& e) noexcept {
+  const std::uint32_t qpn = e.qpn.load();
   const std::uint32_t slot = slot_of(qpn);
+  if (slot >= slot_count || self.fabric().members[slot].generation.load() != e.generation.load()) return true;
   if (slot == self.slot()) return self.qp_table()[index_of(qpn)].load() == nullptr;
   const member& m = self.fabric().members[slot];
   const pid_t pid = m.pid.load();
@@ -50,7 +52,7 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
     std::uint32_t free = multicast_entries;
     for (std::uint32_t i = 0; i < high && free == multicast_entries; ++i) {
       const std::uint32_t holder = fabric.multicast[i].qpn.load();
-      if (holder == 0 || is_stale(self, holder)) free = i;
+      if (holder == 0 || is_stale(self, fabric.multicast[i])) free = i;
     }
     if (free == multicast_entries) free = high;
     if (free == multicast_entries) return ENOMEM;
@@ -59,6 +61,7 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
     e.gid[0].store(words[0]);
     e.gid[1].store(words[1]);
     e.lid.store(lid);
+    e.generation.store(fabric.members[self.slot()].generation.load());
     e.qpn.store(qp.qp_num, std::memory_order_release);
     if (free == high) fabric.multicast_high.store(high + 1, std::memory_order_release);
     qp.groups.push_back(free);

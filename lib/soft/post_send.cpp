@@ -9,6 +9,8 @@ namespace chorale::soft {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+/// Between looks at a target that does not answer: a look may open files.
+constexpr std::int64_t silence_pause_ns = 50'000;
 
 ibv_wc_opcode completed_opcode(ibv_wr_opcode opcode) noexcept {
   switch (opcode) {
@@ -65,6 +67,7 @@ bool attempt(queue_pair& qp, const work_request& wr) noexcept {
     const std::int64_t patience = transport_ns(qp);
     qp.not_ready_since = 0;
     if (qp.silent_since == 0) qp.silent_since = now;
+    qp.next_attempt = now + silence_pause_ns;
     if (patience == never || now - qp.silent_since < patience) return false;
     status = IBV_WC_RETRY_EXC_ERR;
   } else if (result.kind == outcome::not_ready) {
@@ -234,6 +237,7 @@ bool advance(queue_pair& qp) noexcept {
       flush_sends(qp);
       break;
     }
+    if (qp.silent_since != 0 && now_ns() < qp.next_attempt) break;
     if (state != IBV_QPS_RTS || !attempt(qp, qp.stalled.front().wr)) break;
     qp.stalled.pop_front();
     qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size()));

@@ -11,6 +11,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "memory.hpp"
+
 namespace chorale::soft {
 namespace {
 
@@ -197,10 +199,14 @@ void process::before_fork() noexcept {
   current->peers_mutex_.lock();
   current->stalled_mutex_.lock();
   for (auto& p : current->all_peers_) p->mutex().lock();
+  current->self_.mutex().lock();
+  allocations_lock().lock();
 }
 
 void process::after_fork_parent() noexcept {
   if (current != nullptr) {
+    allocations_lock().unlock();
+    current->self_.mutex().unlock();
     for (auto& p : current->all_peers_) p->mutex().unlock();
     current->stalled_mutex_.unlock();
     current->peers_mutex_.unlock();

@@ -34,6 +34,7 @@ void reset(queue_pair& qp) noexcept {
     qp.target = nullptr;
     qp.connected_here = false;
     qp.silent_since = qp.not_ready_since = 0;
+    qp.attributes = {};
   }
   if (qp.shared_receives == nullptr) {
     receive_queue_record& r = *qp.receives.record;
@@ -157,6 +158,12 @@ void take_responder_error(queue_pair& qp) noexcept {
   raise(qp, static_cast<ibv_event_type>(std::min<std::uint32_t>(code - 1, IBV_EVENT_WQ_FATAL)));
 }
 
+void take_completion_error(queue_pair& qp) noexcept {
+  if (qp.state_now() == IBV_QPS_RESET || qp.state_now() == IBV_QPS_ERR) return;
+  (void)leave_service(qp, IBV_QPS_ERR);
+  raise(qp, IBV_EVENT_QP_FATAL);
+}
+
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   process& self = process_of(pd->context);
   errno = self.abandoned() ? EINVAL : check_capabilities(*init);
@@ -204,7 +211,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   clear(r);
   const receive_queue& receives = init->srq == nullptr ? qp->receives : qp->shared_receives->queue;
   r.type.store(init->qp_type);
-  r.pd.store(init->srq == nullptr ? qp->pd_id : receives.record->pd.load());
+  r.pd.store(qp->pd_id);
   r.receive_queue.store(self.memory().offset_of(receives.record));
   r.receive_cq.store(self.memory().offset_of(qp->receive_completions->record));
   r.shared_receive_queue.store(init->srq == nullptr ? 0 : 1);
@@ -226,10 +233,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   if (const int status = check_values(*a, mask)) return status;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
     if (const int status = leave_service(qp, to)) return status;
-    if (to == IBV_QPS_RESET) {
-      qp.attributes = {};
-      qp.last_receive_raised.store(false);
-    }
+    if (to == IBV_QPS_RESET) qp.last_receive_raised.store(false);
     qp.state = to;
     return 0;
   }
@@ -275,11 +279,16 @@ int query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t flags) noexcept
 int destroy_qp(ibv_qp* base) noexcept {
   auto* qp = static_cast<queue_pair*>(base);
   process& self = *qp->owner;
-  {
+  if (!self.abandoned()) {
     const std::lock_guard guard(qp->attributes_mutex);
     if (!qp->groups.empty()) return EBUSY;
   }
-  if (const int status = leave_service(*qp, IBV_QPS_RESET)) return status;
+  if (self.abandoned()) {
+    // The parent's: only what is private is given back.
+    qp->groups.clear();
+  } else if (const int status = leave_service(*qp, IBV_QPS_RESET)) {
+    return status;
+  }
   if (!settle_events(context::of(qp->context), base, qp->asynchronous)) return EBUSY;
   {
     const std::lock_guard lock(self.objects_mutex());

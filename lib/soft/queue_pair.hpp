@@ -68,6 +68,7 @@ struct queue_pair : ibv_qp {
   peer* target = nullptr;
   std::int64_t silent_since = 0;
   std::int64_t not_ready_since = 0;
+  std::int64_t next_attempt = 0;  ///< not before, while the target is silent
   std::atomic<std::uint32_t> stalled_count{0};
   alignas(64) std::atomic<std::uint64_t> retired{0};
 
@@ -103,6 +104,8 @@ void flush_sends(queue_pair& qp) noexcept;
 void flush_receives(queue_pair& qp) noexcept;
 /// What a peer's bad request left to do: flush, event.
 void take_responder_error(queue_pair& qp) noexcept;
+/// The QP's completion queue has overrun: it can go on no longer.
+void take_completion_error(queue_pair& qp) noexcept;
 /// Puts a peer's QP to ERR for a bad request, and has its owner raise `event`.
 void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexcept;
 

@@ -17,6 +17,7 @@ inline bool push_completion(process& self, completion_queue& queue, const comple
 struct taken_receive {
   std::uint64_t wr_id;
   std::uint32_t count;
+  std::uint32_t pd;  ///< protection domain its keys belong to
   shared_sge sges[max_sge];
 
   [[nodiscard]] std::uint64_t bytes() const noexcept {

@@ -29,6 +29,7 @@ bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& tak
   const receive_entry* entry = entry_at(base, queue, head);
   if (entry == nullptr) return false;
   taken.wr_id = entry->wr_id;
+  taken.pd = queue.pd.load(std::memory_order_relaxed);
   taken.count = std::min(entry->sge_count, queue.sge_limit.load(std::memory_order_relaxed));
   const auto* sges = reinterpret_cast<const shared_sge*>(entry + 1);
   std::copy_n(sges, taken.count, taken.sges);

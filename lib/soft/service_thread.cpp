@@ -127,6 +127,23 @@ void process::attend() noexcept {
   own().attention.store(0, std::memory_order_seq_cst);
   const std::lock_guard lock(objects_mutex_);
   for (queue_pair* qp : queue_pairs_) take_responder_error(*qp);
+  for (completion_queue* cq : completion_queues_) {
+    if (cq->record->overrun.load(std::memory_order_acquire) == 0 || cq->failure_raised) continue;
+    cq->failure_raised = true;
+    ibv_async_event event{};
+    event.element.cq = cq;
+    event.event_type = IBV_EVENT_CQ_ERR;
+    raise_event(context::of(cq->context), event);
+    for (queue_pair* qp : queue_pairs_)
+      if (qp->send_completions == cq || qp->receive_completions == cq) take_completion_error(*qp);
+  }
+  for (shared_receive_queue* srq : shared_receive_queues_) {
+    if (srq->queue.record->limit_reached.exchange(0) == 0) continue;
+    ibv_async_event event{};
+    event.element.srq = srq;
+    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+    raise_event(context::of(srq->context), event);
+  }
 }
 
 bool process::quiesce_one(queue_pair& qp) noexcept {
@@ -144,6 +161,10 @@ bool process::quiesce_one(queue_pair& qp) noexcept {
 bool process::quiesce(queue_pair* only) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (abandoned()) return true;
+  // A copy for a peer that died meanwhile may be in the hands of this process's own threads.
+  for (bounce_slot& slot : own().bounce)
+    for (unsigned round = 0; slot.state.load(std::memory_order_acquire) == bounce_state::busy; ++round)
+      back_off(round);
   if (only != nullptr) return quiesce_one(*only);
   const std::lock_guard lock(objects_mutex_);
   return std::all_of(queue_pairs_.begin(), queue_pairs_.end(),

@@ -29,8 +29,8 @@ bool shared_lock::lock_contended(std::uint32_t me) noexcept {
   for (unsigned round = 0;; ++round) {
     back_off(round);
     if (try_lock(me)) return true;
+    if (round >= 64) serve_while_waiting();
     if (round < 512 || round % 64 != 0) continue;
-    serve_while_waiting();
     const std::int64_t now = now_ns();
     if (begun == 0) begun = now;
     std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -48,8 +48,8 @@ bool shared_lock::await_release() noexcept {
   for (unsigned round = 0;; ++round) {
     back_off(round);
     if (word.load(std::memory_order_acquire) != first) return true;
+    if (round >= 64) serve_while_waiting();
     if (round < 512 || round % 64 != 0) continue;
-    serve_while_waiting();
     const std::int64_t now = now_ns();
     if (begun == 0) begun = now;
     if (owner_gone(owner(first))) return true;
