@@ -205,7 +205,7 @@ int device::async_fd() const {
 }
 
 void device::close() {
-  if (const int failure = context_.close(); failure != 0) fail(failure, "ibv_close_device", name_);
+  if (const int failure = context_.close(); failure != 0) fail(failure, "ibv_close_device", device_name(native()));
 }
 
 }  // namespace chorale::verbs

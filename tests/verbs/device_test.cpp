@@ -1,0 +1,128 @@
+// A device that is open: what it says of itself, and what is out of its tables.
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/verbs/async_event.hpp>
+
+#include "support.hpp"
+
+using Catch::Contains;
+using namespace chorale::verbs;
+using test::error_of;
+
+TEST_CASE("the device under test is listed, opens and describes itself", "[device]") {
+  const auto all = list_devices();
+  const auto count = std::count_if(all.begin(), all.end(),
+                                   [](const device_info& d) { return d.name == test::device_name(); });
+  REQUIRE(count == 1);
+  const device dev = device::open(test::device_name());
+  CHECK(dev.name() == test::device_name());
+  CHECK(dev.is_soft() == (test::device_name() == "soft0"));
+  CHECK(dev.attributes().phys_port_cnt >= 1);
+  CHECK(dev.attributes().max_cqe >= 256);
+  CHECK(dev.attributes().max_qp_wr >= 64);
+  const auto port = dev.port(1);
+  CHECK(port.state == IBV_PORT_ACTIVE);
+  CHECK(mtu_bytes(port.active_mtu) >= 256);
+  CHECK_FALSE(dev.gids(1).empty());
+  for (const auto& row : dev.gids(1)) CHECK(to_string(row.gid) == to_string(dev.gid(1, row.index)));
+  CHECK((dev.pkey(1, 0) & 0x7fff) != 0);
+}
+
+TEST_CASE("the software device is always there, last", "[device]") {
+  const auto all = list_devices();
+  REQUIRE_FALSE(all.empty());
+  CHECK(all.back().name == "soft0");
+  CHECK(device::open("soft0").is_soft());
+}
+
+TEST_CASE("what is out of the device's tables", "[device]") {
+  const device dev = device::open(test::device_name());
+  const auto invalid = [](const auto& act, const std::string& words) {
+    const auto e = error_of(act);
+    CHECK(e.code() == chorale::errc::invalid_argument);
+    CHECK_THAT(e.what(), Contains(words) && Contains(test::device_name()));
+  };
+  const auto port = dev.port(1);
+  const auto beyond = static_cast<std::uint8_t>(dev.attributes().phys_port_cnt + 1);
+  invalid([&] { static_cast<void>(dev.port(0)); }, "port 0");
+  invalid([&] { static_cast<void>(dev.port(beyond)); }, "CHORALE_PORT");
+  invalid([&] { static_cast<void>(dev.gid(1, -1)); }, "GID index -1");
+  invalid([&] { static_cast<void>(dev.gid(1, port.gid_tbl_len)); }, "CHORALE_GID_INDEX");
+  invalid([&] { static_cast<void>(dev.pkey(1, -1)); }, "PKey index -1");
+  invalid([&] { static_cast<void>(dev.pkey(1, port.pkey_tbl_len)); }, "CHORALE_PKEY_INDEX");
+  invalid([&] { query_local_port(dev, 1, 256); }, "8 bits");
+  const auto unknown = error_of([] { device::open("no_such_device"); });
+  CHECK(unknown.code() == chorale::errc::no_device);
+  CHECK_THAT(unknown.what(), Contains("no_such_device") && Contains(test::device_name()));
+}
+
+TEST_CASE("memory of the device", "[device]") {
+  const device dev = device::open(test::device_name());
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{1000003}}) {
+    auto* const memory = static_cast<unsigned char*>(dev.allocate(bytes));
+    CHECK(reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0);
+    CHECK(std::all_of(memory, memory + bytes, [](unsigned char c) { return c == 0; }));
+    std::fill(memory, memory + bytes, static_cast<unsigned char>(0xaa));
+    dev.release(memory, bytes);
+  }
+  dev.release(nullptr, 10);
+}
+
+TEST_CASE("registered memory", "[device]") {
+  const device dev = device::open(test::device_name());
+  protection_domain domain(dev);
+  SECTION("bounds") {
+    const registered_buffer buffer(domain, 100, test::all_access);
+    CHECK(buffer.bytes() == 100);
+    CHECK(buffer.contains(buffer.data(), 100));
+    CHECK(buffer.contains(buffer.data() + 100, 0));
+    CHECK(buffer.contains(buffer.data() + 40, 60));
+    CHECK_FALSE(buffer.contains(buffer.data() + 40, 61));
+    CHECK_FALSE(buffer.contains(buffer.data() - 1, 1));
+    CHECK_FALSE(buffer.contains(buffer.data() + 101, 0));
+    CHECK_FALSE(buffer.contains(buffer.data() + 40, SIZE_MAX));
+  }
+  SECTION("zero bytes") {
+    registered_buffer buffer(domain, 0, test::all_access);
+    CHECK(buffer.data() != nullptr);
+    CHECK(buffer.span().empty());
+    CHECK(buffer.native() != nullptr);
+    buffer.close();
+    CHECK_FALSE(buffer.contains(nullptr, 0));
+  }
+  SECTION("memory of the program, at any address") {
+    std::vector<std::byte> own(1000);
+    memory_region region(domain, own.data() + 3, 500, IBV_ACCESS_LOCAL_WRITE);
+    CHECK(region.address() == own.data() + 3);
+    CHECK(region.bytes() == 500);
+    CHECK(region.contains(own.data() + 3, 500));
+    CHECK_FALSE(region.contains(own.data() + 2, 1));
+    CHECK_THAT(error_of([&] { domain.close(); }).what(), Contains("close them first"));
+    region.close();
+    CHECK_FALSE(region.contains(own.data() + 3, 1));
+    domain.close();
+  }
+  SECTION("two regions have keys of their own") {
+    const registered_buffer first(domain, 64, test::all_access);
+    const registered_buffer second(domain, 64, test::all_access);
+    CHECK(first.lkey() != second.lkey());
+    CHECK(first.rkey() != second.rkey());
+  }
+  SECTION("remote write needs local write") {
+    const auto e = error_of([&] { registered_buffer(domain, 64, IBV_ACCESS_REMOTE_WRITE); });
+    CHECK_THAT(e.what(), Contains("IBV_ACCESS_LOCAL_WRITE"));
+  }
+}
+
+TEST_CASE("waiting for asynchronous events ends", "[device]") {
+  using namespace std::chrono;
+  const device dev = device::open(test::device_name());
+  CHECK_FALSE(next_async_event(dev, milliseconds{0}));
+  const auto start = steady_clock::now();
+  CHECK_FALSE(next_async_event(dev, milliseconds{30}));
+  CHECK(steady_clock::now() - start >= milliseconds{30});
+}
