@@ -97,7 +97,8 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
 
 int poll_cq(ibv_cq* base, int count, ibv_wc* wc) noexcept {
   auto& cq = static_cast<completion_queue&>(*base);
-  if (cq.owner->abandoned()) [[unlikely]] return -1;
+  if (cq.owner->abandoned()) [[unlikely]]
+    return -1;
   int got = drain(cq, count, wc);
   if (got != 0 || count <= 0) return got;
   if (cq.owner->has_chores()) [[unlikely]] {

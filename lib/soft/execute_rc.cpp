@@ -146,9 +146,10 @@ outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexce
   const auto operation =
       wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? atomic_operation::fetch_add : atomic_operation::compare_swap;
   remote_piece word = region->piece(wr.remote_address, 8);
-  word.mapped = region->word_access == nullptr ? nullptr : region->word_access + (wr.remote_address - region->begin);
-  const auto result = atomic_remote(*qp.owner, *qp.target, word, operation,
-                                    wr.compare_add, wr.swap, region->shared_memory, old);
+  word.mapped =
+      region->word_access == nullptr ? nullptr : region->word_access + (wr.remote_address - region->begin);
+  const auto result = atomic_remote(*qp.owner, *qp.target, word, operation, wr.compare_add, wr.swap,
+                                    region->shared_memory, old);
   if (result != copy_result::done) return as_outcome(qp, record, result);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&old);
   std::size_t done = 0;

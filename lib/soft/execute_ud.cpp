@@ -123,8 +123,9 @@ void deliver_to_group(queue_pair& qp, const datagram& d) noexcept {
     const bool same = d.wr.to->global ? e.gid[0].load(std::memory_order_relaxed) == gid[0] &&
                                             e.gid[1].load(std::memory_order_relaxed) == gid[1]
                                       : e.lid.load(std::memory_order_relaxed) == d.wr.to->lid;
-    if (same && e.generation.load(std::memory_order_relaxed) ==
-                    fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
+    if (same &&
+        e.generation.load(std::memory_order_relaxed) ==
+            fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
       deliver(qp, member_qpn, d);
   }
 }

@@ -70,7 +70,9 @@ bool is_writable(std::uint64_t address) noexcept {
 
 }  // namespace
 
-std::mutex& allocations_lock() noexcept { return allocations_mutex; }
+std::mutex& allocations_lock() noexcept {
+  return allocations_mutex;
+}
 
 bool region_cache::look_up(process& self, peer& target, std::uint32_t key, region_view& view) noexcept {
   const mr_record& r = target.base->mrs[key >> 16];
@@ -143,9 +145,9 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     errno = EINVAL;
     return nullptr;
   }
-  if (bytes != 0 && (!is_mapped(begin, bytes) ||
-                     ((access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
-                      (!is_writable(begin) || !is_writable(begin + bytes - 1))))) {
+  if (bytes != 0 &&
+      (!is_mapped(begin, bytes) || ((access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
+                                    (!is_writable(begin) || !is_writable(begin + bytes - 1))))) {
     errno = EFAULT;
     return nullptr;
   }

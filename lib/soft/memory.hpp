@@ -19,7 +19,8 @@ struct region_view {
   std::uint64_t begin = 0;
   std::uint64_t length = 0;
   unsigned char* mapped = nullptr;  ///< where `begin` is seen from here
-  /// The same for atomic operations, which go through the mapping whatever CHORALE_SOFT_COPY says: the others' do.
+  /// The same for atomic operations, which go through the mapping whatever CHORALE_SOFT_COPY says: the
+  /// others' do.
   unsigned char* word_access = nullptr;
   bool remote_key = false;
   bool shared_memory = false;  ///< every process of the fabric can map it
