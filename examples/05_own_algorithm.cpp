@@ -1,5 +1,7 @@
 // Your own algorithm: a type with three members, which a communicator takes like those of the library.
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -41,6 +43,8 @@ int failures_among_threads(int ranks, int calls) {
   chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
     communicator comm{group};
     for (int call = 1; call <= calls; ++call) {
+      if (call % ranks == comm.rank())
+        std::this_thread::sleep_for(std::chrono::microseconds{100});  // one is late
       entered.fetch_add(1);
       comm.barrier();
       if (entered.load() < call * ranks) failures.fetch_add(1);
