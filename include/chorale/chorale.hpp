@@ -6,8 +6,10 @@
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
+#include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
+#include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>

@@ -14,7 +14,7 @@
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
-#include <chorale/algorithm/barrier/dissemination.hpp>
+#include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/bootstrap/pmix.hpp>
@@ -57,7 +57,7 @@ class communicator {
 
  public:
   using transport_type = Transport;
-  using barrier_algorithm = chosen<operation::barrier, barrier::dissemination>;
+  using barrier_algorithm = chosen<operation::barrier, barrier::standard>;
   using broadcast_algorithm = chosen<operation::broadcast, broadcast::binomial>;
   using reduce_algorithm = chosen<operation::reduce, reduce::degree_k<3>>;
   using allreduce_algorithm = chosen<operation::allreduce, allreduce::standard>;

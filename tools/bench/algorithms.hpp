@@ -13,6 +13,8 @@ struct type_list {};
 
 /// In the order of the table. Each is tried on every transport that its `runs_on` accepts.
 using algorithms = type_list<                                    //
+    chorale::barrier::standard,                                  //
+    chorale::barrier::central,                                   //
     chorale::barrier::dissemination,                             //
     chorale::barrier::pairwise_exchange,                         //
     chorale::broadcast::binomial,                                //

@@ -137,18 +137,18 @@ class endpoint {
   virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
   /// Looks after the transport's own completions. @throws error if a peer is lost.
   virtual void on_progress() = 0;
-  /// Looks for signs of life of `peer`, which has kept this rank waiting for a while.
-  virtual void probe(int peer) { ask(peer); }
+  /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
+  virtual void probe(int peer, epoch now) { ask(peer, now); }
 
   /// One datagram of `body` and `more`; false if the send queue is full.
   bool send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
                      std::span<const std::byte> more = {});
   /// The same, patiently: tries for at most 100 ms.
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
-  /// A datagram that asks `peer` in which call it is; the answer is judged while this rank waits for it.
-  void ask(int peer);
-  /// Judges the status that `peer` gave. @throws error errc::mismatch if its call of number `now` is another.
-  void judge(int peer, const status_page& theirs, epoch now);
+  /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
+  void ask(int peer, epoch now);
+  /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.
+  void judge(int peer, const status_answer& theirs, epoch now);
   /// @throws error errc::mismatch naming both calls as far as they are known.
   [[noreturn]] void mismatch(int peer, epoch now);
   /// @throws error errc::peer_lost.
@@ -208,7 +208,7 @@ class endpoint {
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
   std::optional<error> notice_;
-  std::vector<std::optional<status_page>> answers_;
+  std::vector<std::optional<status_answer>> answers_;
   parked_call parked_;
 };
 

@@ -120,7 +120,7 @@ class rc final : public endpoint {
   void send_connect(link& l);
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
   void on_progress() override;
-  void probe(int peer) override;
+  void probe(int peer, epoch now) override;
   void reap();
   void on_failed_completion(const ibv_wc& wc);
   void close() noexcept;
@@ -157,6 +157,7 @@ struct rc::link {
       false;  ///< the device does not place data in order: the counter needs a write of its own
   bool notification_due = false;
   std::uint64_t probe_ticket = 0;  ///< request number of the status read under way, 0 if there is none
+  epoch probe_now;                 ///< ... and the call that it is about
   std::uint64_t sent = 0;          ///< messages sent to the peer
   std::uint64_t received = 0;      ///< messages of the peer handed out
   std::uint64_t released = 0;      ///< ... and given back

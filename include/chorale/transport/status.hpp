@@ -10,7 +10,7 @@
 namespace chorale::transport {
 
 /// A rank's status: which call it is in, which it made before, and for whom it waits. Fixed layout, read by
-/// one-sided reads and sent in datagrams between ranks of one binary interface; 64-byte aligned.
+/// one-sided reads between ranks of one binary interface; 64-byte aligned.
 struct alignas(64) status_page {
   static constexpr std::size_t kept = 8;
 
@@ -28,6 +28,25 @@ struct alignas(64) status_page {
   [[nodiscard]] const call* find(std::uint64_t number) const noexcept {
     if (number == 0 || number > current || number + kept <= current) return nullptr;
     return &calls[number % kept];
+  }
+};
+
+/// What a rank answers when it is asked about the call of one number: small enough for the smallest MTU.
+struct status_answer {
+  std::uint64_t current = 0;  ///< number of the call it is in, or was in last
+  std::uint64_t number = 0;   ///< of the call it was asked about
+  std::uint64_t known = 0;    ///< 1 if `asked` is that call
+  call asked{};
+
+  status_answer() = default;
+  status_answer(const status_page& page, std::uint64_t about) : current(page.current), number(about) {
+    if (const call* c = page.find(about)) {
+      known = 1;
+      asked = *c;
+    }
+  }
+  [[nodiscard]] const call* find(std::uint64_t about) const noexcept {
+    return known != 0 && about == number ? &asked : nullptr;
   }
 };
 
