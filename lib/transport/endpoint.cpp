@@ -166,15 +166,20 @@ void endpoint::receive(std::span<const std::byte> datagram) {
     return;
   const int from = head.source;
   switch (static_cast<datagram_kind>(head.kind)) {
-    case datagram_kind::question:
+    case datagram_kind::question: {
+      std::uint64_t number = 0;
+      if (body.size() != sizeof number) return;
+      std::memcpy(&number, body.data(), sizeof number);
+      const status_answer mine{*status_, number};
       send_datagram(from, static_cast<std::uint16_t>(datagram_kind::answer),
-                    std::as_bytes(std::span{status_, 1}));
+                    std::as_bytes(std::span{&mine, 1}));
       return;
+    }
     case datagram_kind::answer: {
-      status_page page;
-      if (body.size() != sizeof page) return;
-      std::memcpy(&page, body.data(), sizeof page);
-      answers_[static_cast<std::size_t>(from)] = page;
+      status_answer theirs;
+      if (body.size() != sizeof theirs) return;
+      std::memcpy(static_cast<void*>(&theirs), body.data(), sizeof theirs);
+      answers_[static_cast<std::size_t>(from)] = theirs;
       return;
     }
     case datagram_kind::notice:

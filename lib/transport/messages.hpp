@@ -7,7 +7,8 @@
 
 namespace chorale::transport {
 
-/// In front of each datagram. Ranks of one job are of one binary interface, so this travels as it lies in memory.
+/// In front of each datagram. Ranks of one job are of one binary interface, so this travels as it lies in
+/// memory.
 struct datagram_header {
   static constexpr std::uint32_t expected_magic = 0x43484f52;  // "CHOR"
   std::uint32_t magic;
@@ -20,22 +21,25 @@ struct datagram_header {
 static_assert(sizeof(datagram_header) == 24 && std::is_trivially_copyable_v<datagram_header>);
 
 enum class datagram_kind : std::uint16_t {
-  question = 1,  ///< which call are you in?  Empty.
-  answer = 2,    ///< a status_page
+  question = 1,  ///< what is the call of this number (8 bytes) to you?
+  answer = 2,    ///< a status_answer
   notice = 3,    ///< a failure_notice: the communicator failed at the sender
   goodbye = 4,   ///< the sender destroys its communicator.  Empty.
   first_of_transport = 16,
 };
 
-/// Why the communicator failed, as the first rank that saw it says it.
+/// Why the communicator failed, as the first rank that saw it says it. Only as much of the text is sent as
+/// fits into a datagram.
 struct failure_notice {
   static constexpr std::size_t text_bytes = 640;
+  static constexpr std::size_t bytes_without_text = 44;
   std::int32_t code;
   std::int32_t rank_count;
   std::int32_t ranks[8];
   std::uint32_t bytes;
   char text[text_bytes];
 };
-static_assert(std::is_trivially_copyable_v<failure_notice>);
+static_assert(std::is_trivially_copyable_v<failure_notice> &&
+              offsetof(failure_notice, text) == failure_notice::bytes_without_text);
 
 }  // namespace chorale::transport

@@ -188,9 +188,9 @@ void rc::reap() {
         // The page was read while its owner may have been writing it: only what the owner says itself counts.
         status_page page;
         std::memcpy(&page, l->probe.data, sizeof page);
-        const epoch now = current();
+        const epoch now = l->probe_now;
         const call* theirs = page.find(now.number);
-        if (theirs != nullptr && theirs->signature() != now.signature) ask(l->peer);
+        if (theirs != nullptr && theirs->signature() != now.signature) ask(l->peer, now);
       }
     }
     if (done.size() < completions_.size()) return;
@@ -219,10 +219,10 @@ void rc::on_progress() {
   }
 }
 
-void rc::probe(int peer) {
+void rc::probe(int peer, epoch now) {
   link* l = link_of(peer);
   if (l == nullptr || !l->ready) {
-    ask(peer);
+    ask(peer, now);
     return;
   }
   if (l->probe_ticket != 0 || !has_room(*l)) return;
@@ -237,6 +237,7 @@ void rc::probe(int peer) {
   request.wr.rdma.rkey = l->remote_status_key;
   post(*l, request);
   l->probe_ticket = l->posted;
+  l->probe_now = now;
 }
 
 std::size_t rc::registered_bytes() const noexcept {

@@ -52,7 +52,7 @@ steady::duration vigil::look(bool mind_deadline) {
       owner_->judge(peer_, *answer, now_);
       answer.reset();
     }
-    owner_->probe(peer_);
+    owner_->probe(peer_, now_);
   }
   return waited;
 }
@@ -72,11 +72,12 @@ void endpoint::left(int peer) {
                          mine ? mine->describe() : "a call"));
 }
 
-void endpoint::ask(int peer) {
-  send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question), {});
+void endpoint::ask(int peer, epoch now) {
+  send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question),
+                std::as_bytes(std::span{&now.number, 1}));
 }
 
-void endpoint::judge(int peer, const status_page& theirs, epoch now) {
+void endpoint::judge(int peer, const status_answer& theirs, epoch now) {
   const call* c = theirs.find(now.number);
   if (c == nullptr || c->signature() == now.signature) return;
   answers_[static_cast<std::size_t>(peer)] = theirs;
@@ -86,10 +87,11 @@ void endpoint::judge(int peer, const status_page& theirs, epoch now) {
 void endpoint::mismatch(int peer, epoch now) {
   // The peer is alive, or its message would not be here: give it a moment to say what it is doing.
   auto& answer = answers_[static_cast<std::size_t>(peer)];
-  if (!answer) {
+  const auto knows = [&] { return answer && answer->find(now.number) != nullptr; };
+  if (!knows()) {
     const auto until = steady::now() + answer_time;
-    ask(peer);
-    while (!answer && steady::now() < until) {
+    ask(peer, now);
+    while (!knows() && steady::now() < until) {
       read_datagrams();
       sched_yield();
     }
@@ -122,7 +124,8 @@ void endpoint::report_deadline(int peer, epoch now) {
   std::fill(answers_.begin(), answers_.end(), std::nullopt);
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || departed(r)) continue;
-    insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question), {});
+    insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question),
+                       std::as_bytes(std::span{&now.number, 1}));
   }
   for (const auto until = steady::now() + answer_time; steady::now() < until;) {
     progress();
@@ -180,15 +183,23 @@ void endpoint::tell_failure() noexcept {
     // An errno of this rank says nothing to another: there it is a failed verbs call.
     n.code = failure_->code().category() == category() ? failure_->code().value()
                                                        : static_cast<int>(errc::verbs_failed);
-    const std::string text = failure_->what();
-    n.bytes = static_cast<std::uint32_t>(text.copy(n.text, sizeof n.text));
+    std::string text = failure_->what();
+    // The other rank's error ends with the category's message as well.
+    const std::string ending = ": " + failure_->code().message();
+    if (text.ends_with(ending) && failure_->code().category() == category())
+      text.resize(text.size() - ending.size());
+    const std::size_t room =
+        std::min(failure_notice::text_bytes,
+                 port_->payload_bytes() - sizeof(datagram_header) - failure_notice::bytes_without_text);
+    if (text.size() > room) text.replace(room - 3, std::string::npos, "...");
+    n.bytes = static_cast<std::uint32_t>(text.copy(n.text, room));
     for (const int r : failure_->ranks()) {
       if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
     }
     for (int r = 0; r < size_; ++r) {
       if (r == rank_ || departed(r)) continue;
       insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::notice),
-                         std::as_bytes(std::span{&n, 1}));
+                         std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes));
     }
   } catch (...) {
     // What cannot be told is seen by the others as silence.
@@ -196,10 +207,11 @@ void endpoint::tell_failure() noexcept {
 }
 
 void endpoint::take_notice(int from, std::span<const std::byte> body) {
-  failure_notice n;
-  if (body.size() != sizeof n || failure_ || notice_) return;
-  std::memcpy(&n, body.data(), sizeof n);
-  n.bytes = std::min<std::uint32_t>(n.bytes, failure_notice::text_bytes);
+  failure_notice n{};
+  if (body.size() < failure_notice::bytes_without_text || body.size() > sizeof n || failure_ || notice_)
+    return;
+  std::memcpy(&n, body.data(), body.size());
+  n.bytes = std::min(n.bytes, static_cast<std::uint32_t>(body.size() - failure_notice::bytes_without_text));
   n.rank_count = std::clamp(n.rank_count, 0, 8);
   notice_.emplace(static_cast<errc>(n.code),
                   fmt::format("rank {} reports: {}", from, std::string_view{n.text, n.bytes}),

@@ -1,10 +1,11 @@
 // Ranks that do not fit together: each of them gets an error, none waits for ever, and the communicator says
 // why it cannot be used any more.
 #include <algorithm>
+#include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <chorale/transport/rc.hpp>
@@ -65,7 +66,18 @@ bool says(const error& e, const std::string& words) {
   return std::string{e.what()}.find(words) != std::string::npos;
 }
 
-/// Every rank failed with `code`, at the latest in the barrier, naming both; afterwards it is poisoned.
+/// Waits for `first` after two more calls, of the same kind on all ranks.
+template <class Comm>
+void several(Comm& comm, chorale::request first) {
+  std::vector<int> a(10), b(10);
+  auto second = comm.iallreduce(std::span{a});
+  auto third = comm.iallreduce(std::span{b});
+  third.wait();
+  second.wait();
+  first.wait();
+}
+
+/// Every rank failed with a mismatch, at the latest in the barrier, naming both; afterwards it is poisoned.
 void check_mismatch(const std::vector<outcome>& all, int odd_one, const std::vector<std::string>& words) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto& o = all[rank];
@@ -131,7 +143,15 @@ TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", 
     run([](auto& c) { static_cast<void>(c.allreduce(1)); },
         [](auto& c) { static_cast<void>(c.allreduce(1, chorale::max)); }, {"sum", "max"});
   }
-  SECTION("in nonblocking calls") {
+  SECTION("in the first of several nonblocking calls") {
+    run([](auto& c) { several(c, c.ibarrier()); },
+        [](auto& c) {
+          int x = 1;
+          several(c, c.ibroadcast(std::span{&x, 1}, odd));
+        },
+        {"barrier", "broadcast"});
+  }
+  SECTION("in the last of several nonblocking calls") {
     const auto of = [](std::size_t n) {
       return [n](auto& c) {
         std::vector<int> v(n), w(100);
@@ -217,8 +237,6 @@ TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", 
                    standard<ud>) {
   auto c = settings();
   c.deadline = std::chrono::milliseconds{600};
-  std::mutex sleeping;
-  sleeping.lock();
   std::vector<std::optional<error>> failures(4);
   std::atomic<int> failed{0};
   chorale::bootstrap::run_in_process(4, [&](auto& group) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <chorale/communicator.hpp>
@@ -37,7 +38,7 @@ std::string describe(const char* operation, std::size_t count, int rank, const m
 
 /// Tests a request until it is over.
 inline void await(chorale::request request) {
-  while (!request.test()) chorale::pause();
+  while (!request.test()) std::this_thread::yield();
 }
 
 template <class T, class Comm>

@@ -1,0 +1,97 @@
+// The identity of a call: signatures that differ when calls do, and words that say how.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/operators.hpp>
+#include <chorale/core/types.hpp>
+#include <chorale/transport/status.hpp>
+
+using chorale::call;
+using chorale::operation;
+
+namespace {
+
+const call sum_of_two{.what = operation::allreduce,
+                      .root = -1,
+                      .bytes = 16,
+                      .type = chorale::type_tag<double>(),
+                      .reduction = chorale::operator_tag<chorale::sum_t>()};
+
+call changed(void (*change)(call&)) {
+  call c = sum_of_two;
+  change(c);
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a change of any field changes the signature", "[call]") {
+  const std::vector<call> all{
+      sum_of_two,
+      changed([](call& c) { c.what = operation::reduce; }),
+      changed([](call& c) { c.root = 0; }),
+      changed([](call& c) { c.root = 1; }),
+      changed([](call& c) { c.bytes = 17; }),
+      changed([](call& c) { c.bytes += std::uint64_t{1} << 40; }),
+      changed([](call& c) { c.type = chorale::type_tag<float>(); }),
+      changed([](call& c) { c.type = chorale::type_tag<std::int64_t>(); }),
+      changed([](call& c) { c.reduction = chorale::operator_tag<chorale::max_t>(); }),
+      changed([](call& c) { std::swap(c.type, c.reduction); }),
+  };
+  std::set<std::uint32_t> signatures;
+  for (const auto& c : all) signatures.insert(c.signature());
+  CHECK(signatures.size() == all.size());
+  CHECK(sum_of_two.signature() == call{sum_of_two}.signature());
+}
+
+TEST_CASE("signatures of neighbouring calls do not collide", "[call]") {
+  std::set<std::uint32_t> signatures;
+  std::size_t calls = 0;
+  for (const auto what : {operation::broadcast, operation::reduce, operation::allreduce}) {
+    for (int root = -1; root < 33; ++root) {
+      for (std::uint64_t bytes = 0; bytes < 64; ++bytes, ++calls)
+        signatures.insert(call{.what = what, .root = root, .bytes = 8 * bytes}.signature());
+    }
+  }
+  // 6528 of 2^32: a collision has odds of 1 in 200.
+  CHECK(signatures.size() == calls);
+}
+
+TEST_CASE("a call is described by its operation, bytes and root", "[call]") {
+  CHECK(sum_of_two.describe() == "allreduce of 16 bytes");
+  CHECK(call{.what = operation::barrier}.describe() == "barrier");
+  CHECK(call{.what = operation::broadcast, .root = 2, .bytes = 8}.describe() ==
+        "broadcast of 8 bytes with root 2");
+}
+
+TEST_CASE("a difference names every field that differs and no other", "[call]") {
+  const call other{.what = operation::reduce,
+                   .root = 2,
+                   .bytes = 8,
+                   .type = chorale::type_tag<float>(),
+                   .reduction = chorale::operator_tag<chorale::max_t>()};
+  const std::string all = sum_of_two.difference(other);
+  for (const auto* words : {"allreduce against reduce", "root -1 against 2", "16 against 8 bytes",
+                            "float64 against float32", "sum against max"})
+    CHECK(all.find(words) != std::string::npos);
+  CHECK(sum_of_two.difference(changed([](call& c) { c.bytes = 8; })) == "16 against 8 bytes");
+  CHECK(sum_of_two.difference(sum_of_two) == "the same arguments");
+}
+
+TEST_CASE("a status page knows the last eight calls", "[call]") {
+  chorale::transport::status_page page;
+  CHECK(page.find(0) == nullptr);
+  CHECK(page.find(1) == nullptr);
+  for (std::uint64_t n = 1; n <= 20; ++n)
+    page.begin(n, {.what = operation::broadcast, .root = static_cast<int>(n)});
+  for (std::uint64_t n = 13; n <= 20; ++n) {
+    REQUIRE(page.find(n) != nullptr);
+    CHECK(page.find(n)->root == static_cast<int>(n));
+  }
+  CHECK(page.find(12) == nullptr);
+  CHECK(page.find(21) == nullptr);
+}

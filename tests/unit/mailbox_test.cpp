@@ -1,0 +1,88 @@
+// Where messages lie in a mailbox, and the arithmetic of its counters across their wrap.
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/transport/mailbox.hpp>
+
+using namespace chorale::transport;
+using chorale::epoch;
+
+namespace {
+
+/// The last call numbers that a signal word can carry: it keeps 48 bits.
+constexpr std::uint64_t wrap = std::uint64_t{1} << 48;
+
+}  // namespace
+
+TEST_CASE("a signal satisfies those who wait for it or for an earlier call", "[mailbox]") {
+  const auto word = [](std::uint64_t number) { return signal_word({number, 0x1234'5678}); };
+  for (const std::uint64_t base : {std::uint64_t{1}, std::uint64_t{1000}, wrap - 3, wrap, wrap + 1,
+                                   2 * wrap - 1, std::uint64_t{1} << 47, (std::uint64_t{1} << 47) - 1}) {
+    INFO("call " << base);
+    CHECK(reached(word(base), word(base)));
+    CHECK(reached(word(base + 1), word(base)));
+    CHECK_FALSE(reached(word(base), word(base + 1)));
+    CHECK_FALSE(reached(word(base), word(base + 2)));
+    CHECK(same_call(word(base), word(base)));
+    CHECK_FALSE(same_call(word(base), word(base + 1)));
+  }
+}
+
+TEST_CASE("memory that nobody has written satisfies no call", "[mailbox]") {
+  CHECK_FALSE(reached(0, signal_word({1, 0})));
+  CHECK_FALSE(reached(0, signal_word({1, 0xffff'ffff})));
+  CHECK_FALSE(reached(0, signal_word({2, 7})));
+}
+
+TEST_CASE("the signature in a signal does not take part in the comparison of numbers", "[mailbox]") {
+  CHECK(reached(signal_word({5, 0}), signal_word({5, 0xffff'ffff})));
+  CHECK(reached(signal_word({5, 0xffff'ffff}), signal_word({5, 0})));
+  CHECK(signal_word({5, 0}) != signal_word({5, 1}));
+  CHECK(signal_word({5, 0}) != signal_word({5, 0x10000}));
+  CHECK_FALSE(reached(signal_word({5, 0xffff'ffff}), signal_word({6, 0})));
+}
+
+TEST_CASE("blocks follow one another, apart from each other and from the words", "[mailbox]") {
+  for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
+    for (const std::size_t size : {std::size_t{256}, std::size_t{320}, std::size_t{8192}}) {
+      const mailbox_layout layout{size, blocks};
+      CHECK(layout.payload_bytes() == size - sizeof(mailbox_trailer));
+      for (std::uint64_t n = 0; n < 2 * blocks; ++n) {
+        const std::size_t end = layout.block_end(n);
+        CHECK(end % 64 == 0);
+        CHECK(end - size >= mailbox_layout::blocks_offset);
+        CHECK(end <= layout.total_bytes());
+        CHECK(layout.block_end(n + blocks) == end);
+        if (n % blocks != 0) CHECK(end - layout.block_end(n - 1) == size);
+      }
+    }
+  }
+  CHECK(mailbox_layout::notification_offset >= mailbox_layout::signal_offset + 64);
+  CHECK(mailbox_layout::blocks_offset >= mailbox_layout::notification_offset + 64);
+}
+
+TEST_CASE("the largest payload fits into a block with its padding and trailer", "[mailbox]") {
+  for (std::size_t size = 256; size <= 8192; size += 64) {
+    const mailbox_layout layout{size, 2};
+    CHECK(padded(layout.payload_bytes()) + sizeof(mailbox_trailer) <= size);
+  }
+  CHECK(padded(0) == 0);
+  CHECK(padded(1) == 16);
+  CHECK(padded(16) == 16);
+  CHECK(padded(17) == 32);
+}
+
+TEST_CASE("the counter of a block never has the value that lies there from the last round", "[mailbox]") {
+  // Message number n (from 0) carries the low 32 bits of n + 1 and lies in block n mod blocks.
+  const auto counter = [](std::uint64_t n) { return static_cast<std::uint32_t>(n + 1); };
+  for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
+    for (const std::uint64_t n :
+         {std::uint64_t{blocks}, (std::uint64_t{1} << 32) - 2, (std::uint64_t{1} << 32) - 1,
+          std::uint64_t{1} << 32, (std::uint64_t{1} << 33) + 5}) {
+      CHECK(counter(n) != counter(n - blocks));
+    }
+  }
+}
