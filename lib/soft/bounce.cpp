@@ -75,7 +75,8 @@ bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint
   return mincore(reinterpret_cast<void*>(page), address + bytes - page, resident) == 0;
 }
 
-void serve_one(segment& own, std::uint32_t me, bounce_slot& slot) noexcept {
+void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
+               std::atomic<std::uint64_t>& served) noexcept {
   const std::uint32_t length = slot.length;
   auto* memory = reinterpret_cast<unsigned char*>(slot.address);
   const bool atomic =
@@ -97,6 +98,7 @@ void serve_one(segment& own, std::uint32_t me, bounce_slot& slot) noexcept {
         slot.error = EBUSY;
     }
   }
+  served.fetch_add(1, std::memory_order_release);
   slot.state.store(bounce_state::done, std::memory_order_release);
 }
 
@@ -106,7 +108,8 @@ void process::serve_bounces() noexcept {
   for (bounce_slot& slot : own().bounce) {
     if (slot.state.load(std::memory_order_relaxed) != bounce_state::request) continue;
     auto expected = bounce_state::request;
-    if (slot.state.compare_exchange_strong(expected, bounce_state::busy)) serve_one(own(), lock_name(), slot);
+    if (slot.state.compare_exchange_strong(expected, bounce_state::busy))
+      serve_one(own(), lock_name(), slot, bounced_);
   }
 }
 

@@ -41,6 +41,7 @@ int drain(completion_queue& cq, int count, ibv_wc* wc) noexcept {
         qp->retired.store(e.send_count, std::memory_order_release);
     unpack(e, wc[got++]);
   }
+  self.see_bounces();
   if (cq.next != first) cq.record->consumer.store(cq.next, std::memory_order_release);
   return got;
 }

@@ -64,6 +64,9 @@ class process {
   void progress() noexcept;
   /// Serves bounced copies that peers asked for.
   void serve_bounces() noexcept;
+  /// Makes what `serve_bounces` of other threads wrote visible to this thread: the peers' word that it is
+  /// there came through their memory.
+  void see_bounces() const noexcept { (void)bounced_.load(std::memory_order_acquire); }
   void wake_service() noexcept;
   /// Leaves a note that `own().attention` is to be looked at, and wakes whoever does it.
   void call_attention() noexcept;
@@ -108,6 +111,7 @@ class process {
   std::uint32_t lock_name_ = 0;
   copy_mode copying_ = copy_mode::automatic;
   std::atomic<bool> abandoned_{false};
+  std::atomic<std::uint64_t> bounced_{0};
   unsigned contexts_ = 0;
 
   std::mutex peers_mutex_;

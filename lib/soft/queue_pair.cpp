@@ -82,6 +82,21 @@ void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   }
 }
 
+/// Fills the record of a QP that has its index.
+void publish(queue_pair& qp) noexcept {
+  process& self = *qp.owner;
+  qp.qp_num = qp.handle = qp_number(self.slot(), qp.index);
+  qp.record = &self.own().qps[qp.index];
+  qp_record& r = *qp.record;
+  clear(r);
+  const receive_queue& receives = qp.shared_receives == nullptr ? qp.receives : qp.shared_receives->queue;
+  r.type.store(qp.qp_type);
+  r.pd.store(qp.pd_id);
+  r.receive_queue.store(self.memory().offset_of(receives.record));
+  r.receive_cq.store(self.memory().offset_of(qp.receive_completions->record));
+  r.shared_receive_queue.store(qp.shared_receives == nullptr ? 0 : 1);
+}
+
 int leave_service(queue_pair& qp, ibv_qp_state to) noexcept {
   {
     const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
@@ -193,6 +208,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
       const std::lock_guard lock(self.objects_mutex());
       qp->index = self.next_qp_index();
       if (qp->index == 0) throw std::bad_alloc();
+      publish(*qp);
       self.queue_pairs().push_back(qp);
       self.qp_table()[qp->index].store(qp);
     } catch (...) {
@@ -205,16 +221,6 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
     errno = status;
     return nullptr;
   }
-  qp->qp_num = qp->handle = qp_number(self.slot(), qp->index);
-  qp->record = &self.own().qps[qp->index];
-  qp_record& r = *qp->record;
-  clear(r);
-  const receive_queue& receives = init->srq == nullptr ? qp->receives : qp->shared_receives->queue;
-  r.type.store(init->qp_type);
-  r.pd.store(qp->pd_id);
-  r.receive_queue.store(self.memory().offset_of(receives.record));
-  r.receive_cq.store(self.memory().offset_of(qp->receive_completions->record));
-  r.shared_receive_queue.store(init->srq == nullptr ? 0 : 1);
   qp->send_completions->users.fetch_add(1);
   qp->receive_completions->users.fetch_add(1);
   if (qp->shared_receives != nullptr) qp->shared_receives->users.fetch_add(1);
@@ -293,10 +299,10 @@ int destroy_qp(ibv_qp* base) noexcept {
   {
     const std::lock_guard lock(self.objects_mutex());
     std::erase(self.queue_pairs(), qp);
+    qp->record->receive_queue.store(0);
+    qp->record->receive_cq.store(0);
     self.qp_table()[qp->index].store(nullptr);
   }
-  qp->record->receive_queue.store(0);
-  qp->record->receive_cq.store(0);
   close_receive_queue(self, qp->receives);
   qp->send_completions->users.fetch_sub(1);
   qp->receive_completions->users.fetch_sub(1);

@@ -5,6 +5,12 @@
 
 #include <catch2/catch.hpp>
 
+// The tests fork from a process with threads, and the children start theirs.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
+
 int main(int argc, char** argv) {
   // A fabric of its own: another run of these tests on this machine must not be seen.
   setenv("CHORALE_SOFT_FABRIC", ("test-" + std::to_string(getpid())).c_str(), 1);

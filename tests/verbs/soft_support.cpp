@@ -308,11 +308,11 @@ ibv_wc wait(ibv_cq* cq, double seconds) {
 bool silent(ibv_cq* cq, double seconds) {
   const auto end = clock::now() + std::chrono::duration<double>(seconds);
   ibv_wc wc{};
-  while (clock::now() < end) {
+  for (;;) {
     if (ibv_poll_cq(cq, 1, &wc) != 0) return false;
+    if (clock::now() >= end) return true;
     usleep(500);
   }
-  return true;
 }
 
 ibv_qp_state state_of(ibv_qp* qp) {
