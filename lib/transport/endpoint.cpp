@@ -43,6 +43,11 @@ endpoint::endpoint(const group_view& group, const config& settings, std::string_
       settings_(settings),
       launched_(group.launched),
       job_(hash_text(group.job)) {
+  if (group.headers != binary_interface()) {
+    throw error(errc::unsupported,
+                "this program was compiled with headers that do not belong to the libchorale it runs with; "
+                "rebuild it, or look which library the loader finds (ldd)");
+  }
   settings_.validate();
   chosen_ = verbs::choose(settings_);
   device_.emplace(verbs::device::open(chosen_.device));

@@ -20,6 +20,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/verbs/selection.hpp>
 
@@ -112,8 +113,15 @@ class endpoint {
   void progress();
 
  protected:
+  /// A number that changes with whatever inline code and the library must agree on, so that a program which
+  /// was compiled with other headers is refused, and does not wait for messages in the wrong place.
+  static constexpr std::uint64_t binary_interface() noexcept {
+    constexpr mailbox_layout probe{8192, 16};
+    return sizeof(endpoint) | sizeof(status_page) << 16 | probe.block_end(1) << 32 | sizeof(config) << 48;
+  }
   /// The parts of a bootstrap group that are needed after templates end.
   struct group_view {
+    std::uint64_t headers = 0;  ///< `binary_interface()` where the caller was compiled
     int rank = 0;
     int size = 1;
     std::string job;
@@ -122,7 +130,11 @@ class endpoint {
   };
   template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {
-    return {group.rank(), group.size(), group.job(), group.describe(),
+    return {binary_interface(),
+            group.rank(),
+            group.size(),
+            group.job(),
+            group.describe(),
             [&group, deadline = c.deadline](std::span<const std::byte> mine) {
               return group.exchange(mine, deadline);
             }};

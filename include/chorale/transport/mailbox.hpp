@@ -35,13 +35,13 @@ struct mailbox_layout {
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return block_size - sizeof(mailbox_trailer); }
   /// Distance of blocks: one cache line more than a block of whole pages, or all the counters would compete
   /// for one set of the cache.
-  [[nodiscard]] std::size_t stride() const noexcept {
+  [[nodiscard]] constexpr std::size_t stride() const noexcept {
     return block_size % 4096 == 0 ? block_size + 64 : block_size;
   }
   [[nodiscard]] std::size_t total_bytes() const noexcept { return blocks_offset + blocks * stride(); }
   /// One past the trailer of the block for message number `index` (from 0): the data is bottom-filled, so the
   /// counter of a block is always in the same place.
-  [[nodiscard]] std::size_t block_end(std::uint64_t index) const noexcept {
+  [[nodiscard]] constexpr std::size_t block_end(std::uint64_t index) const noexcept {
     return blocks_offset + index % blocks * stride() + block_size;
   }
 };
