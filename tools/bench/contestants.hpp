@@ -78,6 +78,21 @@ class entry final : public contestant {
   bool apart_;
 };
 
+namespace detail {
+template <class Algorithm, class List>
+inline constexpr bool listed = false;
+template <class Algorithm, class... Algorithms>
+inline constexpr bool listed<Algorithm, type_list<Algorithms...>> = (std::is_same_v<Algorithm, Algorithms> ||
+                                                                     ...);
+}  // namespace detail
+static_assert(
+    detail::listed<chorale::communicator<>::barrier_algorithm, algorithms> &&
+        detail::listed<chorale::communicator<>::broadcast_algorithm, algorithms> &&
+        detail::listed<chorale::communicator<>::reduce_algorithm, algorithms> &&
+        detail::listed<chorale::communicator<>::allreduce_algorithm, algorithms>,
+    "add the default algorithm of a communicator to bench/algorithms.hpp: without --algorithms it is "
+    "what is measured");
+
 bool selected(const selection& wanted, const listing& one);
 
 /// Makes those of `Transport` that were selected. Collective. Defined for each transport in enter_*.cpp.

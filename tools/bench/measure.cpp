@@ -36,23 +36,34 @@ plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
   return plan_for(l, bytes, call);
 }
 
-row summarize(const contestant& one, std::size_t bytes, const plan& p, std::vector<double> seconds,
-              team& all) {
-  for (double& s : seconds) s *= 1e6 / p.calls;
-  const double own = median(seconds);
+/// What one contestant took on this rank, sample by sample, in seconds.
+struct spent {
+  std::vector<double> in_calls;
+  std::vector<double> in_all;
+};
+
+/// Microseconds of one call: the samples, each averaged over the ranks.
+std::vector<double> average(std::vector<double> samples, const plan& p, team& all) {
+  all.sum(samples);
+  for (double& s : samples) s *= 1e6 / p.calls / all.size();
+  return samples;
+}
+
+row summarize(const contestant& one, std::size_t bytes, const plan& p, const spent& seconds, team& all) {
+  const double own = 1e6 / p.calls * median(seconds.in_calls);
+  const auto samples = average(seconds.in_calls, p, all);
   row r;
   r.fastest = all.min(own);
   r.slowest = all.max(own);
-  all.sum(seconds);
-  for (double& s : seconds) s /= all.size();
+  r.wall = median(average(seconds.in_all, p, all));
   r.operation = one.operation;
   r.algorithm = one.algorithm;
   r.transport = one.transport;
   r.bytes = bytes;
-  r.median = median(seconds);
-  r.p10 = percentile(seconds, 10);
-  r.p90 = percentile(seconds, 90);
-  r.p99 = percentile(seconds, 99);
+  r.median = median(samples);
+  r.p10 = percentile(samples, 10);
+  r.p90 = percentile(samples, 90);
+  r.p99 = percentile(samples, 99);
   r.samples = p.samples;
   r.calls = p.calls;
   return r;
@@ -84,13 +95,15 @@ std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, tea
     plans.push_back(prepare(*of[c], bytes, all, l));
     rounds = std::max(rounds, plans.back().samples);
   }
-  std::vector<std::vector<double>> seconds(of.size());
+  std::vector<spent> seconds(of.size());
   std::vector<double> floor;
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t c = 0; c < of.size(); ++c) {
       if (round >= plans[c].samples) continue;
       of[c]->meet();
-      seconds[c].push_back(of[c]->run(bytes, plans[c].calls));
+      const auto begin = timer::now();
+      seconds[c].in_calls.push_back(of[c]->run(bytes, plans[c].calls));
+      seconds[c].in_all.push_back(seconds_since(begin));
     }
     if (around.floor) {
       of.front()->meet();
@@ -101,7 +114,7 @@ std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, tea
   const double floor_median = around.floor ? all.max(median(floor)) : 0;
   std::vector<row> rows;
   for (std::size_t c = 0; c < of.size(); ++c) {
-    rows.push_back(summarize(*of[c], bytes, plans[c], std::move(seconds[c]), all));
+    rows.push_back(summarize(*of[c], bytes, plans[c], seconds[c], all));
     rows.back().wrong = wrong[c];
     if (around.floor) rows.back().floor = floor_median;
   }

@@ -27,6 +27,7 @@ struct row {
   double p99 = 0;
   double fastest = 0;
   double slowest = 0;
+  double wall = 0;  ///< median of all that a call took, the barrier before it included
   int samples = 0;
   int calls = 0;                ///< in each sample
   std::optional<double> floor;  ///< microseconds one way of the flag, measured between these samples

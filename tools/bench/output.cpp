@@ -68,6 +68,7 @@ void write_json(const std::string& file, const facts& about, int ranks, const st
                                {"p99", r.p99},
                                {"min", r.fastest},
                                {"max", r.slowest},
+                               {"wall", r.wall},
                                {"samples", r.samples},
                                {"calls", r.calls}};
     if (r.floor) one["floor"] = *r.floor;
