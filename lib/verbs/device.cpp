@@ -146,10 +146,11 @@ ibv_port_attr device::port(std::uint8_t number) const {
 ibv_gid device::gid(std::uint8_t port_number, int index) const {
   const int rows = port(port_number).gid_tbl_len;
   if (index < 0 || index >= rows)
-    throw error(errc::invalid_argument,
-                fmt::format("GID index {} is outside the table of port {} of {}, which has {} rows (from 0); "
-                            "'ibv_devinfo -v' shows them; set CHORALE_GID_INDEX to one of these or unset it",
-                            index, port_number, name_, rows));
+    throw error(
+        errc::invalid_argument,
+        fmt::format("GID index {} is outside the table of port {} of {}, which has {} row(s) (from 0); "
+                    "'ibv_devinfo -v' shows them; set CHORALE_GID_INDEX to one of these or unset it",
+                    index, port_number, name_, rows));
   ibv_gid gid{};
   if (const int failure = errno_of(provider().query_gid(native(), port_number, index, &gid)); failure != 0)
     fail(failure, "ibv_query_gid", fmt::format("row {} of port {} of {}", index, port_number, name_));
@@ -173,7 +174,7 @@ std::uint16_t device::pkey(std::uint8_t port_number, int index) const {
   if (index < 0 || index >= rows)
     throw error(
         errc::invalid_argument,
-        fmt::format("PKey index {} is outside the table of port {} of {}, which has {} rows (from 0); set "
+        fmt::format("PKey index {} is outside the table of port {} of {}, which has {} row(s) (from 0); set "
                     "CHORALE_PKEY_INDEX to one of these or unset it",
                     index, port_number, name_, rows));
   __be16 key = 0;
@@ -205,7 +206,8 @@ int device::async_fd() const {
 }
 
 void device::close() {
-  if (const int failure = context_.close(); failure != 0) fail(failure, "ibv_close_device", device_name(native()));
+  if (const int failure = context_.close(); failure != 0)
+    fail(failure, "ibv_close_device", device_name(native()));
 }
 
 }  // namespace chorale::verbs

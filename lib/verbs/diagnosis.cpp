@@ -22,12 +22,13 @@ std::string in_bytes(std::uint64_t limit) {
   return limit == UINT64_MAX ? std::string{"unlimited"} : fmt::format("{} bytes", limit);
 }
 
-/// Character device of an entry of /sys/class/infiniband ("uverbs0"); empty if it cannot be found.
-std::string verbs_node(const std::filesystem::path& entry) {
+/// Character device ("uverbs0") of a device of the kernel; empty if it has none.
+std::string verbs_node(const std::filesystem::path& sysfs, const std::string& device) {
   std::error_code ignored;
-  for (const auto& child :
-       std::filesystem::directory_iterator(entry / "device" / "infiniband_verbs", ignored))
-    return child.path().filename();
+  for (const auto& node : std::filesystem::directory_iterator(sysfs / "infiniband_verbs", ignored)) {
+    std::ifstream file(node.path() / "ibdev");
+    if (std::string name; std::getline(file, name) && name == device) return node.path().filename();
+  }
   return {};
 }
 
@@ -62,11 +63,11 @@ std::vector<std::string> hidden_device_remarks(const std::vector<device_info>& v
                                                const std::string& sysfs, const std::string& nodes) {
   std::vector<std::string> remarks;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(sysfs, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(sysfs + "/infiniband", ignored)) {
     const std::string name = entry.path().filename();
     if (std::any_of(visible.begin(), visible.end(), [&](const device_info& d) { return d.name == name; }))
       continue;
-    const std::string node = verbs_node(entry.path());
+    const std::string node = verbs_node(sysfs, name);
     const std::string path = nodes + '/' + (node.empty() ? "uverbs*" : node);
     std::error_code failure;
     if (node.empty())

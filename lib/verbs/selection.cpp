@@ -188,9 +188,10 @@ choice choose(const config& settings, std::span<const driver* const> from) {
   }
   const device opened = device::open(*fallback);
   return settle(settings, *fallback, opened,
-                real == 0 ? fmt::format("{}: this machine has no RDMA device", fallback->name)
-                          : fmt::format("{}: none of the {} RDMA device{} of this machine has port {} usable",
-                                        fallback->name, real, real == 1 ? "" : "s", settings.port),
+                real == 0
+                    ? fmt::format("{}: this machine has no RDMA device", fallback->name)
+                    : fmt::format("{}: of {} RDMA device(s) of this machine, none has port {} ready for use",
+                                  fallback->name, real, settings.port),
                 std::move(remarks));
 }
 

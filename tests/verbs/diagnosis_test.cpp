@@ -58,8 +58,10 @@ TEST_CASE("devices of the kernel that libibverbs does not show") {
   const fs::path nodes = here.path / "dev";
   CHECK(hidden_device_remarks({}, sysfs, nodes).empty());  // no RDMA subsystem
   const auto add = [&](const std::string& name, const std::string& node) {
-    fs::create_directories(sysfs / name / "device");
-    if (!node.empty()) fs::create_directories(sysfs / name / "device" / "infiniband_verbs" / node);
+    fs::create_directories(sysfs / "infiniband" / name);
+    if (node.empty()) return;
+    fs::create_directories(sysfs / "infiniband_verbs" / node);
+    std::ofstream(sysfs / "infiniband_verbs" / node / "ibdev") << name << '\n';
   };
   add("a_shown", "uverbs0");
   add("b_no_node", "uverbs1");

@@ -87,7 +87,7 @@ TEST_CASE("the first real device with an active port, else the software device",
     const scene here({locked});
     const choice c = here.pick();
     CHECK(c.device.name == "soft0");
-    CHECK_THAT(c.why, Contains("none of the 1 RDMA device of"));
+    CHECK_THAT(c.why, Contains("of 1 RDMA device(s)"));
     check_remark(c, {"ib0", "/dev/infiniband/uverbs0", "Permission denied"});
     CHECK(here.refusal({.device = "ib0"}).code().value() == EACCES);
   }
@@ -185,7 +185,7 @@ TEST_CASE("GID rows", "[fake]") {
     const auto outside = here.refusal({.gid_index = 5});
     CHECK(outside.code() == errc::invalid_argument);
     CHECK_THAT(outside.what(),
-               Contains("GID index 5") && Contains("5 rows") && Contains("CHORALE_GID_INDEX"));
+               Contains("GID index 5") && Contains("5 row(s)") && Contains("CHORALE_GID_INDEX"));
     const auto empty = here.refusal({.gid_index = 4});
     CHECK(empty.code() == errc::invalid_argument);
     CHECK_THAT(empty.what(), Contains("is empty") && Contains("3 ::ffff:10.0.0.1 (RoCE v2)") &&
@@ -209,7 +209,7 @@ TEST_CASE("partition keys", "[fake]") {
   }
   const auto outside = here.refusal({.pkey_index = 4});
   CHECK(outside.code() == errc::invalid_argument);
-  CHECK_THAT(outside.what(), Contains("PKey index 4") && Contains("4 rows"));
+  CHECK_THAT(outside.what(), Contains("PKey index 4") && Contains("4 row(s)"));
 }
 
 TEST_CASE("MTU", "[fake]") {

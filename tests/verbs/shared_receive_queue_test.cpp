@@ -62,9 +62,10 @@ TEST_CASE("a shared receive queue fills up", "[device]") {
   ibv_sge into = r.piece(0, 64);
   ibv_recv_wr receive{.wr_id = 0, .next = nullptr, .sg_list = &into, .num_sge = 1};
   std::uint32_t posted = 0;
-  while (posted <= srq.depth() && srq.try_post_recv(receive) == 0) ++posted;
-  CHECK(posted >= 4);
-  CHECK(posted <= srq.depth());
+  while (posted < 4 * srq.depth() && srq.try_post_recv(receive) == 0) ++posted;
+  // Real devices may have more room than they grant.
+  CHECK(posted >= srq.depth());
+  if (r.device.is_soft()) CHECK(posted == srq.depth());
   CHECK_THAT(test::error_of([&] { srq.post_recv(receive); }).what(), Contains("ibv_post_srq_recv"));
 }
 

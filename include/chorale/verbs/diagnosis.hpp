@@ -22,10 +22,10 @@ std::string memlock_remedy();
 /// A remark if `limit` bytes of locked memory are too few for the mailboxes of a job of some size (64 MiB).
 std::optional<std::string> memlock_remark(std::uint64_t limit, bool exempt);
 
-/// One remark for each device the kernel lists below `sysfs` that is not among `visible`: its node below
-/// `nodes` is missing or not accessible, or its user-space driver is not installed.
+/// One remark for each device the kernel lists in `sysfs`/infiniband that is not among `visible`: its node
+/// below `nodes` is missing or not accessible, or its user-space driver is not installed.
 std::vector<std::string> hidden_device_remarks(const std::vector<device_info>& visible,
-                                               const std::string& sysfs = "/sys/class/infiniband",
+                                               const std::string& sysfs = "/sys/class",
                                                const std::string& nodes = "/dev/infiniband");
 
 }  // namespace chorale::verbs
