@@ -170,6 +170,7 @@ struct table {
     qp->context = pd->context;
     qp->qp_num = 0x12;
     qp->qp_type = attributes->qp_type;
+    m().created = *attributes;
     attributes->cap.max_inline_data += 4;  // devices round up
     return qp;
   }
@@ -225,7 +226,12 @@ struct table {
       .get_cq_event = [](ibv_comp_channel*, ibv_cq**, void**) { return errno = failure("get_cq_event"), -1; },
       .ack_cq_events = [](ibv_cq*, unsigned int) {},
       .create_qp = create_qp,
-      .modify_qp = [](ibv_qp*, ibv_qp_attr*, int) { return failure("modify_qp"); },
+      .modify_qp =
+          [](ibv_qp*, ibv_qp_attr* attributes, int mask) {
+            m().modified = *attributes;
+            m().modified_mask = mask;
+            return failure("modify_qp");
+          },
       .query_qp = query_qp,
       .query_qp_data_in_order = [](ibv_qp*, ibv_wr_opcode opcode,
                                    std::uint32_t) { return opcode == IBV_WR_RDMA_WRITE ? 1 : 0; },

@@ -40,6 +40,9 @@ struct machine {
   int poll_result = 0;                  ///< of ibv_poll_cq
   int post_result = 0;                  ///< of ibv_post_send and its kin
   ibv_qp_state state = IBV_QPS_RESET;   ///< of every queue pair
+  ibv_qp_init_attr created{};           ///< what the last queue pair was asked to be
+  ibv_qp_attr modified{};               ///< what the last ibv_modify_qp was given, with its mask
+  int modified_mask = 0;
 
   /// Objects of all kinds that there are.
   [[nodiscard]] int total() const {

@@ -113,8 +113,8 @@ connected::connected(int access, verbs::shared_receive_queue* srq)
       right_queue(device, 64),
       left(domain, options_of(left_queue, nullptr)),
       right(domain, options_of(right_queue, srq)) {
-  connect(left, right, access);
-  connect(right, left, access);
+  connect(left, right, access, {.remote_psn = 0x222222, .local_psn = 0x111111});
+  connect(right, left, access, {.remote_psn = 0x111111, .local_psn = 0x222222});
 }
 
 ibv_send_wr request(ibv_wr_opcode opcode, ibv_sge& piece) {
