@@ -22,7 +22,11 @@ void print_preamble(const facts& about, const limits& l, bool with_floor) {
     fmt::print(
         "# broadcast and reduce: a barrier before each call, whose time does not count, nor that of looking "
         "at "
-        "the clock.\n");
+        "the clock;\n"
+        "# wall: the call with that barrier. Where ranks outnumber cores look at wall: what comes while a "
+        "rank "
+        "is waiting\n"
+        "# in the barrier for a core is there when it gets one, and its call seems to cost nothing.\n");
   }
   if (with_floor)
     fmt::print(
@@ -31,8 +35,8 @@ void print_preamble(const facts& about, const limits& l, bool with_floor) {
 }
 
 void print_head(const std::string& operation, bool with_floor, bool with_check) {
-  fmt::print("\n# {}\n{:>9} {:<4} {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", operation, "bytes",
-             "over", "algorithm", "median", "p10", "p90", "p99", "min", "max", "samples");
+  fmt::print("\n# {}\n{:>9} {:<4} {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", operation,
+             "bytes", "over", "algorithm", "median", "p10", "p90", "p99", "min", "max", "wall", "samples");
   if (with_floor) fmt::print(" {:>7} {:>7}", "floor", "ratio");
   if (with_check) fmt::print(" {:>8}", "check");
   fmt::print("\n");
@@ -41,8 +45,8 @@ void print_head(const std::string& operation, bool with_floor, bool with_check) 
 
 void print_rows(const std::vector<row>& rows) {
   for (const row& r : rows) {
-    fmt::print("{:>9} {:<4} {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10}", r.bytes,
-               r.transport, r.algorithm, r.median, r.p10, r.p90, r.p99, r.fastest, r.slowest,
+    fmt::print("{:>9} {:<4} {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10}",
+               r.bytes, r.transport, r.algorithm, r.median, r.p10, r.p90, r.p99, r.fastest, r.slowest, r.wall,
                fmt::format("{}x{}", r.samples, r.calls));
     if (r.floor) fmt::print(" {:>7.3f} {:>7.2f}", *r.floor, *r.floor > 0 ? r.median / *r.floor : 0);
     if (r.wrong) fmt::print(" {:>8}", *r.wrong == 0 ? "right" : fmt::format("{} WRONG", *r.wrong));
