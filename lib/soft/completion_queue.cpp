@@ -89,7 +89,7 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
       if (fire) cq->armed.store(notify::none, std::memory_order_relaxed);
     }
   }
-  if (fire)
+  if (fire && cq->channel_fd.load(std::memory_order_relaxed) >= 0)
     target.post_event(cq->channel_fd.load(std::memory_order_relaxed),
                       cq->channel_inode.load(std::memory_order_relaxed),
                       cq->name.load(std::memory_order_relaxed));
@@ -221,8 +221,10 @@ int destroy_cq(ibv_cq* base) noexcept {
   }
   if (!settle_events(context::of(cq->context), cq, cq->asynchronous, &cq->completions)) return EBUSY;
   if (cq->channel != nullptr) static_cast<completion_channel*>(cq->channel)->queues.fetch_sub(1);
-  self.memory().destroy(cq->entries, cq->mask + 1);
-  self.memory().destroy(cq->record);
+  if (!self.abandoned()) {
+    self.memory().destroy(cq->entries, cq->mask + 1);
+    self.memory().destroy(cq->record);
+  }
   destroy_object(cq);
   return 0;
 }

@@ -94,12 +94,13 @@ std::uint64_t start_time_of(pid_t pid) noexcept {
   const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
   if (rest == nullptr) return 0;
   char state = 0;
+  int threads = 0;
   unsigned long long start = 0;
-  if (std::sscanf(rest + 1,
-                  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
-                  &start) != 2)
+  if (std::sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+                  &state, &threads, &start) != 3)
     return 0;
-  return state == 'Z' || state == 'X' ? 0 : start;
+  // A process whose first thread has ended shows as a zombie, too.
+  return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
 }
 
 std::uint64_t random_word() noexcept {

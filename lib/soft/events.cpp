@@ -58,6 +58,8 @@ void raise_event(context& c, const ibv_async_event& event) noexcept {
 
 bool settle_events(context& c, const void* element, const event_count& asynchronous,
                    const event_count* completions) noexcept {
+  if (c.owner->abandoned())
+    return true;  // the parent's: another thread's lock may have come along in the fork
   std::unique_lock lock(c.events_mutex);
   const auto about = [&](const ibv_async_event& e) {
     return count_of(e) != nullptr && e.element.qp == element;

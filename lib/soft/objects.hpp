@@ -89,6 +89,7 @@ struct completion_queue : ibv_cq {
 
 struct receive_queue {
   receive_queue_record* record = nullptr;
+  std::uint64_t ring = 0;  ///< offset
   std::uint64_t ring_bytes = 0;
   std::uint32_t max_wr = 0;
   std::uint32_t max_sge = 0;

@@ -92,6 +92,12 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
             std::array<local_piece, max_sge>& pieces) noexcept;
 
+/// Takes a QP to RESET or ERR, waits until no peer is in it any more, and forgets or flushes what is queued.
+/// 0, or EBUSY if a stopped peer does not let go.
+int leave_service(queue_pair& qp, ibv_qp_state to) noexcept;
+/// Raises an asynchronous event about a QP.
+void raise(queue_pair& qp, ibv_event_type type) noexcept;
+
 /// Retries stalled requests. True if none is left.
 bool advance(queue_pair& qp) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {

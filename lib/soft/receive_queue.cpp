@@ -30,7 +30,8 @@ bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& tak
   if (entry == nullptr) return false;
   taken.wr_id = entry->wr_id;
   taken.pd = queue.pd.load(std::memory_order_relaxed);
-  taken.count = std::min(entry->sge_count, queue.sge_limit.load(std::memory_order_relaxed));
+  const std::uint32_t count = entry->sge_count;
+  taken.count = std::min({count, queue.sge_limit.load(std::memory_order_relaxed), max_sge});
   const auto* sges = reinterpret_cast<const shared_sge*>(entry + 1);
   std::copy_n(sges, taken.count, taken.sges);
   return true;
@@ -58,6 +59,7 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
       queue.record = nullptr;
       return ENOMEM;
     }
+    queue.ring = ring;
     queue.max_wr = max_wr;
     queue.max_sge = sges;
     queue.record->pd.store(pd);
@@ -71,8 +73,8 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
 }
 
 void close_receive_queue(process& self, receive_queue& queue) noexcept {
-  if (queue.record == nullptr) return;
-  if (!self.abandoned()) self.memory().release(queue.record->ring.load(), queue.ring_bytes);
+  if (queue.record == nullptr || self.abandoned()) return;
+  self.memory().release(queue.ring, queue.ring_bytes);
   self.memory().destroy(queue.record);
   queue.record = nullptr;
 }
@@ -97,6 +99,10 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
       break;
     }
     receive_entry* entry = entry_at(self.own(), r, tail);
+    if (entry == nullptr) {
+      if (bad != nullptr) *bad = wr;
+      return EINVAL;
+    }
     entry->wr_id = wr->wr_id;
     entry->sge_count = static_cast<std::uint32_t>(wr->num_sge);
     auto* sges = reinterpret_cast<shared_sge*>(entry + 1);

@@ -151,14 +151,14 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
 }
 
 TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
-  const path p = GENERATE(from_range(std::begin(paths), std::begin(paths) + 2));
-  const std::size_t size = GENERATE(8, 16, 24, 64, 256, 1000, 1024, 4096);
+  const path p = GENERATE(from_range(std::begin(paths), std::next(std::begin(paths), 2)));
+  const auto size = GENERATE(as<std::size_t>{}, 8, 16, 24, 64, 256, 1000, 1024, 4096);
   INFO(p.name << ", " << size << " bytes");
   constexpr std::uint64_t rounds = 20'000;
   const auto report = rc_pair(
       p,
       [=](wire&, node& n, ibv_qp* qp, memory& m, const address& other) {
-        volatile std::uint64_t& answer = *reinterpret_cast<std::uint64_t*>(m.data);
+        const std::atomic_ref<std::uint64_t> answer(*reinterpret_cast<std::uint64_t*>(m.data));
         std::vector<std::uint64_t> data(size / 8);
         for (std::uint64_t round = 1; round <= rounds; ++round) {
           std::fill(data.begin(), data.end(), round);
@@ -169,7 +169,7 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
                       other.memory + 4096, other.rkey) == 0,
                  "write");
           if (round % 100 == 0) wait(n.send_cq);
-          for (int spins = 0; answer != round; ++spins)
+          for (int spins = 0; answer.load(std::memory_order_acquire) != round; ++spins)
             if (spins % 1000 == 999) sched_yield();
         }
       },

@@ -12,7 +12,7 @@
 using namespace soft_test;
 
 TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[soft]") {
-  constexpr int ranks = 4;
+  constexpr unsigned ranks = 4;
   constexpr std::uint64_t rounds = 3000;
   struct rank {
     node n{512};
@@ -20,25 +20,25 @@ TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[sof
     ibv_qp* qps[ranks]{};
   };
   std::vector<std::unique_ptr<rank>> all;
-  for (int i = 0; i < ranks; ++i) all.push_back(std::make_unique<rank>());
+  for (unsigned i = 0; i < ranks; ++i) all.push_back(std::make_unique<rank>());
   for (auto& r : all)
     for (auto& qp : r->qps) qp = make_qp(r->n, IBV_QPT_RC, nullptr, 64);
-  for (int i = 0; i < ranks; ++i)
-    for (int j = 0; j < ranks; ++j) connect_rc(all[i]->n, all[i]->qps[j], all[j]->qps[i]->qp_num);
+  for (unsigned i = 0; i < ranks; ++i)
+    for (unsigned j = 0; j < ranks; ++j) connect_rc(all[i]->n, all[i]->qps[j], all[j]->qps[i]->qp_num);
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
-  for (int me = 0; me < ranks; ++me)
+  for (unsigned me = 0; me < ranks; ++me)
     threads.emplace_back([&, me] {
       try {
-        rank& mine = *all[static_cast<unsigned>(me)];
+        rank& mine = *all[me];
         for (std::uint64_t i = 0; i < 32; ++i)
           post_receive(mine.qps[(me + 1) % ranks], i, {sge(mine.m, 4096, 8)});
         for (std::uint64_t round = 1; round <= rounds; ++round) {
           // A counter behind eight words, to the next rank.
-          const int next = (me + 1) % ranks;
+          const unsigned next = (me + 1) % ranks;
           std::uint64_t words[8];
           for (auto& w : words) w = round;
-          rank& target = *all[static_cast<unsigned>(next)];
+          rank& target = *all[next];
           expect(post(mine.qps[next], IBV_WR_RDMA_WRITE, {{reinterpret_cast<std::uint64_t>(words), 64, 0}},
                       unsigned{IBV_SEND_INLINE} | (round % 16 == 0 ? unsigned{IBV_SEND_SIGNALED} : 0U),
                       target.m.address(), target.m.mr->rkey) == 0,
@@ -49,7 +49,7 @@ TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[sof
           while (last.load(std::memory_order_acquire) < round) sched_yield();
           for (int i = 0; i < 8; ++i) expect(got[i] == round, "data behind the counter");
           // Answer the rank before, so that it does not overwrite what is still read.
-          const int before = (me + ranks - 1) % ranks;
+          const unsigned before = (me + ranks - 1) % ranks;
           expect(post(mine.qps[before], IBV_WR_SEND, {{reinterpret_cast<std::uint64_t>(&round), 8, 0}},
                       unsigned{IBV_SEND_INLINE} | IBV_SEND_SIGNALED) == 0,
                  "send");
@@ -59,7 +59,7 @@ TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[sof
           expect(wait(mine.n.send_cq).status == IBV_WC_SUCCESS, "send completes");
         }
       } catch (const std::exception& e) {
-        std::fprintf(stderr, "rank %d: %s\n", me, e.what());
+        std::fprintf(stderr, "rank %u: %s\n", me, e.what());
         ++failures;
       }
     });
