@@ -4,6 +4,7 @@
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
@@ -24,8 +25,8 @@ using degree_3 = chorale::communicator<Transport, chorale::barrier::disseminatio
                                        chorale::broadcast::binomial, chorale::reduce::degree_k<3>,
                                        chorale::allreduce::degree_k<3, chorale::broadcast::flat>>;
 template <class Transport>
-using degree_7 =
-    chorale::communicator<Transport, chorale::reduce::degree_k<7>, chorale::allreduce::degree_k<7>>;
+using degree_7 = chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
+                                       chorale::allreduce::degree_k<7>>;
 template <class Transport>
 using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<15, chorale::broadcast::flat>,
                                         chorale::reduce::degree_k<15>, chorale::barrier::pairwise_exchange>;

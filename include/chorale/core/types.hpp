@@ -11,12 +11,13 @@
 namespace chorale {
 
 /// A type whose values can be sent as bytes: trivially copyable, neither const nor a reference, and no
-/// pointer, since an address means nothing to another rank. (Pointers inside a struct cannot be seen from
-/// here.)
+/// pointer or view (std::span, std::string_view), since an address means nothing to another rank. (Pointers
+/// inside other structs cannot be seen from here.)
 template <class T>
 concept element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_const_v<T> &&
                   !std::is_volatile_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                  !std::is_null_pointer_v<T> && !std::is_array_v<T>;
+                  !std::is_null_pointer_v<T> && !std::is_array_v<T> &&
+                  !std::ranges::enable_borrowed_range<T>;
 
 /// The bytes of `data`, to be read: data.size() * sizeof(T) of them.
 template <class T, std::size_t Extent>

@@ -1,0 +1,21 @@
+// An operator takes and gives elements.
+// expect: reduction_operator
+#include <string>
+
+#include <chorale/communicator.hpp>
+
+struct longest {
+#ifdef SHOULD_FAIL
+  std::string operator()(const std::string& a, const std::string& b) const {
+    return a.size() < b.size() ? b : a;
+  }
+#else
+  int operator()(int a, int b) const {
+    return a < b ? b : a;
+  }
+#endif
+};
+
+int most(chorale::communicator<>& comm, int value) {
+  return comm.allreduce(value, longest{});
+}
