@@ -16,8 +16,7 @@ namespace chorale {
 template <class T>
 concept element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_const_v<T> &&
                   !std::is_volatile_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                  !std::is_null_pointer_v<T> && !std::is_array_v<T> &&
-                  !std::ranges::enable_borrowed_range<T>;
+                  !std::is_null_pointer_v<T> && !std::is_array_v<T> && !std::ranges::enable_borrowed_range<T>;
 
 /// The bytes of `data`, to be read: data.size() * sizeof(T) of them.
 template <class T, std::size_t Extent>
