@@ -101,6 +101,11 @@ TEST_CASE("registered memory", "[device]") {
     CHECK(region.bytes() == 500);
     CHECK(region.contains(own.data() + 3, 500));
     CHECK_FALSE(region.contains(own.data() + 2, 1));
+    CHECK(region.contains(own.data() + 503, 0));
+    CHECK_FALSE(region.contains(own.data() + 503, 1));
+    CHECK_FALSE(region.contains(own.data() + 504, 0));
+    CHECK_FALSE(region.contains(own.data() + 403, 101));
+    CHECK_FALSE(region.contains(own.data() + 403, SIZE_MAX));
     CHECK_THAT(error_of([&] { domain.close(); }).what(), Contains("close them first"));
     region.close();
     CHECK_FALSE(region.contains(own.data() + 3, 1));
