@@ -1,0 +1,84 @@
+// What a process leaves locked when it is killed, by reaching into the segment as the device does.
+#include <cerrno>
+
+#include <catch2/catch.hpp>
+
+#include "../../lib/soft/objects.hpp"
+#include "soft_pair.hpp"
+
+using namespace soft_test;
+namespace device = chorale::soft;
+
+namespace {
+
+/// Runs `take` on this process's segment in a child, and kills the child when it has done.
+template <class F>
+void killed_while_holding(std::uint32_t qpn, F take) {
+  child holder([&](wire& line) {
+    device::process* self = device::process::join();
+    expect(self != nullptr, "join");
+    device::peer* parent = self->find_peer(device::slot_of(qpn));
+    expect(parent != nullptr && !parent->self, "the parent is a peer");
+    take(*self, *parent, parent->base->qps[device::index_of(qpn)]);
+    line.send(char{1});
+    line.receive<char>();
+  });
+  holder.line().receive<char>();
+  holder.kill();
+}
+
+}  // namespace
+
+#ifdef __SANITIZE_THREAD__
+TEST_CASE("Locks of the dead", "[soft]") {
+  WARN("skipped: ThreadSanitizer cannot start threads in the forked child of a process with threads");
+}
+#else
+TEST_CASE("A receive queue locked by a dead process can be used", "[soft]") {
+  pair p;
+  killed_while_holding(
+      p.b->qp_num, [](device::process& self, device::peer& parent, device::qp_record& record) {
+        auto* queue = device::at<device::receive_queue_record>(*parent.base, record.receive_queue.load());
+        expect(queue != nullptr && queue->lock.try_lock(self.lock_name()), "take the lock");
+      });
+  CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
+  CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, IBV_SEND_SIGNALED) == 0);
+  CHECK(wait(p.here.send_cq).status == IBV_WC_SUCCESS);
+  CHECK(wait(p.there.recv_cq).wr_id == 3);
+}
+
+TEST_CASE("A completion queue whose producer died half way can be used", "[soft]") {
+  const bool published = GENERATE(false, true);
+  pair p;
+  killed_while_holding(
+      p.b->qp_num, [=](device::process& self, device::peer& parent, device::qp_record& record) {
+        auto* cq = device::at<device::completion_queue_record>(*parent.base, record.receive_cq.load());
+        expect(cq != nullptr && cq->lock.try_lock(self.lock_name()), "take the lock");
+        auto* entry = device::at<device::completion_entry>(*parent.base, cq->ring.load());
+        entry->body.wr_id = 55;
+        // Its last act: either the entry is not seen at all, or it is and the count is behind.
+        if (published) entry->sequence.store(1);
+      });
+  CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
+  CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, IBV_SEND_SIGNALED) == 0);
+  CHECK(wait(p.here.send_cq).status == IBV_WC_SUCCESS);
+  if (published) CHECK(wait(p.there.recv_cq).wr_id == 55);
+  CHECK(wait(p.there.recv_cq).wr_id == 3);
+  CHECK(silent(p.there.recv_cq, 0.005));
+}
+
+TEST_CASE("Numbers from another process are not believed", "[soft]") {
+  pair p;
+  killed_while_holding(p.b->qp_num, [](device::process&, device::peer& parent, device::qp_record& record) {
+    auto* queue = device::at<device::receive_queue_record>(*parent.base, record.receive_queue.load());
+    queue->ring.store(~std::uint64_t{63});
+    queue->sge_limit.store(4'000'000'000);
+    auto* cq = device::at<device::completion_queue_record>(*parent.base, record.receive_cq.load());
+    cq->ring.store(device::segment_bytes - 64);
+    record.responder_error.store(77);
+  });
+  CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == EINVAL);
+  CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, 0) == 0);
+  CHECK(silent(p.there.recv_cq, 0.01));
+}
+#endif
