@@ -91,11 +91,13 @@ void endpoint::mismatch(int peer, epoch now) {
   if (!knows()) {
     const auto until = steady::now() + answer_time;
     ask(peer, now);
-    while (!knows() && steady::now() < until) {
+    // The peer may have seen the mismatch as well; then it has said so, and answers no more.
+    while (!knows() && !notice_ && !departed(peer) && steady::now() < until) {
       read_datagrams();
       sched_yield();
     }
   }
+  if (!knows()) check();
   const call* mine = status_->find(now.number);
   const call* theirs = answer ? answer->find(now.number) : nullptr;
   std::string what =
