@@ -56,7 +56,9 @@ TEST_CASE("blocks follow one another, apart from each other and from the words",
         CHECK(end - size >= mailbox_layout::blocks_offset);
         CHECK(end <= layout.total_bytes());
         CHECK(layout.block_end(n + blocks) == end);
-        if (n % blocks != 0) CHECK(end - layout.block_end(n - 1) == size);
+        // A block of whole pages gets a cache line more, so that counters do not share one set of the cache.
+        const std::size_t distance = size == 8192 ? 8256 : size;
+        if (n % blocks != 0) CHECK(end - layout.block_end(n - 1) == distance);
       }
     }
   }
