@@ -10,9 +10,10 @@
 
 namespace chorale::allreduce {
 
-/// Short messages by recursive doubling, long ones by the degree-3 tree. Where ranks outnumber the cores,
-/// steps cost more than messages, since each step waits for other ranks to get a core: there the degree-15
-/// tree and a flat broadcast serve short messages. Every rank of a group chooses alike.
+/// Short messages, and those between two ranks, by recursive doubling, long ones by the degree-3 tree. Where
+/// ranks outnumber the cores, steps cost more than messages, since each step waits for other ranks to get a
+/// core: there the degree-15 tree and a flat broadcast serve short messages. Every rank of a group chooses
+/// alike.
 struct standard {
   static constexpr auto implements = operation::allreduce;
   template <class T>
@@ -25,7 +26,7 @@ struct standard {
       if (net.oversubscribed() && short_message)
         return degree_k<15, broadcast::flat>::run(net, now, data, op);
     }
-    if (short_message) return recursive_doubling::run(net, now, data, op);
+    if (short_message || net.size() == 2) return recursive_doubling::run(net, now, data, op);
     return degree_k<3>::run(net, now, data, op);
   }
 };
