@@ -81,6 +81,9 @@ void deliver(queue_pair& qp, std::uint32_t qpn, const datagram& d) noexcept {
     // Held over the copy: a receiver that takes its memory back waits for this lock.
     const lock_guard lock(queue->lock, qp.owner->lock_name());
     taken_receive taken;
+    // The QP may have been destroyed since, and its queue may serve another.
+    if (lock && at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed)) != queue)
+      return;
     if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < grh_bytes + d.wr.bytes)
       return drop(base);
     const std::uint32_t now = record.state.load(std::memory_order_seq_cst);

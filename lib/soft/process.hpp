@@ -39,6 +39,11 @@ class process {
   /// What this process writes into a `shared_lock`.
   [[nodiscard]] std::uint32_t lock_name() const noexcept { return lock_name_; }
   [[nodiscard]] arena& memory() noexcept { return *arena_; }
+  /// Records of receive queues come from here and go back here; they never become anything else, since a
+  /// sender that found a queue before its QP was destroyed may still try its lock. nullptr if there is no
+  /// room.
+  receive_queue_record* take_receive_queue_record();
+  void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
   /// The parent's process object seen from a forked child: everything shared has become private zeroes.
   [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
@@ -108,6 +113,8 @@ class process {
   unique_fd segment_fd_;
   peer self_;
   std::unique_ptr<arena> arena_;
+  std::mutex spare_records_mutex_;
+  std::vector<receive_queue_record*> spare_records_;
   std::uint32_t lock_name_ = 0;
   copy_mode copying_ = copy_mode::automatic;
   std::atomic<bool> abandoned_{false};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <utility>
 
 #include "queues.hpp"
 
@@ -47,15 +48,35 @@ bool drop_receive(receive_queue_record& queue) noexcept {
   return true;
 }
 
+receive_queue_record* process::take_receive_queue_record() {
+  {
+    const std::lock_guard lock(spare_records_mutex_);
+    if (!spare_records_.empty()) {
+      receive_queue_record* record = spare_records_.back();
+      spare_records_.pop_back();
+      return record;
+    }
+  }
+  return memory().make<receive_queue_record>();
+}
+
+void process::give_back(receive_queue_record* record) noexcept {
+  try {
+    const std::lock_guard lock(spare_records_mutex_);
+    spare_records_.push_back(record);
+  } catch (...) {  // no memory for the entry: the record is not used again
+  }
+}
+
 int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr, std::uint32_t sges,
                        std::uint32_t pd) noexcept {
   try {
     const std::uint64_t entries = std::bit_ceil(std::uint64_t{std::max(max_wr, 1U)});
     queue.ring_bytes = entries * entry_bytes(sges);
-    queue.record = self.memory().make<receive_queue_record>();
+    queue.record = self.take_receive_queue_record();
     const std::uint64_t ring = queue.record == nullptr ? 0 : self.memory().allocate(queue.ring_bytes);
     if (ring == 0) {
-      self.memory().destroy(queue.record);
+      if (queue.record != nullptr) self.give_back(queue.record);
       queue.record = nullptr;
       return ENOMEM;
     }
@@ -74,9 +95,20 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
 
 void close_receive_queue(process& self, receive_queue& queue) noexcept {
   if (queue.record == nullptr || self.abandoned()) return;
+  receive_queue_record& r = *std::exchange(queue.record, nullptr);
+  {
+    const lock_guard lock(r.lock, self.lock_name());
+    if (!lock) return;  // a stopped process holds it: neither is used again
+    r.ring.store(0);
+    r.mask.store(0);
+    r.sge_limit.store(0);
+    r.limit.store(0);
+    r.limit_reached.store(0);
+    r.head.store(0);
+    r.tail.store(0);
+  }
   self.memory().release(queue.ring, queue.ring_bytes);
-  self.memory().destroy(queue.record);
-  queue.record = nullptr;
+  self.give_back(&r);
 }
 
 int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
