@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("two communicators of one group are independent", "[settings]
     TestType first{group, settings()};
     TestType second{group, settings()};
     std::uint64_t a[64], b[64];
-    std::fill(std::begin(a), std::end(a), first.rank() + 1U);
+    std::fill(std::begin(a), std::end(a), static_cast<unsigned>(first.rank()) + 1U);
     std::fill(std::begin(b), std::end(b), 1U);
     auto pending = first.iallreduce(std::span{a});
     second.allreduce(std::span{b});
