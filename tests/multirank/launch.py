@@ -19,7 +19,7 @@ def mpirun():
         if not found:
             continue
         version = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-        if "Open MPI" in version or "Open RTE" in version:
+        if "Open MPI" in version or "OpenRTE" in version:
             return [found, "--allow-run-as-root", "--oversubscribe"]
     return None
 
