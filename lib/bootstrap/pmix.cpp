@@ -14,6 +14,7 @@
 #include <mutex>
 #include <unistd.h>
 
+#include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 
 namespace chorale::bootstrap {
@@ -158,6 +159,8 @@ void pmix::session::connect() {
   rank = static_cast<int>(self_.rank);
   size = static_cast<int>(job_size.value->data.uint32);
   job = self_.nspace;
+  // A rank that ends while another still connects can leave that one waiting in PMIx_Init for ever.
+  fence(all, config{}.deadline);
 }
 
 pmix::session::~session() {
