@@ -55,7 +55,7 @@ std::int64_t transport_ns(const queue_pair& qp) noexcept {
 
 /// Executes one request and accounts for it. False if it has to wait.
 bool attempt(queue_pair& qp, const work_request& wr) noexcept {
-  const outcome result = qp.qp_type == IBV_QPT_UD ? execute_ud(qp, wr) : execute_rc(qp, wr);
+  const outcome result = qp.qp_type == IBV_QPT_UD ? execute_ud(qp, wr) : execute_connected(qp, wr);
   if (result.kind == outcome::done) [[likely]] {
     if ((qp.silent_since | qp.not_ready_since) != 0) qp.silent_since = qp.not_ready_since = 0;
     complete(qp, wr, IBV_WC_SUCCESS, result.byte_len);
@@ -88,6 +88,7 @@ bool attempt(queue_pair& qp, const work_request& wr) noexcept {
 int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexcept {
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
   const bool datagram = qp.qp_type == IBV_QPT_UD;
+  const bool reliable = qp.qp_type == IBV_QPT_RC;
   out.remote_address = wr.wr.rdma.remote_addr;
   out.rkey = wr.wr.rdma.rkey;
   switch (wr.opcode) {
@@ -99,11 +100,11 @@ int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexce
       if (datagram) return EINVAL;
       break;
     case IBV_WR_RDMA_READ:
-      if (datagram || (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+      if (!reliable || (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
       break;
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      if (datagram || (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+      if (!reliable || (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
       out.remote_address = wr.wr.atomic.remote_addr;
       out.rkey = wr.wr.atomic.rkey;
       out.compare_add = wr.wr.atomic.compare_add;

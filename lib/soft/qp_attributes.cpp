@@ -6,40 +6,53 @@
 namespace chorale::soft {
 namespace {
 
+/// Masks of one transition for one type of QP.
+struct masks {
+  int required;
+  int optional;
+};
+
 struct transition {
   ibv_qp_state from;
   ibv_qp_state to;
-  int rc_required;
-  int rc_optional;
-  int ud_required;
-  int ud_optional;
+  masks rc;
+  masks uc;
+  masks ud;
 };
 
-constexpr int init_rc = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int init_connected = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 constexpr int init_ud = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-constexpr int live_rc =
-    IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE;
+constexpr int path = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+constexpr int late_connected = IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX;
+constexpr int late_ud = IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+constexpr int live_uc = IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE;
+constexpr int live_rc = live_uc | IBV_QP_MIN_RNR_TIMER;
 constexpr int live_ud = IBV_QP_CUR_STATE | IBV_QP_QKEY;
+constexpr int drain = IBV_QP_EN_SQD_ASYNC_NOTIFY;
+constexpr int drained_uc =
+    IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PATH_MIG_STATE;
+constexpr int drained_rc = drained_uc | IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                           IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 
 constexpr transition transitions[] = {
-    {IBV_QPS_RESET, IBV_QPS_INIT, init_rc, 0, init_ud, 0},
-    {IBV_QPS_INIT, IBV_QPS_INIT, 0, init_rc, 0, init_ud},
-    {IBV_QPS_INIT, IBV_QPS_RTR,
-     IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-         IBV_QP_MIN_RNR_TIMER,
-     IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
-    {IBV_QPS_RTR, IBV_QPS_RTS,
-     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, live_rc,
-     IBV_QP_SQ_PSN, live_ud},
-    {IBV_QPS_RTS, IBV_QPS_RTS, 0, live_rc, 0, live_ud},
-    {IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-    {IBV_QPS_SQD, IBV_QPS_RTS, 0, live_rc, 0, live_ud},
-    {IBV_QPS_SQD, IBV_QPS_SQD, 0,
-     IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-         IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS |
-         IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
-     0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
-    {IBV_QPS_SQE, IBV_QPS_RTS, 0, 0, 0, live_ud},
+    {IBV_QPS_RESET, IBV_QPS_INIT, {init_connected, 0}, {init_connected, 0}, {init_ud, 0}},
+    {IBV_QPS_INIT, IBV_QPS_INIT, {0, init_connected}, {0, init_connected}, {0, init_ud}},
+    {IBV_QPS_INIT,
+     IBV_QPS_RTR,
+     {path | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, late_connected},
+     {path, late_connected},
+     {0, late_ud}},
+    {IBV_QPS_RTR,
+     IBV_QPS_RTS,
+     {IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+      live_rc},
+     {IBV_QP_SQ_PSN, live_uc},
+     {IBV_QP_SQ_PSN, live_ud}},
+    {IBV_QPS_RTS, IBV_QPS_RTS, {0, live_rc}, {0, live_uc}, {0, live_ud}},
+    {IBV_QPS_RTS, IBV_QPS_SQD, {0, drain}, {0, drain}, {0, drain}},
+    {IBV_QPS_SQD, IBV_QPS_RTS, {0, live_rc}, {0, live_uc}, {0, live_ud}},
+    {IBV_QPS_SQD, IBV_QPS_SQD, {0, drained_rc}, {0, drained_uc}, {0, late_ud}},
+    {IBV_QPS_SQE, IBV_QPS_RTS, {0, 0}, {0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS}, {0, live_ud}},
 };
 
 }  // namespace
@@ -50,9 +63,11 @@ int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int m
   for (const transition& t : transitions) {
     if (t.from != from || t.to != to) continue;
     if (from == IBV_QPS_SQE && type == IBV_QPT_RC) return EINVAL;
-    const int required = type == IBV_QPT_UD ? t.ud_required : t.rc_required;
-    const int optional = type == IBV_QPT_UD ? t.ud_optional : t.rc_optional;
-    return (mask & required) == required && (mask & ~(required | optional | IBV_QP_STATE)) == 0 ? 0 : EINVAL;
+    const masks& allowed = type == IBV_QPT_UD ? t.ud : type == IBV_QPT_UC ? t.uc : t.rc;
+    return (mask & allowed.required) == allowed.required &&
+                   (mask & ~(allowed.required | allowed.optional | IBV_QP_STATE)) == 0
+               ? 0
+               : EINVAL;
   }
   return EINVAL;
 }

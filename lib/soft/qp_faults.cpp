@@ -11,10 +11,10 @@ void raise(queue_pair& qp, ibv_event_type type) noexcept {
 }
 
 void fail_local(queue_pair& qp) noexcept {
-  const bool datagram = qp.qp_type == IBV_QPT_UD;
+  const bool unreliable = qp.qp_type != IBV_QPT_RC;
   std::uint32_t state = IBV_QPS_RTS;
-  qp.record->state.compare_exchange_strong(state, datagram ? IBV_QPS_SQE : IBV_QPS_ERR);
-  if (!datagram) flush_receives(qp);
+  qp.record->state.compare_exchange_strong(state, unreliable ? IBV_QPS_SQE : IBV_QPS_ERR);
+  if (!unreliable) flush_receives(qp);
 }
 
 void flush_receives(queue_pair& qp) noexcept {

@@ -8,7 +8,7 @@ namespace {
 
 int check_capabilities(const ibv_qp_init_attr& a) noexcept {
   const ibv_qp_cap& cap = a.cap;
-  if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
   if (a.send_cq == nullptr || a.recv_cq == nullptr || cap.max_send_wr > max_work_requests ||
       cap.max_send_sge > max_sge || cap.max_inline_data > max_inline_bytes ||
       (a.srq == nullptr && (cap.max_recv_wr > max_work_requests || cap.max_recv_sge > max_sge)))

@@ -83,8 +83,8 @@ struct queue_pair : ibv_qp {
   }
 };
 
-/// Executes on a connected target. The caller holds the QP's send lock.
-outcome execute_rc(queue_pair& qp, const work_request& wr) noexcept;
+/// Executes on a connected target (RC, UC). The caller holds the QP's send lock.
+outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
 /// Executes a datagram send. Never waits: what cannot be delivered is lost.
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 
@@ -103,7 +103,7 @@ bool advance(queue_pair& qp) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {
   return qp.stalled_count.load() != 0;
 }
-/// Moves a QP to ERR (UD after a local error: SQE) and flushes what that state flushes.
+/// Moves a QP to ERR (UC and UD after a local error: SQE) and flushes what that state flushes.
 void fail_local(queue_pair& qp) noexcept;
 /// Completes all that waits on a QP in ERR with WR_FLUSH_ERR. The caller holds the send lock.
 void flush_sends(queue_pair& qp) noexcept;

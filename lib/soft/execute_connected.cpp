@@ -1,10 +1,15 @@
-// One request of a reliable connection: the initiator does the target's part as well.
+// One request of a connection, reliable or not: the initiator does the target's part as well. What a reliable
+// connection reports or waits for, an unreliable one drops without a word (IBTA 9.8.3, 9.9.3.2).
 #include <algorithm>
 
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
 namespace {
+
+bool reliable(const queue_pair& qp) noexcept {
+  return qp.qp_type == IBV_QPT_RC;
+}
 
 /// The record of the QP this one is connected to; nullptr while nothing there would answer.
 qp_record* find_target(queue_pair& qp) noexcept {
@@ -17,25 +22,44 @@ qp_record* find_target(queue_pair& qp) noexcept {
   const std::uint32_t state = record.state.load(std::memory_order_acquire);
   if ((state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD) &&
       record.destination.load(std::memory_order_relaxed) == qp.qp_num &&
-      record.type.load(std::memory_order_relaxed) == IBV_QPT_RC) [[likely]]
+      record.type.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(qp.qp_type)) [[likely]]
     return &record;
   // Its process may have left and come again: look afresh the next time.
   qp.target = nullptr;
   return nullptr;
 }
 
+/// The target does not take the request.
 outcome refuse(queue_pair& qp, qp_record& record, ibv_wc_status status, ibv_event_type event) noexcept {
+  if (!reliable(qp)) return {};
   fail_responder(*qp.target, record, event);
   return outcome::failure(status);
 }
 
-outcome as_outcome(queue_pair& qp, qp_record& record, copy_result result) noexcept {
-  if (result == copy_result::silent) return outcome::silence();
-  return refuse(qp, record, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+/// The target's own receive is bad, which it learns of in any case.
+outcome fail_both(queue_pair& qp, qp_record& record, ibv_wc_status status) noexcept {
+  fail_responder(*qp.target, record, IBV_EVENT_QP_FATAL);
+  return reliable(qp) ? outcome::failure(status) : outcome{};
 }
 
-/// Takes a receive of the target; `found` false where there is none. False if the queue is out of reach.
-bool take_receive(queue_pair& qp, qp_record& record, taken_receive& taken, bool& found) noexcept {
+outcome no_answer(const queue_pair& qp) noexcept {
+  return reliable(qp) ? outcome::silence() : outcome{};
+}
+
+outcome no_receive(const queue_pair& qp, const qp_record& record) noexcept {
+  if (!reliable(qp)) return {};
+  return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
+}
+
+outcome as_outcome(queue_pair& qp, qp_record& record, copy_result result) noexcept {
+  if (result == copy_result::silent) return no_answer(qp);
+  return fail_both(qp, record, IBV_WC_REM_OP_ERR);
+}
+
+/// Takes a receive of the target; `found` false where there is none. An unreliable message that is too long
+/// for it, by `bytes`, takes none. False if the queue is out of reach.
+bool take_receive(queue_pair& qp, qp_record& record, std::uint64_t bytes, taken_receive& taken,
+                  bool& found) noexcept {
   segment& base = *qp.target->base;
   auto* queue = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
   if (queue == nullptr) return false;
@@ -43,7 +67,7 @@ bool take_receive(queue_pair& qp, qp_record& record, taken_receive& taken, bool&
   {
     const lock_guard lock(queue->lock, qp.owner->lock_name());
     if (!lock) return false;
-    found = peek_receive(base, *queue, taken);
+    found = peek_receive(base, *queue, taken) && (reliable(qp) || bytes <= taken.bytes());
     if (found) limit = drop_receive(*queue);
   }
   if (limit) {
@@ -97,9 +121,8 @@ outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcep
   const bool notifies = wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (notifies) {
     bool found = false;
-    if (!take_receive(qp, record, taken, found)) return outcome::silence();
-    if (!found)
-      return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
+    if (!take_receive(qp, record, 0, taken, found)) return no_answer(qp);
+    if (!found) return no_receive(qp, record);
   }
   if (region != nullptr) {
     const remote_piece to = region->piece(wr.remote_address, wr.bytes);
@@ -166,9 +189,8 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   taken_receive taken;
   bool found = false;
-  if (!take_receive(qp, record, taken, found)) return outcome::silence();
-  if (!found)
-    return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
+  if (!take_receive(qp, record, wr.bytes, taken, found)) return no_answer(qp);
+  if (!found) return no_receive(qp, record);
   completion c = received(qp, wr, taken);
   if (wr.bytes > taken.bytes()) {
     c.status = IBV_WC_LOC_LEN_ERR;
@@ -186,7 +208,7 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
         region->pd != taken.pd || !region->covers(s.address, s.length)) {
       c.status = IBV_WC_LOC_PROT_ERR;
       deliver(qp, record, c, wr);
-      return refuse(qp, record, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+      return fail_both(qp, record, IBV_WC_REM_OP_ERR);
     }
     to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
     left -= to[count - 1].bytes;
@@ -202,10 +224,13 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
 
 }  // namespace
 
-outcome execute_rc(queue_pair& qp, const work_request& wr) noexcept {
+outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
   qp_record* record = find_target(qp);
-  if (record == nullptr) [[unlikely]]
-    return outcome::silence();
+  if (record == nullptr) [[unlikely]] {
+    std::array<local_piece, max_sge> pieces;
+    if (!reliable(qp) && !gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+    return no_answer(qp);
+  }
   if (wr.bytes > max_message_bytes) return outcome::failure(IBV_WC_LOC_LEN_ERR);
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
