@@ -31,6 +31,10 @@ int destroy_comp_channel(ibv_comp_channel* base) noexcept {
 
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) noexcept {
   process& self = process_of(channel->context);
+  if (self.abandoned()) {  // the parent's events are not the child's to take
+    errno = EINVAL;
+    return -1;
+  }
   for (;;) {
     std::uint64_t name = 0;
     const ssize_t got = read(channel->fd, &name, sizeof name);

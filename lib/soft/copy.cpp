@@ -59,7 +59,8 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
       return copy_result::silent;
     }
     if (moved < 0 && errno == EINTR) continue;
-    return moved < 0 && errno == ESRCH ? copy_result::silent : copy_result::refused;
+    // After exec() there is another program's memory.
+    return (moved < 0 && errno == ESRCH) || target.gone() ? copy_result::silent : copy_result::refused;
   }
   return copy_result::done;
 }

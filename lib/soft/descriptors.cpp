@@ -77,6 +77,36 @@ int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   return opened.release();
 }
 
+int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  struct stat s {};
+  if (stat(path, &s) != 0) return -1;
+  unique_fd opened;
+  if (S_ISFIFO(s.st_mode) && s.st_ino == inode) {
+    opened.reset(open_descriptor(pid, fd, O_RDONLY | O_NONBLOCK));
+    if (opened.get() < 0) return -1;
+  }
+  // A pipe that is opened after its last writer has gone never hangs up.
+  char byte = 0;
+  if (opened.get() < 0 || inode_of(opened.get()) != inode || read(opened.get(), &byte, 1) == 0) {
+    errno = ESRCH;
+    return -1;
+  }
+  return opened.release();
+}
+
+bool is_alive(const member& entry) noexcept {
+  const pid_t pid = entry.pid.load(std::memory_order_acquire);
+  if (pid == 0 || start_time_of(pid) != entry.start_time.load()) return false;
+  // exec() keeps both, and closes the segment.
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), entry.segment_fd.load());
+  struct stat s {};
+  if (stat(path, &s) != 0) return errno != ENOENT && errno != ESRCH;
+  return s.st_ino == entry.segment_inode.load();
+}
+
 std::uint64_t inode_of(int fd) noexcept {
   struct stat s {};
   return fstat(fd, &s) == 0 ? s.st_ino : 0;

@@ -77,6 +77,10 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
 
 int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
   context& c = context::of(base);
+  if (c.owner->abandoned()) {  // the parent's events are not the child's to take
+    errno = EINVAL;
+    return -1;
+  }
   for (;;) {
     char byte = 0;
     if (read(base->async_fd, &byte, 1) != 1) return -1;

@@ -124,8 +124,7 @@ int claim_slot(int segment_fd, std::uint64_t segment_inode, membership& joined) 
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     const std::uint32_t slot = (first + i) % slot_count;
     member& m = joined.shared->members[slot];
-    const pid_t pid = m.pid.load(std::memory_order_acquire);
-    if (pid != 0 && start_time_of(pid) == m.start_time.load()) continue;
+    if (is_alive(m)) continue;
     m.pid.store(0);
     joined.slot = slot;
     joined.generation = (m.generation.load() + 1) & 0xffffU;

@@ -56,6 +56,12 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
 std::uint64_t inode_of(int fd) noexcept;
 
+/// Opens the pipe `fd` of process `pid` for reading: it hangs up when that process ends or calls exec(). -1
+/// with errno, ESRCH if that has happened already.
+int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept;
+
+/// False if the process that made the entry has ended, or has become another program by exec().
+bool is_alive(const member& entry) noexcept;
 /// When a process started, in ticks since boot; 0 if there is none of that pid or only its zombie.
 std::uint64_t start_time_of(pid_t pid) noexcept;
 std::uint64_t random_word() noexcept;

@@ -14,9 +14,7 @@ bool is_stale(process& self, const multicast_entry& e) noexcept {
   const std::uint32_t slot = slot_of(qpn);
   if (slot >= slot_count || self.fabric().members[slot].generation.load() != e.generation.load()) return true;
   if (slot == self.slot()) return self.qp_table()[index_of(qpn)].load() == nullptr;
-  const member& m = self.fabric().members[slot];
-  const pid_t pid = m.pid.load();
-  return pid == 0 || start_time_of(pid) != m.start_time.load();
+  return !is_alive(self.fabric().members[slot]);
 }
 
 bool is_multicast(const union ibv_gid* gid, std::uint16_t lid) noexcept {
@@ -77,11 +75,11 @@ int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
   if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid)) return EINVAL;
   std::uint64_t words[2];
   words_of(gid, words);
-  const std::lock_guard guard(qp.attributes_mutex);
-  if (self.abandoned()) {
+  if (self.abandoned()) {  // the parent's: another thread's lock may have come along in the fork
     qp.groups.clear();
     return 0;
   }
+  const std::lock_guard guard(qp.attributes_mutex);
   registry& fabric = self.fabric();
   for (auto it = qp.groups.begin(); it != qp.groups.end(); ++it) {
     if (!matches(fabric.multicast[*it], words, lid)) continue;

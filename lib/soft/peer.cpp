@@ -51,6 +51,9 @@ peer* connect_peer(const member& entry, std::uint32_t slot) noexcept {
     if (s.magic != segment_magic || s.version != layout_version || s.slot != slot ||
         s.generation != fresh->generation)
       return nullptr;
+    // Last: the segment was its own until here. Without a descriptor to spare its end is looked for.
+    fresh->life.reset(open_life_line(fresh->pid, s.life_fd, s.life_inode));
+    if (fresh->life.get() < 0 && errno != EMFILE && errno != ENFILE) return nullptr;
     return fresh.release();
   } catch (...) {
     return nullptr;
@@ -136,12 +139,21 @@ void peer::bury() noexcept {
   if (base != nullptr) blank(base, segment_bytes);
   for (const mapping& m : mappings_) blank(m.address, m.bytes);
   pipes_.clear();
+  pidfd.reset();
+  life.reset();
+}
+
+bool peer::gone() noexcept {
+  if (self) return false;
+  const std::lock_guard lock(mutex_);
+  char byte = 0;
+  if (dead.load() || (life.get() >= 0 && read(life.get(), &byte, 1) == 0)) return true;
+  return start_time_of(pid) != start_time;
 }
 
 void peer::abandon() noexcept {
   dead.store(true);
   bury();
-  pidfd.reset();
 }
 
 }  // namespace chorale::soft

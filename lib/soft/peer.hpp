@@ -23,17 +23,24 @@ struct peer {
   segment* base = nullptr;
   std::atomic<bool> dead{false};
   std::atomic<bool> must_bounce{false};  ///< process_vm_* is refused
-  unique_fd pidfd;
+  unique_fd pidfd;                       ///< readable when the process has ended
+  unique_fd life;                        ///< hangs up when it has ended or called exec()
 
   ~peer();
 
   /// This process's mapping of an allocation of the peer; nullptr if it cannot be had.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
+  /// True if its process has ended or called exec(), known or not. A system call.
+  bool gone() noexcept;
+  /// True if the kernel does not tell of its end.
+  [[nodiscard]] bool unwatched() const noexcept {
+    return !dead.load() && (pidfd.get() < 0 || life.get() < 0);
+  }
   /// Wakes its service thread.
   void wake() noexcept;
   /// Writes a completion channel's event.
   void post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
-  /// Replaces everything mapped by zeroes.
+  /// Replaces everything mapped by zeroes, and closes what was opened.
   void bury() noexcept;
   /// After fork(), in the child: closes and forgets what is the parent's.
   void abandon() noexcept;

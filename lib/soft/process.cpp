@@ -89,6 +89,9 @@ int process::set_up() noexcept {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
     wake_read_.reset(ends[0]);
     wake_write_.reset(ends[1]);
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+    life_read_.reset(ends[0]);
+    life_write_.reset(ends[1]);
     epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
     if (epoll_.get() < 0) return errno;
     epoll_event interest{};
@@ -103,6 +106,8 @@ int process::set_up() noexcept {
     s.version = layout_version;
     s.wake_fd = wake_read_.get();
     s.wake_inode = inode_of(wake_read_.get());
+    s.life_fd = life_read_.get();
+    s.life_inode = inode_of(life_read_.get());
     s.magic = segment_magic;
     if (const int status = join_fabric(segment_fd_.get(), inode, membership_)) return status;
     s.slot = self_.slot = membership_.slot;
@@ -146,10 +151,7 @@ peer* process::find_new_peer(std::uint32_t slot) noexcept {
     peer* fresh = connect_peer(entry, slot);
     if (fresh == nullptr) return nullptr;
     all_peers_.emplace_back(fresh);
-    if (known != nullptr) {
-      known->dead.store(true);
-      known->bury();
-    }
+    if (known != nullptr) lose(*known);
     peers_[slot].store(fresh, std::memory_order_release);
     watch(*fresh);
     return fresh;
@@ -181,9 +183,7 @@ bool owner_gone(std::uint32_t lock_owner) noexcept {
   const std::uint32_t slot = (lock_owner & 0x7ffU) - 1;
   if (fabric == nullptr || slot >= slot_count) return true;
   const member& m = fabric->members[slot];
-  const pid_t pid = m.pid.load();
-  if (pid == 0 || m.generation.load() != lock_owner >> 11) return true;
-  return pid != getpid() && start_time_of(pid) != m.start_time.load();
+  return m.generation.load() != lock_owner >> 11 || !is_alive(m);
 }
 
 void serve_while_waiting() noexcept {
@@ -237,6 +237,8 @@ void process::abandon() noexcept {
   segment_fd_.reset();
   wake_read_.reset();
   wake_write_.reset();
+  life_read_.reset();
+  life_write_.reset();
   epoll_.reset();
 }
 

@@ -100,6 +100,7 @@ class process {
   void serve() noexcept;
   void attend() noexcept;
   void watch(peer& p) noexcept;
+  void lose(peer& p) noexcept;
   void check_unwatched() noexcept;
   peer* find_new_peer(std::uint32_t slot) noexcept;
   bool quiesce_one(queue_pair& qp) noexcept;
@@ -142,6 +143,8 @@ class process {
 
   unique_fd wake_read_;
   unique_fd wake_write_;
+  unique_fd life_read_;
+  unique_fd life_write_;  ///< this process alone holds it
   unique_fd epoll_;
   std::atomic<bool> stopping_{false};
   std::thread service_;

@@ -199,6 +199,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
 
 int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
+  if (qp.owner->abandoned()) return EINVAL;
   const std::lock_guard guard(qp.attributes_mutex);
   *a = qp.attributes;
   a->qp_state = a->cur_qp_state = qp.state_now();

@@ -27,8 +27,8 @@ void process::serve() noexcept {
     bool unwatched = false;
     {
       const std::lock_guard lock(peers_mutex_);
-      unwatched = std::any_of(all_peers_.begin(), all_peers_.end(),
-                              [](const auto& p) { return p->pidfd.get() < 0 && !p->dead.load(); });
+      unwatched =
+          std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
     }
     const bool chores = has_chores();
     nap_ms = chores ? std::min(nap_ms * 2, 8) : 1;
@@ -36,9 +36,8 @@ void process::serve() noexcept {
     const int count = epoll_wait(epoll_.get(), events, 16, chores ? nap_ms : unwatched ? death_check_ms : -1);
     for (int i = 0; i < count; ++i) {
       if (auto* gone = static_cast<peer*>(events[i].data.ptr)) {
-        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, gone->pidfd.get(), nullptr);
-        gone->dead.store(true);
-        gone->bury();
+        const std::lock_guard lock(peers_mutex_);
+        lose(*gone);
         continue;
       }
       char drained[256];
@@ -58,15 +57,24 @@ void process::watch(peer& p) noexcept {
   interest.data.ptr = &p;
   if (p.pidfd.get() >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, p.pidfd.get(), &interest) != 0)
     p.pidfd.reset();
-  if (p.pidfd.get() < 0) wake_service();
+  interest.events = 0;  // it hangs up, no more
+  if (p.life.get() >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, p.life.get(), &interest) != 0)
+    p.life.reset();
+  if (p.unwatched()) wake_service();
+}
+
+void process::lose(peer& p) noexcept {
+  for (const int fd : {p.pidfd.get(), p.life.get()})
+    if (fd >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  p.dead.store(true);
+  p.bury();
 }
 
 void process::check_unwatched() noexcept {
   const std::lock_guard lock(peers_mutex_);
   for (auto& p : all_peers_) {
-    if (p->pidfd.get() >= 0 || p->dead.load() || start_time_of(p->pid) == p->start_time) continue;
-    p->dead.store(true);
-    p->bury();
+    const member& entry = fabric().members[p->slot];
+    if (p->unwatched() && (entry.generation.load() != p->generation || !is_alive(entry))) lose(*p);
   }
 }
 
