@@ -22,6 +22,7 @@ namespace chorale::bootstrap {
 struct pmix::session {
   int rank = 0;
   int size = 1;
+  int local_rank = 0;
   bool singleton = true;
   std::string job;
   std::string description;
@@ -158,6 +159,12 @@ void pmix::session::connect() {
   if (status != PMIX_SUCCESS) fail("PMIx_Get(PMIX_JOB_SIZE)", status);
   rank = static_cast<int>(self_.rank);
   size = static_cast<int>(job_size.value->data.uint32);
+  // A launcher need not tell it; ranks then take turns by their number in the job.
+  local_rank = rank;
+  value_owner local;
+  if (PMIx_Get(&self_, PMIX_LOCAL_RANK, nullptr, 0, &local.value) == PMIX_SUCCESS &&
+      local.value->type == PMIX_UINT16)
+    local_rank = local.value->data.uint16;
   job = self_.nspace;
   // A rank that ends while another still connects can leave that one waiting in PMIx_Init for ever.
   fence(all, config{}.deadline);
@@ -230,6 +237,9 @@ int pmix::rank() const noexcept {
 }
 int pmix::size() const noexcept {
   return session_->size;
+}
+int pmix::local_rank() const noexcept {
+  return session_->local_rank;
 }
 bool pmix::singleton() const noexcept {
   return session_->singleton;

@@ -108,8 +108,8 @@ void config::validate() const {
 
 const std::vector<environment_variable>& environment_variables() {
   static const std::vector<environment_variable> variables{
-      {"CHORALE_DEVICE", "a device name (ibv_devinfo shows them) or soft0",
-       "RDMA device; unset: the first active one, else soft0"},
+      {"CHORALE_DEVICE", "device names (ibv_devinfo shows them) with commas between, or soft0",
+       "RDMA device; of several, the ranks of a host take turns; unset: the first active one, else soft0"},
       {"CHORALE_PORT", "1 to 255", "port of the device, default 1"},
       {"CHORALE_GID_INDEX", "0 to 255",
        "row of the GID table; unset: on RoCE the first IPv4 RoCE v2 row, else 0"},

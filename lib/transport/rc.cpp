@@ -88,8 +88,11 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
 }
 
 void rc::notify(link& l) noexcept {
+  // What is given back has come by this connection, so the peer has heard that ours takes messages, though
+  // its word that its own does may have been lost.
+  l.ready = true;
   try {
-    if (l.ready && has_room(l)) {
+    if (has_room(l)) {
       std::uint64_t count = l.released;
       ibv_sge source{reinterpret_cast<std::uintptr_t>(&count), sizeof count, 0};
       ibv_send_wr request{};
@@ -211,6 +214,9 @@ void rc::on_progress() {
     for (link* l : open_links_) {
       if (l->notification_due && l->broken.empty()) notify(*l);
     }
+  }
+  for (const link* l : open_links_) {
+    if (load_acquire(l->inbox.data + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
   }
   if (broken_links_ > 0) {
     for (const link* l : open_links_) {

@@ -151,15 +151,20 @@ void rc::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> bo
 
 void rc::close() noexcept {
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
-  // request.
+  // request: a farewell, without which a peer that still sends would take the silence for a death.
   try {
     const auto give_up = steady::now() + std::chrono::seconds{2};
     for (link* l : open_links_) {
-      if (!l->ready || !l->broken.empty() || departed(l->peer) || l->posted == l->completed) continue;
-      if (!has_room(*l)) continue;
+      if (!l->ready || !l->broken.empty() || departed(l->peer) || !has_room(*l)) continue;
+      std::uint64_t word = 1;
+      ibv_sge source{reinterpret_cast<std::uintptr_t>(&word), sizeof word, 0};
       ibv_send_wr request{};
+      request.sg_list = &source;
+      request.num_sge = 1;
       request.opcode = IBV_WR_RDMA_WRITE;
-      request.send_flags = IBV_SEND_SIGNALED;
+      request.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+      request.wr.rdma.remote_addr = l->remote_inbox + mailbox_layout::farewell_offset;
+      request.wr.rdma.rkey = l->remote_inbox_key;
       post(*l, request);
     }
     for (link* l : open_links_) {

@@ -13,9 +13,15 @@ namespace {
 
 constexpr auto first_probe = std::chrono::milliseconds{20};
 constexpr auto probe_interval = std::chrono::milliseconds{100};
-/// Time that living ranks get to answer before a deadline is reported: they answer from inside their waits,
-/// where naps take at most 1 ms.
+/// Questions are asked again as often, since they and their answers may be lost.
+constexpr auto question_interval = std::chrono::milliseconds{40};
+/// Time that a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
+/// most 1 ms.
 constexpr auto answer_time = std::chrono::milliseconds{250};
+/// The same before a deadline is reported: those who have much time may be on slow machines.
+std::chrono::milliseconds last_answer_time(std::chrono::milliseconds deadline) {
+  return std::clamp<std::chrono::milliseconds>(deadline / 8, answer_time, std::chrono::seconds{2});
+}
 constexpr auto farewell_time = std::chrono::milliseconds{100};
 
 std::string list(const std::vector<int>& ranks) {
@@ -90,9 +96,13 @@ void endpoint::mismatch(int peer, epoch now) {
   const auto knows = [&] { return answer && answer->find(now.number) != nullptr; };
   if (!knows()) {
     const auto until = steady::now() + answer_time;
-    ask(peer, now);
+    auto next = steady::time_point{};
     // The peer may have seen the mismatch as well; then it has said so, and answers no more.
     while (!knows() && !notice_ && !departed(peer) && steady::now() < until) {
+      if (steady::now() >= next) {
+        next = steady::now() + question_interval;
+        ask(peer, now);
+      }
       read_datagrams();
       sched_yield();
     }
@@ -124,12 +134,23 @@ void endpoint::throw_poisoned() const {
 
 void endpoint::report_deadline(int peer, epoch now) {
   std::fill(answers_.begin(), answers_.end(), std::nullopt);
-  for (int r = 0; r < size_; ++r) {
-    if (r == rank_ || departed(r)) continue;
-    insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question),
-                       std::as_bytes(std::span{&now.number, 1}));
-  }
-  for (const auto until = steady::now() + answer_time; steady::now() < until;) {
+  const auto waits_for = [&](int r) {
+    return r != rank_ && !departed(r) && !answers_[static_cast<std::size_t>(r)];
+  };
+  auto next = steady::time_point{};
+  bool all_answered = false;
+  for (const auto until = steady::now() + last_answer_time(settings_.deadline);
+       !all_answered && steady::now() < until;) {
+    const bool time_to_ask = steady::now() >= next;
+    if (time_to_ask) next = steady::now() + question_interval;
+    all_answered = true;
+    for (int r = 0; r < size_; ++r) {
+      if (!waits_for(r)) continue;
+      all_answered = false;
+      if (time_to_ask)
+        insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question),
+                           std::as_bytes(std::span{&now.number, 1}));
+    }
     progress();
     sched_yield();
   }
@@ -198,11 +219,8 @@ void endpoint::tell_failure() noexcept {
     for (const int r : failure_->ranks()) {
       if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
     }
-    for (int r = 0; r < size_; ++r) {
-      if (r == rank_ || departed(r)) continue;
-      insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::notice),
-                         std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes));
-    }
+    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice),
+                       std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes));
   } catch (...) {
     // What cannot be told is seen by the others as silence.
   }

@@ -145,21 +145,49 @@ std::optional<std::string> obstacle(const device_info& info, std::uint8_t port,
   }
 }
 
+/// The names in a list with commas between. @throws error errc::invalid_argument if one is empty.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  for (;;) {
+    const auto comma = list.find(',');
+    names.emplace_back(list.substr(0, comma));
+    if (names.back().empty())
+      throw error(
+          errc::invalid_argument,
+          "CHORALE_DEVICE (config::device) has an empty name: it is one device name, or several with a "
+          "single comma between two");
+    if (comma == std::string_view::npos) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank) {
+  const auto names = names_in(settings.device);
+  const auto turn = static_cast<std::size_t>(local_rank) % names.size();
+  const std::string& name = names[turn];
+  const device opened = device::open(name, from);
+  const auto devices = list_devices(from);
+  const auto info =
+      std::find_if(devices.begin(), devices.end(), [&](const device_info& d) { return d.name == name; });
+  if (info == devices.end()) throw error(errc::no_device, fmt::format("device '{}' is gone", name));
+  if (info->transport != IBV_TRANSPORT_IB) throw error(errc::unsupported, transport_remark(*info));
+  return settle(
+      settings, *info, opened,
+      names.size() == 1
+          ? fmt::format("{} was asked for by name", name)
+          : fmt::format("{} is number {} of the {} devices that were asked for, the turn of local rank {}",
+                        name, turn + 1, names.size(), local_rank),
+      {});
+}
+
 }  // namespace
 
-choice choose(const config& settings, std::span<const driver* const> from) {
+choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
   settings.validate();
+  if (local_rank < 0)
+    throw error(errc::invalid_argument, fmt::format("local rank {} is below 0", local_rank));
+  if (!settings.device.empty()) return choose_named(settings, from, local_rank);
   std::vector<std::string> remarks;
-  if (!settings.device.empty()) {
-    const device opened = device::open(settings.device, from);
-    const auto devices = list_devices(from);
-    const auto info = std::find_if(devices.begin(), devices.end(),
-                                   [&](const device_info& d) { return d.name == settings.device; });
-    if (info == devices.end())
-      throw error(errc::no_device, fmt::format("device '{}' is gone", settings.device));
-    if (info->transport != IBV_TRANSPORT_IB) throw error(errc::unsupported, transport_remark(*info));
-    return settle(settings, *info, opened, fmt::format("{} was asked for by name", info->name), {});
-  }
 
   const auto devices = list_devices(from, &remarks);
   std::size_t real = 0;

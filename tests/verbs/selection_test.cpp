@@ -53,6 +53,34 @@ void check_remark(const choice& c, std::initializer_list<const char*> words) {
 
 }  // namespace
 
+TEST_CASE("ranks of a host take the devices of a list in turns", "[fake]") {
+  const scene here({fake::infiniband("ib0"), fake::infiniband("ib1"), fake::roce("roce0")});
+  const auto turn = [&](const char* list, int local_rank) {
+    return choose({.device = list}, here.drivers, local_rank);
+  };
+  CHECK(turn("ib1,roce0,ib0", 0).device.name == "ib1");
+  CHECK(turn("ib1,roce0,ib0", 1).device.name == "roce0");
+  CHECK(turn("ib1,roce0,ib0", 2).device.name == "ib0");
+  CHECK(turn("ib1,roce0,ib0", 4).device.name == "roce0");
+  CHECK(turn("ib1", 5).device.name == "ib1");
+  CHECK(turn("ib1,ib1,ib0", 1).device.name == "ib1");
+  CHECK_THAT(turn("ib1,roce0,ib0", 4).why,
+             Contains("roce0 is number 2 of the 3") && Contains("local rank 4"));
+  CHECK(here.pick({.device = "ib0,ib1"}).device.name == "ib0");
+
+  for (const char* list : {",", "ib0,", ",ib0", "ib0,,ib1"}) {
+    const auto e = here.refusal({.device = list});
+    CHECK(e.code() == errc::invalid_argument);
+    CHECK_THAT(e.what(), Contains("CHORALE_DEVICE") && Contains("comma"));
+  }
+  // Each rank minds its own device only: another host may have what this one has not.
+  CHECK(turn("ib1,nosuch", 0).device.name == "ib1");
+  const auto missing = error_of([&] { static_cast<void>(turn("ib1,nosuch", 1)); });
+  CHECK(missing.code() == errc::no_device);
+  CHECK_THAT(missing.what(), Contains("nosuch"));
+  CHECK(error_of([&] { static_cast<void>(turn("ib0", -1)); }).code() == errc::invalid_argument);
+}
+
 TEST_CASE("the first real device with an active port, else the software device", "[fake]") {
   SECTION("real device") {
     const scene here({fake::infiniband("ib0"), fake::roce("roce0")});

@@ -17,7 +17,8 @@ using cards = std::vector<std::vector<std::byte>>;
 /// of small messages. `exchange` is collective: every rank calls it equally often; it throws
 /// `error` errc::bootstrap_failed when `deadline` passes first. `job()` is the same text on all ranks of a
 /// job and differs between jobs. `describe()` says in a sentence how the group came to be (launcher,
-/// singleton).
+/// singleton). Optional: `local_rank()`, the number of this rank among those of its host, from 0, by which
+/// ranks take turns where config::device names several devices; without it they do by `rank()`.
 template <class G>
 concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;

@@ -36,6 +36,8 @@ class pmix {
 
   [[nodiscard]] int rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
+  /// Number of this rank among those of this job on its host, from 0.
+  [[nodiscard]] int local_rank() const noexcept;
   [[nodiscard]] bool singleton() const noexcept;
   [[nodiscard]] std::string job() const;
   [[nodiscard]] std::string describe() const;

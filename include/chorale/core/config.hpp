@@ -21,8 +21,8 @@ enum class wait_policy {
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables.
 struct config {
-  /// `CHORALE_DEVICE`: device name as `ibv_devinfo` shows it, or `soft0`. Empty: the first RDMA device with
-  /// an active port, else `soft0`.
+  /// `CHORALE_DEVICE`: device name as `ibv_devinfo` shows it, or `soft0`; or several, with commas between:
+  /// the ranks of a host take them in turns. Empty: the first RDMA device with an active port, else `soft0`.
   std::string device;
   /// `CHORALE_PORT`: port number, from 1.
   std::uint8_t port = 1;

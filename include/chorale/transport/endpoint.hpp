@@ -124,15 +124,24 @@ class endpoint {
     std::uint64_t headers = 0;  ///< `binary_interface()` where the caller was compiled
     int rank = 0;
     int size = 1;
+    int local_rank = 0;
     std::string job;
     std::string launched;
     std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
   };
   template <bootstrap::group G>
+  static int local_rank_of(G& group) {
+    if constexpr (requires { group.local_rank(); })
+      return group.local_rank();
+    else
+      return group.rank();
+  }
+  template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {
     return {binary_interface(),
             group.rank(),
             group.size(),
+            local_rank_of(group),
             group.job(),
             group.describe(),
             [&group, deadline = c.deadline](std::span<const std::byte> mine) {
@@ -157,6 +166,9 @@ class endpoint {
                      std::span<const std::byte> more = {});
   /// The same, patiently: tries for at most 100 ms.
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
+  /// The same to all ranks that are still there, for what nobody answers; several times where a network may
+  /// lose datagrams, so that the receiver must not mind to hear it again.
+  void broadcast_datagram(std::uint16_t kind, std::span<const std::byte> body);
   /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.
@@ -171,6 +183,7 @@ class endpoint {
 
   /// True if that rank has destroyed its communicator.
   [[nodiscard]] bool departed(int peer) const noexcept { return departed_[static_cast<std::size_t>(peer)]; }
+  void note_departure(int peer) noexcept { departed_[static_cast<std::size_t>(peer)] = true; }
   [[nodiscard]] const verbs::local_port& local_port() const noexcept { return local_; }
   [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const {
     return addresses_[static_cast<std::size_t>(peer)];

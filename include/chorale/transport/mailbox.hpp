@@ -1,4 +1,4 @@
-// How an inbox lies in memory: one signal word, one notification word, and a ring of blocks.
+// How an inbox lies in memory: one word each for signal, notification and farewell, and a ring of blocks.
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,8 @@ static_assert(std::endian::native == std::endian::little, "the counter is polled
 struct mailbox_layout {
   static constexpr std::size_t signal_offset = 0;
   static constexpr std::size_t notification_offset = 64;
+  /// Not zero when the peer has destroyed its communicator: the last that it writes.
+  static constexpr std::size_t farewell_offset = 72;
   static constexpr std::size_t blocks_offset = 128;
 
   std::size_t block_size = 0;  ///< payload and trailer, a multiple of 64
