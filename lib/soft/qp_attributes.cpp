@@ -59,7 +59,7 @@ constexpr transition transitions[] = {
 
 int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) noexcept {
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
-    return (mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE)) == 0 ? 0 : EINVAL;
+    return (mask & ~IBV_QP_STATE) == 0 ? 0 : EINVAL;
   for (const transition& t : transitions) {
     if (t.from != from || t.to != to) continue;
     if (from == IBV_QPS_SQE && type == IBV_QPT_RC) return EINVAL;
