@@ -131,6 +131,8 @@ const std::vector<environment_variable>& environment_variables() {
        "soft0: name of the fabric; unset: the launcher's job, else 'default'"},
       {"CHORALE_SOFT_COPY", "auto, vm or bounce",
        "soft0: how data reaches memory that is not shared; default auto"},
+      {"CHORALE_SOFT_SHARE", "0 or 1",
+       "programs under chorale-soft: whether peers can map their page-aligned allocations; default 1"},
   };
   return variables;
 }

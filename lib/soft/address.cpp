@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <cerrno>
 
+#include "extended.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -38,13 +39,13 @@ ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* a) noexcept {
   return ah;
 }
 
-ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept {
-  ibv_ah_attr a{};
-  a.dlid = wc->slid;
-  a.sl = wc->sl;
-  a.src_path_bits = wc->dlid_path_bits;
+void ah_attributes_from_wc(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t port, ibv_ah_attr& a) noexcept {
+  a = {};
+  a.dlid = wc.slid;
+  a.sl = wc.sl;
+  a.src_path_bits = wc.dlid_path_bits;
   a.port_num = port;
-  if ((wc->wc_flags & IBV_WC_GRH) != 0) {
+  if ((wc.wc_flags & IBV_WC_GRH) != 0) {
     const std::uint32_t flow = ntohl(grh->version_tclass_flow);
     a.is_global = 1;
     a.grh.dgid = grh->sgid;
@@ -52,6 +53,11 @@ ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t por
     a.grh.traffic_class = static_cast<std::uint8_t>(flow >> 20);
     a.grh.hop_limit = grh->hop_limit;
   }
+}
+
+ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept {
+  ibv_ah_attr a{};
+  ah_attributes_from_wc(*wc, grh, port, a);
   return create_ah(pd, &a);
 }
 

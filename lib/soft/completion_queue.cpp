@@ -12,19 +12,20 @@ void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.wr_id = e.wr_id;
   wc.status = static_cast<ibv_wc_status>(e.status);
   wc.opcode = static_cast<ibv_wc_opcode>(e.opcode);
-  wc.vendor_err = e.vendor_error;
+  wc.vendor_err = 0;
   wc.byte_len = e.byte_len;
   wc.imm_data = e.imm;
   wc.qp_num = e.qp_num;
   wc.src_qp = e.src_qp;
   wc.wc_flags = e.wc_flags;
-  wc.pkey_index = e.pkey_index;
+  wc.pkey_index = 0;
   wc.slid = e.slid;
   wc.sl = 0;
   wc.dlid_path_bits = 0;
 }
 
-int drain(completion_queue& cq, int count, ibv_wc* wc) noexcept {
+/// `timestamp`: nullptr, or where the one of the last completion goes.
+int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp = nullptr) noexcept {
   process& self = *cq.owner;
   const std::lock_guard lock(cq.polling);
   int got = 0;
@@ -39,6 +40,7 @@ int drain(completion_queue& cq, int count, ibv_wc* wc) noexcept {
     if (e.send_count != 0)
       if (queue_pair* qp = self.qp_table()[index_of(e.qp_num)].load(std::memory_order_relaxed))
         qp->retired.store(e.send_count, std::memory_order_release);
+    if (timestamp != nullptr) *timestamp = e.timestamp;
     unpack(e, wc[got++]);
   }
   self.see_bounces();
@@ -81,6 +83,8 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
     }
     completion_entry& e = ring[position & mask];
     e.body = what;
+    if (cq->timestamps.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      e.body.timestamp = static_cast<std::uint64_t>(now_ns());
     e.sequence.store(position + 1, std::memory_order_release);
     cq->producer.store(position + 1, std::memory_order_relaxed);
     const notify armed = cq->armed.load(std::memory_order_relaxed);
@@ -97,14 +101,17 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
 }
 
 int poll_cq(ibv_cq* base, int count, ibv_wc* wc) noexcept {
-  auto& cq = static_cast<completion_queue&>(*base);
+  return poll(static_cast<completion_queue&>(*base), count, wc, nullptr);
+}
+
+int poll(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp) noexcept {
   if (cq.owner->abandoned()) [[unlikely]]
     return -1;
-  int got = drain(cq, count, wc);
+  int got = drain(cq, count, wc, timestamp);
   if (got != 0 || count <= 0) return got;
   if (cq.owner->has_chores()) [[unlikely]] {
     cq.owner->progress();
-    got = drain(cq, count, wc);
+    got = drain(cq, count, wc, timestamp);
   }
   if (got == 0 && cq.record->overrun.load(std::memory_order_relaxed) != 0) return -1;
   return got;

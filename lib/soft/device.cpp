@@ -8,22 +8,44 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
+#include "extended.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
 namespace {
 
+/// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.
+struct padded_device {
+  ibv_device device;
+  void* no_provider[64];
+};
+
 ibv_device& device() noexcept {
-  static ibv_device only = [] {
-    ibv_device d{};
+  static padded_device only = [] {
+    padded_device padded{};
+    ibv_device& d = padded.device;
     d.node_type = IBV_NODE_CA;
     d.transport_type = IBV_TRANSPORT_IB;
     std::snprintf(d.name, sizeof d.name, "soft0");
     std::snprintf(d.dev_name, sizeof d.dev_name, "soft0");
-    return d;
+    return padded;
   }();
-  return only;
+  return only.device;
+}
+
+/// Programs close a device and leave objects of it behind; the kernel then takes them away. Here no peer
+/// reaches them any more, while their memory stays: the program has pointers to it.
+void take_out_of_service(context& c) noexcept {
+  process& self = *c.owner;
+  if (self.abandoned()) return;
+  for (std::uint32_t i = 0; i < qp_count; ++i) {
+    queue_pair* qp = self.qp_table()[i].load();
+    if (qp == nullptr || qp->context != c.verbs()) continue;
+    const std::lock_guard guard(qp->attributes_mutex);
+    leave_service(*qp, IBV_QPS_RESET);
+  }
 }
 
 }  // namespace
@@ -69,6 +91,7 @@ ibv_context* open_device(ibv_device* which) noexcept {
   v.num_comp_vectors = 1;
   v.abi_compat = __VERBS_ABI_IS_EXTENDED;
   pthread_mutex_init(&v.mutex, nullptr);
+  fill_extended(c->extended);
   v.ops.poll_cq = [](ibv_cq* cq, int n, ibv_wc* wc) { return poll_cq(cq, n, wc); };
   v.ops.req_notify_cq = [](ibv_cq* cq, int solicited) { return req_notify_cq(cq, solicited); };
   v.ops.post_send = post_send;
@@ -79,9 +102,17 @@ ibv_context* open_device(ibv_device* which) noexcept {
 
 int close_device(ibv_context* base) noexcept {
   context& c = context::of(base);
-  if (c.objects.load() != 0) return EBUSY;
+  const bool empty = c.objects.load() == 0;
+  if (!empty) take_out_of_service(c);
+  int async_write = -1;
+  {
+    const std::lock_guard lock(c.events_mutex);
+    std::swap(async_write, c.async_write);
+  }
   close(base->async_fd);
-  close(c.async_write);
+  close(async_write);
+  // Objects that are left name the context, and lie in this process's part of the fabric.
+  if (!empty) return 0;
   pthread_mutex_destroy(&base->mutex);
   c.owner->leave();
   delete &c;

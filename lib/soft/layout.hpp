@@ -13,7 +13,7 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
@@ -114,11 +114,10 @@ struct completion {
   std::uint32_t qp_num;
   std::uint32_t src_qp;
   std::uint32_t wc_flags;
-  std::uint16_t pkey_index;
+  std::uint16_t voided;  ///< its QP is gone: skip
   std::uint16_t slid;
   std::uint64_t send_count;  ///< work requests of the send queue that this one retires; 0: a receive
-  std::uint32_t voided;      ///< its QP is gone: skip
-  std::uint32_t vendor_error;
+  std::uint64_t timestamp;   ///< now_ns() of the completion, in a queue that is asked for it
 };
 
 /// An entry of a completion queue.
@@ -137,8 +136,9 @@ struct alignas(64) completion_queue_record {
   shared<std::uint64_t> consumer_seen;  ///< the producers' copy of `consumer`
   shared<std::uint32_t> mask;
   shared<notify> armed;
-  shared<std::uint32_t> overrun;
-  shared<std::int32_t> channel_fd;  ///< write here when an armed completion comes; -1: no channel
+  shared<std::uint16_t> overrun;
+  shared<std::uint16_t> timestamps;  ///< 1: producers say when
+  shared<std::int32_t> channel_fd;   ///< write here when an armed completion comes; -1: no channel
   shared<std::uint64_t> channel_inode;
   shared<std::uint64_t> name;  ///< what to write
   alignas(64) shared<std::uint64_t> consumer;

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
+                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
+                             IBV_ACCESS_OPTIONAL_RANGE;
 
 /// Memory of this process that others can map: one memfd an allocation.
 struct allocation {
@@ -145,7 +146,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     errno = EINVAL;
     return nullptr;
   }
-  if (bytes != 0 &&
+  if (bytes != 0 && (access & IBV_ACCESS_ON_DEMAND) == 0 &&
       (!is_mapped(begin, bytes) || ((access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
                                     (!is_writable(begin) || !is_writable(begin + bytes - 1))))) {
     errno = EFAULT;
@@ -207,6 +208,28 @@ int dereg_mr(ibv_mr* base) noexcept {
   static_cast<protection_domain*>(mr->pd)->users.fetch_sub(1);
   destroy_object(mr);
   return 0;
+}
+
+bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept {
+  try {
+    const std::lock_guard lock(allocations_mutex);
+    allocations[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode};
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
+  // No lock: the fork handlers hold it still, and there is no other thread.
+  const auto it = allocations.find(reinterpret_cast<std::uint64_t>(address));
+  if (it == allocations.end()) return;
+  if (fd < 0) {
+    allocations.erase(it);
+    return;
+  }
+  it->second.fd = fd;
+  it->second.inode = inode;
 }
 
 void* allocate(ibv_context*, std::size_t bytes) noexcept {

@@ -60,6 +60,13 @@ int dereg_mr(ibv_mr* mr) noexcept;
 /// For the fork handlers: the table of allocations is locked over the fork.
 std::mutex& allocations_lock() noexcept;
 
+/// Says that memory of this process can be mapped by others: `fd`, of `create_memory`, is mapped whole at
+/// `address`. False if there is no memory for the note.
+bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept;
+/// In a forked child, whose only thread calls it: other memory is mapped there now; fd -1: none that others
+/// can map.
+void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
+
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;
 int release(ibv_context* c, void* address, std::size_t bytes) noexcept;
 

@@ -34,6 +34,16 @@ struct event_count {
   unsigned acknowledged = 0;
 };
 
+/// `Base` with room behind it for the rest of `Extended`, a structure that begins with the same fields:
+/// programs that asked for the extended object hold the same address.
+template <class Base, class Extended>
+struct extendable : Base {
+  alignas(8) unsigned char rest[sizeof(Extended) - sizeof(Base)]{};
+  Extended* extended() noexcept { return reinterpret_cast<Extended*>(static_cast<Base*>(this)); }
+};
+static_assert(offsetof(ibv_cq_ex, comp_mask) == sizeof(ibv_cq));
+static_assert(offsetof(ibv_qp_ex, comp_mask) == sizeof(ibv_qp));
+
 struct context {
   verbs_context extended{};  ///< its `context` member is what programs hold
   process* owner = nullptr;
@@ -73,7 +83,7 @@ struct completion_channel : ibv_comp_channel {
   unique_fd write_end;
 };
 
-struct completion_queue : ibv_cq {
+struct completion_queue : extendable<ibv_cq, ibv_cq_ex> {
   process* owner = nullptr;
   completion_queue_record* record = nullptr;
   completion_entry* entries = nullptr;
@@ -85,6 +95,11 @@ struct completion_queue : ibv_cq {
   event_count completions;
   event_count asynchronous;
   bool failure_raised = false;
+
+  /// What a program that polls through ibv_cq_ex looks at, from start_poll to end_poll.
+  ibv_wc current{};
+  std::uint64_t current_timestamp = 0;
+  spin_lock polling_extended;
 };
 
 struct receive_queue {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "memory.hpp"
 #include "objects.hpp"
 #include "queues.hpp"
+#include "request_builder.hpp"
 
 namespace chorale::soft {
 
@@ -48,7 +50,7 @@ struct outcome {
   static outcome silence() noexcept { return {silent, IBV_WC_SUCCESS, 0, 0}; }
 };
 
-struct queue_pair : ibv_qp {
+struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   process* owner = nullptr;
   qp_record* record = nullptr;
   std::uint32_t index = 0;
@@ -76,6 +78,7 @@ struct queue_pair : ibv_qp {
   ibv_qp_attr attributes{};
   event_count asynchronous;
   std::atomic<bool> last_receive_raised{false};
+  std::unique_ptr<request_builder> builder;  ///< of a QP whose work requests are posted through ibv_qp_ex
   std::vector<std::uint32_t> groups;  ///< multicast entries it is in; under attributes_mutex
 
   [[nodiscard]] ibv_qp_state state_now() const noexcept {

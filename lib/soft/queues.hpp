@@ -45,6 +45,8 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
 int resize_cq(ibv_cq* cq, int entries) noexcept;
 int destroy_cq(ibv_cq* cq) noexcept;
 int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) noexcept;
+/// The same; what `timestamp` points to (unless nullptr) gets the time of the last completion.
+int poll(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp) noexcept;
 int req_notify_cq(ibv_cq* cq, int solicited_only) noexcept;
 
 ibv_comp_channel* create_comp_channel(ibv_context* c) noexcept;

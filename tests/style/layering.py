@@ -17,6 +17,7 @@ ALLOWED = {
     "topology": {"core"},
     "verbs": {"core"},
     "soft": {"core", "verbs"},
+    "preload": {"core", "verbs", "soft"},
     "bootstrap": {"core"},
     "transport": {"core", "verbs", "bootstrap"},
     "algorithm": {"core", "topology", "transport/concepts.hpp"},
@@ -29,7 +30,7 @@ HIDDEN_FROM = {"algorithm": {"verbs", "bootstrap"}}
 
 # Headers of other packages that only some folders may include.
 FOREIGN = [
-    (re.compile(r"^(infiniband|rdma)/"), ("include/chorale/verbs", "lib/verbs", "lib/soft", "tests/verbs")),
+    (re.compile(r"^(infiniband|rdma)/"), ("include/chorale/verbs", "lib/verbs", "lib/soft", "lib/preload", "tests/verbs")),
     (re.compile(r"^pmix"), ("lib/bootstrap",)),
 ]
 

@@ -1,0 +1,27 @@
+// The send work requests that a program builds call by call between ibv_wr_start and ibv_wr_complete.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "objects.hpp"
+
+namespace chorale::soft {
+
+/// One a QP. `building` is held from wr_start until wr_complete or wr_abort, as verbs ask for.
+struct request_builder {
+  struct entry {
+    ibv_send_wr wr;
+    std::size_t first_sge;     ///< in `sges`
+    std::size_t first_inline;  ///< in `inline_bytes`, where its data was set inline
+    bool has_inline;
+  };
+
+  spin_lock building;
+  std::vector<entry> entries;
+  std::vector<ibv_sge> sges;
+  std::vector<unsigned char> inline_bytes;
+  int failure = 0;  ///< the first one; wr_complete returns it, and nothing is posted
+};
+
+}  // namespace chorale::soft
