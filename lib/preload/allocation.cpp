@@ -1,0 +1,132 @@
+// The C library's allocation of page-aligned blocks, which is where programs get the memory they register:
+// out of the shared heap, so that a peer's write is a copy and no system call. All else stays with the C
+// library.
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "shared_heap.hpp"
+
+using chorale::preload::shared_heap;
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+
+/// The next definition of a function, found once. dlsym() itself may allocate and free: what it frees while
+/// it looks for `free` is left alone.
+template <class Function>
+class next_definition {
+ public:
+  constexpr explicit next_definition(const char* name) noexcept : name_(name) {}
+
+  /// nullptr while it is being looked up by this very thread.
+  Function* get() noexcept {
+    Function* known = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);
+    if (known != nullptr) return known;
+    if (looking_) return nullptr;
+    looking_ = true;
+    known = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    looking_ = false;
+    __atomic_store_n(&found_, known, __ATOMIC_RELEASE);
+    return known;
+  }
+
+ private:
+  const char* name_;
+  Function* found_ = nullptr;
+  static inline thread_local bool looking_ = false;
+};
+
+constinit next_definition<void(void*)> next_free{"free"};
+constinit next_definition<void*(void*, std::size_t)> next_realloc{"realloc"};
+constinit next_definition<void*(std::size_t, std::size_t)> next_memalign{"memalign"};
+constinit next_definition<int(void**, std::size_t, std::size_t)> next_posix_memalign{"posix_memalign"};
+constinit next_definition<void*(std::size_t, std::size_t)> next_aligned_alloc{"aligned_alloc"};
+constinit next_definition<void*(std::size_t)> next_valloc{"valloc"};
+constinit next_definition<void*(std::size_t)> next_pvalloc{"pvalloc"};
+constinit next_definition<std::size_t(void*)> next_usable_size{"malloc_usable_size"};
+
+bool is_power_of_two(std::size_t value) noexcept {
+  return value != 0 && (value & (value - 1)) == 0;
+}
+
+void* share(std::size_t alignment, std::size_t bytes) noexcept {
+  if (alignment < page_bytes || !is_power_of_two(alignment)) return nullptr;
+  return shared_heap::instance().allocate(bytes, alignment);
+}
+
+}  // namespace
+
+extern "C" {
+
+void* memalign(std::size_t alignment, std::size_t bytes) {
+  if (void* block = share(alignment, bytes)) return block;
+  return next_memalign.get()(alignment, bytes);
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
+  if (void* shared = share(alignment, bytes)) {
+    *block = shared;
+    return 0;
+  }
+  return next_posix_memalign.get()(block, alignment, bytes);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  if (void* block = share(alignment, bytes)) return block;
+  return next_aligned_alloc.get()(alignment, bytes);
+}
+
+void* valloc(std::size_t bytes) {
+  if (void* block = share(page_bytes, bytes)) return block;
+  return next_valloc.get()(bytes);
+}
+
+void* pvalloc(std::size_t bytes) {
+  if (void* block = share(page_bytes, bytes)) return block;
+  return next_pvalloc.get()(bytes);
+}
+
+void free(void* block) {
+  if (block == nullptr) return;
+  if (shared_heap::owns(block)) {
+    shared_heap::instance().release(block);
+  } else if (auto* next = next_free.get()) {
+    next(block);
+  }
+}
+
+std::size_t malloc_usable_size(void* block) {
+  if (block != nullptr && shared_heap::owns(block)) return shared_heap::instance().size_of(block);
+  return next_usable_size.get()(block);
+}
+
+void* realloc(void* block, std::size_t bytes) {
+  if (block == nullptr || !shared_heap::owns(block)) return next_realloc.get()(block, bytes);
+  if (bytes == 0) {
+    free(block);
+    return nullptr;
+  }
+  const std::size_t had = shared_heap::instance().size_of(block);
+  if (bytes <= had) return block;
+  void* moved = malloc(bytes);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, had);
+  free(block);
+  return moved;
+}
+
+void* reallocarray(void* block, std::size_t count, std::size_t bytes) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return realloc(block, all);
+}
+
+}  // extern "C"
