@@ -107,6 +107,10 @@ int poll_cq(ibv_cq* base, int count, ibv_wc* wc) noexcept {
 int poll(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp) noexcept {
   if (cq.owner->abandoned()) [[unlikely]]
     return -1;
+  if (cq.owner->motor().deferred()) {
+    cq.owner->motor().tick();
+    if (cq.owner->has_chores()) cq.owner->progress();
+  }
   int got = drain(cq, count, wc, timestamp);
   if (got != 0 || count <= 0) return got;
   if (cq.owner->has_chores()) [[unlikely]] {

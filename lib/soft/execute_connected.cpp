@@ -2,6 +2,7 @@
 // connection reports or waits for, an unreliable one drops without a word (IBTA 9.8.3, 9.9.3.2).
 #include <algorithm>
 
+#include "context_cache.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -126,10 +127,14 @@ outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcep
   }
   if (region != nullptr) {
     const remote_piece to = region->piece(wr.remote_address, wr.bytes);
-    if (to.mapped != nullptr && wr.sge_count == 1) [[likely]] {
+    const std::span<const local_piece> from{pieces.data(), wr.sge_count};
+    if (qp.owner->motor().deferred()) [[unlikely]] {
+      const auto result = place_in_lines(qp, wr, from, to);
+      if (result != copy_result::done) return as_outcome(qp, record, result);
+    } else if (to.mapped != nullptr && wr.sge_count == 1) [[likely]] {
       ordered_copy(to.mapped, pieces[0].data, wr.bytes);
     } else {
-      const auto result = write_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {&to, 1});
+      const auto result = write_remote(*qp.owner, *qp.target, from, {&to, 1});
       if (result != copy_result::done) return as_outcome(qp, record, result);
     }
   }
@@ -222,6 +227,22 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
   return {};
 }
 
+/// An unreliable message may get lost on its way.
+bool is_lost(queue_pair& qp, const work_request& wr) noexcept {
+  engine& motor = qp.owner->motor();
+  if (reliable(qp) || !dice{motor.settings, matter::loss, qp.ordinal, wr.number}.happens(motor.settings.loss))
+    return false;
+  motor.counters.lost.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+/// Both adapters need the context of their QP.
+void use_contexts(queue_pair& qp) noexcept {
+  const std::uint32_t contexts = qp.owner->motor().settings.contexts;
+  use_context(qp.owner->own(), qp.index, contexts);
+  use_context(*qp.target->base, index_of(qp.record->destination.load(std::memory_order_relaxed)), contexts);
+}
+
 }  // namespace
 
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
@@ -232,6 +253,10 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
     return no_answer(qp);
   }
   if (wr.bytes > max_message_bytes) return outcome::failure(IBV_WC_LOC_LEN_ERR);
+  if (qp.owner->motor().deferred()) [[unlikely]] {
+    use_contexts(qp);
+    if (is_lost(qp, wr)) return {};
+  }
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 
+#include "context_cache.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -9,26 +10,21 @@ namespace {
 
 constexpr std::uint32_t multicast_qpn = 0xffffff;
 
-struct datagram {
-  const work_request& wr;
-  std::span<const local_piece> pieces;
-  std::uint32_t qkey;
-};
-
 /// The 40 bytes before the payload: a GRH where there was one, else noise, as on hardware.
-void fill_grh(const queue_pair& qp, const work_request& wr, unsigned char (&bytes)[grh_bytes]) noexcept {
-  if (!wr.to->global) {
+void fill_grh(const process& self, const datagram_header& d, std::uint64_t payload,
+              unsigned char (&bytes)[grh_bytes]) noexcept {
+  if (!d.to.global) {
     std::memset(bytes, 0xdb, sizeof bytes);
     return;
   }
   ibv_grh grh{};
-  grh.version_tclass_flow = htonl(6U << 28 | wr.to->flow);
-  grh.paylen = htons(static_cast<std::uint16_t>(wr.bytes + 24));  // with BTH, DETH and ICRC
+  grh.version_tclass_flow = htonl(6U << 28 | d.to.flow);
+  grh.paylen = htons(static_cast<std::uint16_t>(payload + 24));  // with BTH, DETH and ICRC
   grh.next_hdr = 0x1b;
-  grh.hop_limit = wr.to->hop_limit;
+  grh.hop_limit = d.to.hop_limit;
   grh.sgid.global.subnet_prefix = htobe64(0xfe80000000000000);
-  grh.sgid.global.interface_id = htobe64(qp.owner->fabric().guid);
-  grh.dgid = wr.to->gid;
+  grh.sgid.global.interface_id = htobe64(self.fabric().guid);
+  grh.dgid = d.to.gid;
   std::memcpy(bytes, &grh, sizeof bytes);
 }
 
@@ -36,32 +32,74 @@ void drop(segment& base) noexcept {
   base.dropped_datagrams.fetch_add(1, std::memory_order_relaxed);
 }
 
+std::uint64_t bytes_of(std::span<const local_piece> pieces) noexcept {
+  std::uint64_t sum = 0;
+  for (const local_piece& p : pieces) sum += p.bytes;
+  return sum;
+}
+
 /// Scatters into the receive: false if a key of the receiver is bad or its memory is out of reach.
-bool scatter(queue_pair& qp, peer& target, const taken_receive& taken, const datagram& d) noexcept {
+bool scatter(process& self, region_cache& regions, peer& target, const taken_receive& taken,
+             const datagram_header& d, std::span<const local_piece> payload) noexcept {
+  const std::uint64_t bytes = bytes_of(payload);
   unsigned char grh[grh_bytes];
-  fill_grh(qp, d.wr, grh);
+  fill_grh(self, d, bytes, grh);
   std::array<local_piece, max_sge + 1> from;
   from[0] = {grh, grh_bytes};
-  std::copy(d.pieces.begin(), d.pieces.end(), from.begin() + 1);
+  std::copy(payload.begin(), payload.end(), from.begin() + 1);
   std::array<remote_piece, max_sge> to;
-  std::uint64_t left = grh_bytes + d.wr.bytes;
+  std::uint64_t left = grh_bytes + bytes;
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < taken.count && left != 0; ++i) {
     const shared_sge& s = taken.sges[i];
     if (s.length == 0) continue;
-    const region_view* region = qp.regions.find(*qp.owner, target, s.lkey);
+    const region_view* region = regions.find(self, target, s.lkey);
     if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
         region->pd != taken.pd || !region->covers(s.address, s.length))
       return false;
     to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
     left -= to[count - 1].bytes;
   }
-  return write_remote(*qp.owner, target, {from.data(), d.pieces.size() + 1}, {to.data(), count}) ==
+  return write_remote(self, target, {from.data(), payload.size() + 1}, {to.data(), count}) ==
          copy_result::done;
 }
 
-void deliver(queue_pair& qp, std::uint32_t qpn, const datagram& d) noexcept {
-  peer* target = qp.owner->find_peer(slot_of(qpn));
+/// Sends to one QP: on its way at once, or through the air of the deferred engine.
+void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint32_t qpn,
+             const datagram_header& d, std::span<const local_piece> payload) noexcept {
+  if (qp.owner->motor().deferred()) [[unlikely]]
+    qp.owner->air().launch(*qp.owner, qp.ordinal, number, copy, qpn, d, payload);
+  else
+    deliver_datagram(*qp.owner, qp.regions, qpn, d, payload);
+}
+
+void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& d,
+                   std::span<const local_piece> payload) noexcept {
+  registry& fabric = qp.owner->fabric();
+  std::uint64_t gid[2];
+  std::memcpy(gid, d.to.gid.raw, sizeof gid);
+  const std::uint32_t end =
+      std::min(fabric.multicast_high.load(std::memory_order_acquire), multicast_entries);
+  std::uint32_t copy = 0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    const multicast_entry& e = fabric.multicast[i];
+    const std::uint32_t member_qpn = e.qpn.load(std::memory_order_acquire);
+    if (member_qpn == 0) continue;
+    const bool same = d.to.global ? e.gid[0].load(std::memory_order_relaxed) == gid[0] &&
+                                        e.gid[1].load(std::memory_order_relaxed) == gid[1]
+                                  : e.lid.load(std::memory_order_relaxed) == d.to.lid;
+    if (same &&
+        e.generation.load(std::memory_order_relaxed) ==
+            fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
+      send_to(qp, number, ++copy, member_qpn, d, payload);
+  }
+}
+
+}  // namespace
+
+void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, const datagram_header& d,
+                      std::span<const local_piece> payload) noexcept {
+  peer* target = self.find_peer(slot_of(qpn));
   if (target == nullptr) return;
   segment& base = *target->base;
   qp_record& record = base.qps[index_of(qpn)];
@@ -75,36 +113,36 @@ void deliver(queue_pair& qp, std::uint32_t qpn, const datagram& d) noexcept {
   }
   auto* queue = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
   if (queue == nullptr) return;
+  if (self.motor().deferred()) use_context(base, index_of(qpn), self.motor().settings.contexts);
+  const std::uint64_t bytes = grh_bytes + bytes_of(payload);
   bool limit = false;
   bool bad_key = false;
   {
     // Held over the copy: a receiver that takes its memory back waits for this lock.
-    const lock_guard lock(queue->lock, qp.owner->lock_name());
+    const lock_guard lock(queue->lock, self.lock_name());
     taken_receive taken;
     // The QP may have been destroyed since, and its queue may serve another.
     if (lock && at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed)) != queue)
       return;
-    if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < grh_bytes + d.wr.bytes)
-      return drop(base);
+    if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < bytes) return drop(base);
     const std::uint32_t now = record.state.load(std::memory_order_seq_cst);
     if (now < IBV_QPS_RTR || now == IBV_QPS_ERR) return;
     limit = drop_receive(*queue);
     completion c{};
     c.wr_id = taken.wr_id;
     c.opcode = IBV_WC_RECV;
-    c.byte_len = static_cast<std::uint32_t>(grh_bytes + d.wr.bytes);
+    c.byte_len = static_cast<std::uint32_t>(bytes);
     c.qp_num = qpn;
-    c.src_qp = qp.qp_num;
-    c.slid = static_cast<std::uint16_t>(qp.owner->fabric().lid);
-    c.wc_flags = d.wr.to->global ? static_cast<unsigned>(IBV_WC_GRH) : 0U;
-    if (d.wr.opcode == IBV_WR_SEND_WITH_IMM) {
-      c.imm = d.wr.imm;
+    c.src_qp = d.source_qpn;
+    c.slid = static_cast<std::uint16_t>(self.fabric().lid);
+    c.wc_flags = d.to.global ? static_cast<unsigned>(IBV_WC_GRH) : 0U;
+    if (d.has_imm) {
+      c.imm = d.imm;
       c.wc_flags |= IBV_WC_WITH_IMM;
     }
-    bad_key = !scatter(qp, *target, taken, d);
+    bad_key = !scatter(self, regions, *target, taken, d, payload);
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
-    push_completion(*qp.owner, *target, record.receive_cq.load(std::memory_order_relaxed), c,
-                    (d.wr.flags & IBV_SEND_SOLICITED) != 0);
+    push_completion(self, *target, record.receive_cq.load(std::memory_order_relaxed), c, d.solicited);
   }
   if (bad_key) fail_responder(*target, record, IBV_EVENT_QP_FATAL);
   if (limit) {
@@ -113,41 +151,25 @@ void deliver(queue_pair& qp, std::uint32_t qpn, const datagram& d) noexcept {
   }
 }
 
-void deliver_to_group(queue_pair& qp, const datagram& d) noexcept {
-  registry& fabric = qp.owner->fabric();
-  std::uint64_t gid[2];
-  std::memcpy(gid, d.wr.to->gid.raw, sizeof gid);
-  const std::uint32_t end =
-      std::min(fabric.multicast_high.load(std::memory_order_acquire), multicast_entries);
-  for (std::uint32_t i = 0; i < end; ++i) {
-    const multicast_entry& e = fabric.multicast[i];
-    const std::uint32_t member_qpn = e.qpn.load(std::memory_order_acquire);
-    if (member_qpn == 0) continue;
-    const bool same = d.wr.to->global ? e.gid[0].load(std::memory_order_relaxed) == gid[0] &&
-                                            e.gid[1].load(std::memory_order_relaxed) == gid[1]
-                                      : e.lid.load(std::memory_order_relaxed) == d.wr.to->lid;
-    if (same &&
-        e.generation.load(std::memory_order_relaxed) ==
-            fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
-      deliver(qp, member_qpn, d);
-  }
-}
-
-}  // namespace
-
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
+  if (qp.owner->motor().deferred())
+    use_context(qp.owner->own(), qp.index, qp.owner->motor().settings.contexts);
   // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
   if (wr.bytes > mtu_bytes || !wr.to->reachable) return {};
   const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;
-  const datagram d{wr,
-                   {pieces.data(), wr.sge_count},
-                   own_qkey ? qp.record->qkey.load(std::memory_order_relaxed) : wr.remote_qkey};
+  const datagram_header d{.to = *wr.to,
+                          .source_qpn = qp.qp_num,
+                          .qkey = own_qkey ? qp.record->qkey.load(std::memory_order_relaxed) : wr.remote_qkey,
+                          .imm = wr.imm,
+                          .has_imm = wr.opcode == IBV_WR_SEND_WITH_IMM,
+                          .solicited = (wr.flags & IBV_SEND_SOLICITED) != 0};
+  const std::span<const local_piece> payload{pieces.data(), wr.sge_count};
   if (wr.to->multicast) {
-    if (wr.remote_qpn == multicast_qpn) deliver_to_group(qp, d);
+    if (wr.remote_qpn == multicast_qpn) send_to_group(qp, wr.number, d, payload);
   } else {
-    deliver(qp, wr.remote_qpn, d);
+    send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);
   }
   return {};
 }

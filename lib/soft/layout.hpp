@@ -195,10 +195,13 @@ struct segment {
   shared<std::uint32_t> attention;  ///< a peer left something for the owner to do
   shared<std::uint64_t> qkey_violations;
   shared<std::uint64_t> dropped_datagrams;
+  shared<std::uint64_t> context_hits;
+  shared<std::uint64_t> context_misses;
   alignas(64) shared_lock atomics_lock;
   alignas(64) qp_record qps[qp_count];
   alignas(64) mr_record mrs[mr_count];
   alignas(64) bounce_slot bounce[bounce_slots];
+  shared<std::uint32_t> contexts[65536];  ///< see context_cache.hpp
   alignas(4096) unsigned char arena[1];
 };
 inline constexpr std::uint64_t arena_begin = offsetof(segment, arena);

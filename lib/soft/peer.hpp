@@ -23,8 +23,8 @@ struct peer {
   segment* base = nullptr;
   std::atomic<bool> dead{false};
   std::atomic<bool> must_bounce{false};  ///< process_vm_* is refused
-  unique_fd pidfd;                       ///< readable when the process has ended
-  unique_fd life;                        ///< hangs up when it has ended or called exec()
+  unique_fd pidfd;  ///< readable when the process has ended
+  unique_fd life;   ///< hangs up when it has ended or called exec()
 
   ~peer();
 

@@ -1,88 +1,10 @@
-// ibv_post_send: execute at once where possible, queue in order where not.
-#include <algorithm>
+// ibv_post_send: checks a request, executes it at once where possible, queues it where not.
 #include <cerrno>
-#include <limits>
 
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
 namespace {
-
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-/// Between looks at a target that does not answer: a look may open files.
-constexpr std::int64_t silence_pause_ns = 50'000;
-
-ibv_wc_opcode completed_opcode(ibv_wr_opcode opcode) noexcept {
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return IBV_WC_RDMA_WRITE;
-    case IBV_WR_RDMA_READ:
-      return IBV_WC_RDMA_READ;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-      return IBV_WC_COMP_SWAP;
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return IBV_WC_FETCH_ADD;
-    default:
-      return IBV_WC_SEND;
-  }
-}
-
-void complete(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::uint32_t byte_len) noexcept {
-  if (status == IBV_WC_SUCCESS && !qp.signal_all && (wr.flags & IBV_SEND_SIGNALED) == 0) return;
-  completion c{};
-  c.wr_id = wr.wr_id;
-  c.status = status;
-  c.opcode = completed_opcode(wr.opcode);
-  c.byte_len = byte_len;
-  c.qp_num = qp.qp_num;
-  c.send_count = wr.number;
-  push_completion(*qp.owner, *qp.send_completions, c);
-}
-
-/// A responder's min_rnr_timer code as nanoseconds (IBTA table 45).
-std::int64_t rnr_ns(std::uint32_t code) noexcept {
-  static constexpr std::uint32_t tens_of_us[32] = {
-      65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
-      256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
-  return std::int64_t{tens_of_us[code & 31U]} * 10'000;
-}
-
-std::int64_t transport_ns(const queue_pair& qp) noexcept {
-  if (qp.attributes.timeout == 0) return never;
-  return (std::int64_t{4096} << (qp.attributes.timeout & 31)) * (qp.attributes.retry_cnt + 1);
-}
-
-/// Executes one request and accounts for it. False if it has to wait.
-bool attempt(queue_pair& qp, const work_request& wr) noexcept {
-  const outcome result = qp.qp_type == IBV_QPT_UD ? execute_ud(qp, wr) : execute_connected(qp, wr);
-  if (result.kind == outcome::done) [[likely]] {
-    if ((qp.silent_since | qp.not_ready_since) != 0) qp.silent_since = qp.not_ready_since = 0;
-    complete(qp, wr, IBV_WC_SUCCESS, result.byte_len);
-    return true;
-  }
-  ibv_wc_status status = result.status;
-  if (result.kind == outcome::silent) {
-    const std::int64_t now = now_ns();
-    const std::int64_t patience = transport_ns(qp);
-    qp.not_ready_since = 0;
-    if (qp.silent_since == 0) qp.silent_since = now;
-    qp.next_attempt = now + silence_pause_ns;
-    if (patience == never || now - qp.silent_since < patience) return false;
-    status = IBV_WC_RETRY_EXC_ERR;
-  } else if (result.kind == outcome::not_ready) {
-    const std::int64_t now = now_ns();
-    qp.silent_since = 0;
-    if (qp.not_ready_since == 0) qp.not_ready_since = now;
-    if (qp.attributes.rnr_retry == 7 ||
-        now - qp.not_ready_since < qp.attributes.rnr_retry * rnr_ns(result.rnr_timer))
-      return false;
-    status = IBV_WC_RNR_RETRY_EXC_ERR;
-  }
-  complete(qp, wr, status, 0);
-  fail_local(qp);
-  return true;
-}
 
 /// 0, or why a request cannot be posted at all.
 int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexcept {
@@ -132,45 +54,6 @@ int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexce
   return 0;
 }
 
-/// Keeps a request for later. False if there is no memory.
-bool stall(queue_pair& qp, const work_request& wr) noexcept {
-  try {
-    qp.stalled.emplace_back();
-    stalled_request& kept = qp.stalled.back();
-    try {
-      kept.wr = wr;
-      kept.sges.assign(wr.sges, wr.sges + wr.sge_count);
-      if ((wr.flags & IBV_SEND_INLINE) != 0) {
-        kept.inline_data.reserve(wr.bytes);
-        for (const ibv_sge& s : kept.sges) {
-          const auto* data = reinterpret_cast<const unsigned char*>(s.addr);
-          kept.inline_data.insert(kept.inline_data.end(), data, data + s.length);
-        }
-        kept.sges.assign(1, {reinterpret_cast<std::uint64_t>(kept.inline_data.data()),
-                             static_cast<std::uint32_t>(wr.bytes), 0});
-      }
-      if (wr.to != nullptr) {
-        kept.to = *wr.to;
-        kept.wr.to = &kept.to;
-      }
-      kept.wr.sges = kept.sges.data();
-      kept.wr.sge_count = static_cast<std::uint32_t>(kept.sges.size());
-    } catch (...) {
-      qp.stalled.pop_back();
-      return false;
-    }
-    qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size()));
-    if (!qp.owner->add_stalled(qp)) {
-      qp.stalled.pop_back();
-      qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size()));
-      return false;
-    }
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 int post_one(queue_pair& qp, const ibv_send_wr& wr) noexcept {
   const ibv_qp_state state = qp.state_now();
   if (state < IBV_QPS_RTS) return EINVAL;
@@ -178,15 +61,17 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr) noexcept {
   work_request request;
   if (const int status = check(qp, wr, request)) return status;
   request.number = qp.posted + 1;
-  if (state == IBV_QPS_RTS && qp.stalled.empty()) [[likely]] {
-    if (attempt(qp, request)) {
-      ++qp.posted;
-      return 0;
-    }
-  } else if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
+  if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
+    flush_sends(qp);
     ++qp.posted;
     complete(qp, request, IBV_WC_WR_FLUSH_ERR, 0);
     return 0;
+  }
+  if (state == IBV_QPS_RTS && qp.stalled.empty() && !qp.owner->motor().deferred()) [[likely]] {
+    if (execute_now(qp, request)) {
+      ++qp.posted;
+      return 0;
+    }
   }
   if (!stall(qp, request)) return ENOMEM;
   ++qp.posted;
@@ -215,6 +100,10 @@ int post_send(ibv_qp* base, ibv_send_wr* wr, ibv_send_wr** bad) noexcept {
     if (status != 0) break;
   }
   if (status != 0 && bad != nullptr) *bad = wr;
+  if (qp.owner->motor().deferred() && lock) {
+    qp.owner->motor().tick();
+    run_send_queue(qp);
+  }
   return status;
 }
 
@@ -228,30 +117,6 @@ int post_recv(ibv_qp* base, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (qp.state_now() == IBV_QPS_ERR) flush_receives(qp);
   return status;
-}
-
-bool advance(queue_pair& qp) noexcept {
-  if (!qp.record->send_lock.try_lock(qp.owner->lock_name())) return false;
-  while (!qp.stalled.empty()) {
-    const ibv_qp_state state = qp.state_now();
-    if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
-      flush_sends(qp);
-      break;
-    }
-    if (qp.silent_since != 0 && now_ns() < qp.next_attempt) break;
-    if (state != IBV_QPS_RTS || !attempt(qp, qp.stalled.front().wr)) break;
-    qp.stalled.pop_front();
-    qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size()));
-  }
-  const bool none = qp.stalled.empty();
-  qp.record->send_lock.unlock();
-  return none;
-}
-
-void flush_sends(queue_pair& qp) noexcept {
-  for (const stalled_request& waiting : qp.stalled) complete(qp, waiting.wr, IBV_WC_WR_FLUSH_ERR, 0);
-  qp.stalled.clear();
-  qp.stalled_count.store(0);
 }
 
 }  // namespace chorale::soft

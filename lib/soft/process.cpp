@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "datagram.hpp"
 #include "memory.hpp"
 
 namespace chorale::soft {
@@ -48,6 +49,8 @@ process* process::join() noexcept {
   return nullptr;
 }
 
+process::process() : air_(std::make_unique<flights>()) {}
+
 void process::leave() noexcept {
   const std::lock_guard lock(join_mutex);
   if (--contexts_ != 0) return;
@@ -61,6 +64,7 @@ void process::leave() noexcept {
 
 int process::set_up() noexcept {
   try {
+    if (const int status = read_engine_settings(motor_.settings)) return status;
     if (const char* mode = std::getenv("CHORALE_SOFT_COPY")) {
       const std::string_view text{mode};
       if (text == "vm")
@@ -130,6 +134,7 @@ process::~process() {
     stopping_.store(true);
     wake_service();
     service_.join();
+    air_->land(*this, true);
   }
   leave_fabric(membership_);
   all_peers_.clear();

@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 
 #include "arena.hpp"
+#include "engine.hpp"
 #include "fabric.hpp"
 #include "peer.hpp"
 
@@ -21,6 +22,7 @@ struct context;
 struct queue_pair;
 struct completion_queue;
 struct shared_receive_queue;
+class flights;
 
 enum class copy_mode { automatic, vm, bounce };
 
@@ -45,6 +47,9 @@ class process {
   receive_queue_record* take_receive_queue_record();
   void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
+  [[nodiscard]] engine& motor() noexcept { return motor_; }
+  /// Datagrams under way, of the deferred engine.
+  [[nodiscard]] flights& air() noexcept { return *air_; }
   /// The parent's process object seen from a forked child: everything shared has become private zeroes.
   [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
 
@@ -62,7 +67,8 @@ class process {
   [[nodiscard]] bool add_stalled(queue_pair& qp) noexcept;
   void forget_stalled(queue_pair& qp) noexcept;
   [[nodiscard]] bool has_chores() noexcept {
-    return stalled_count_.load(std::memory_order_relaxed) != 0 ||
+    return motor_.flying.load(std::memory_order_relaxed) != 0 ||
+           stalled_count_.load(std::memory_order_relaxed) != 0 ||
            own().attention.load(std::memory_order_relaxed) != 0;
   }
   /// Does chores and bounced copies, unless another thread is at it.
@@ -95,7 +101,7 @@ class process {
   ~process();
 
  private:
-  process() = default;
+  process();
   int set_up() noexcept;
   void serve() noexcept;
   void attend() noexcept;
@@ -118,6 +124,8 @@ class process {
   std::vector<receive_queue_record*> spare_records_;
   std::uint32_t lock_name_ = 0;
   copy_mode copying_ = copy_mode::automatic;
+  engine motor_;
+  std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
   std::atomic<std::uint64_t> bounced_{0};
   unsigned contexts_ = 0;

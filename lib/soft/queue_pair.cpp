@@ -139,6 +139,9 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   if (init->srq != nullptr) init->cap.max_recv_wr = init->cap.max_recv_sge = 0;
   qp->cap = init->cap;
   qp->state = IBV_QPS_RESET;
+  qp->ordinal = self.motor().next_ordinal();
+  qp->in_order = !self.motor().deferred() ||
+                 dice{self.motor().settings, matter::order, qp->ordinal, 0}.below(2) == 0;
   int status = init->srq == nullptr ? open_receive_queue(self, qp->receives, qp->cap.max_recv_wr,
                                                          qp->cap.max_recv_sge, qp->pd_id)
                                     : 0;
@@ -189,6 +192,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
     // A peer may have put it to ERR meanwhile.
     auto expected = static_cast<std::uint32_t>(from);
     if (from != to && !qp.record->state.compare_exchange_strong(expected, to)) return EINVAL;
+    if (to == IBV_QPS_SQD && from != to) run_send_queue(qp, true);
   }
   qp.state = to;
   if (to == IBV_QPS_SQD && from != to && qp.attributes.en_sqd_async_notify != 0)
@@ -218,8 +222,8 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-int query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  return flags == 0 ? 1 : 0;
+int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
+  return flags == 0 && static_cast<const queue_pair*>(qp)->in_order ? 1 : 0;
 }
 
 int destroy_qp(ibv_qp* base) noexcept {

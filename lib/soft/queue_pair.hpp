@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "datagram.hpp"
 #include "memory.hpp"
 #include "objects.hpp"
 #include "queues.hpp"
@@ -37,7 +38,24 @@ struct stalled_request {
   std::vector<ibv_sge> sges;
   std::vector<unsigned char> inline_data;
   address_vector to;
+
+  bool executed = false;  ///< its completion waits
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  std::uint32_t byte_len = 0;
+
+  // Of the deferred engine, in its ticks.
+  std::uint64_t due = 0;
+  std::uint64_t completes = 0;
+  bool may_be_overtaken = false;
+  bool watched = false;           ///< `fingerprint` is that of the send buffer when it was posted
+  std::uint64_t fingerprint = 0;
 };
+
+/// RDMA reads and atomic operations: they return data, and later requests need not wait for that.
+constexpr bool reads_back(ibv_wr_opcode opcode) noexcept {
+  return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+         opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 
 /// What came of an attempt to execute a work request.
 struct outcome {
@@ -54,6 +72,8 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   process* owner = nullptr;
   qp_record* record = nullptr;
   std::uint32_t index = 0;
+  std::uint64_t ordinal = 0;  ///< in its process, from the first QP on
+  bool in_order = true;       ///< bytes of a message are placed in order
   ibv_qp_cap cap{};
   bool signal_all = false;
   receive_queue receives;
@@ -101,8 +121,26 @@ int leave_service(queue_pair& qp, ibv_qp_state to) noexcept;
 /// Raises an asynchronous event about a QP.
 void raise(queue_pair& qp, ibv_event_type type) noexcept;
 
-/// Retries stalled requests. True if none is left.
+/// Pushes a request's completion, if it gets one.
+void complete(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::uint32_t byte_len) noexcept;
+/// Executes a request and completes it. False if it has to wait. The caller holds the send lock, as for the
+/// three that follow.
+bool execute_now(queue_pair& qp, const work_request& wr) noexcept;
+/// Keeps a request for later. False if there is no memory.
+bool stall(queue_pair& qp, const work_request& wr) noexcept;
+/// Executes and completes what has come to its time, or `all` that does not wait for the target.
+void run_send_queue(queue_pair& qp, bool all = false) noexcept;
+/// Retries stalled requests, unless somebody is at it. True if none is left.
 bool advance(queue_pair& qp) noexcept;
+/// Lets the seed decide how long a request is held; what the program may not look at meanwhile is poisoned.
+void defer(queue_pair& qp, stalled_request& r) noexcept;
+/// Poisons a message whose buffer the program has changed since it was posted.
+void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept;
+/// From its posting to its completion a receive belongs to the device: poisons it.
+void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept;
+/// RDMA write as hardware may do it: cache line by cache line, in any order unless the QP promises one.
+copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
+                           const remote_piece& to) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {
   return qp.stalled_count.load() != 0;
 }

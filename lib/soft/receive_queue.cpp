@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "queue_pair.hpp"
 #include "queues.hpp"
 
 namespace chorale::soft {
@@ -138,8 +139,11 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
     entry->wr_id = wr->wr_id;
     entry->sge_count = static_cast<std::uint32_t>(wr->num_sge);
     auto* sges = reinterpret_cast<shared_sge*>(entry + 1);
-    for (int i = 0; i < wr->num_sge; ++i)
-      sges[i] = {wr->sg_list[i].addr, wr->sg_list[i].length, wr->sg_list[i].lkey};
+    for (int i = 0; i < wr->num_sge; ++i) {
+      const ibv_sge& s = wr->sg_list[i];
+      sges[i] = {s.addr, s.length, s.lkey};
+      if (self.motor().deferred()) poison_receive(self, s, r.pd.load(std::memory_order_relaxed));
+    }
     ++tail;
     r.tail.store(tail, std::memory_order_release);
   }

@@ -13,6 +13,7 @@
 namespace chorale::soft {
 namespace {
 
+constexpr int longest_nap_ms = 8;
 constexpr int death_check_ms = 50;  // where the kernel has no pidfd
 
 }  // namespace
@@ -27,11 +28,12 @@ void process::serve() noexcept {
     bool unwatched = false;
     {
       const std::lock_guard lock(peers_mutex_);
-      unwatched =
-          std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
+      unwatched = std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
     }
     const bool chores = has_chores();
-    nap_ms = chores ? std::min(nap_ms * 2, 8) : 1;
+    nap_ms = chores ? std::min(nap_ms * 2, longest_nap_ms) : 1;
+    if (motor_.deferred()) nap_ms = 1;
+    const std::uint64_t clock = motor_.now();
     epoll_event events[16];
     const int count = epoll_wait(epoll_.get(), events, 16, chores ? nap_ms : unwatched ? death_check_ms : -1);
     for (int i = 0; i < count; ++i) {
@@ -47,6 +49,7 @@ void process::serve() noexcept {
     }
     if (unwatched) check_unwatched();
     serve_bounces();
+    if (count == 0 && motor_.now() == clock) motor_.jump();  // the program is quiet
     progress();
   }
 }
@@ -112,6 +115,7 @@ void process::progress() noexcept {
   const std::unique_lock progressing(progress_mutex_, std::try_to_lock);
   if (!progressing.owns_lock()) return;
   if (own().attention.load(std::memory_order_relaxed) != 0) attend();
+  if (motor_.flying.load(std::memory_order_relaxed) != 0) air_->land(*this);
   if (stalled_count_.load(std::memory_order_relaxed) == 0) return;
   // Index by index: only this thread takes entries out, others append.
   for (std::size_t i = 0;; ++i) {

@@ -1,0 +1,54 @@
+// A datagram on its way, apart from the queue pair that sent it.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "memory.hpp"
+#include "objects.hpp"
+
+namespace chorale::soft {
+
+/// What a datagram carries besides its payload.
+struct datagram_header {
+  address_vector to;
+  std::uint32_t source_qpn;
+  std::uint32_t qkey;
+  std::uint32_t imm;
+  bool has_imm;
+  bool solicited;
+};
+
+/// Gives a datagram to a QP, if that takes it. The caller guards `regions`.
+void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, const datagram_header& header,
+                      std::span<const local_piece> payload) noexcept;
+
+/// Datagrams of the deferred engine that are under way. Any thread; to be called with a send lock or none.
+class flights {
+ public:
+  /// Lets a datagram off: to arrive now, later, twice or never, as the seed says about this `number` of this
+  /// sender, and about this one of its `copy`s to a group. Without memory for a late one it arrives now.
+  void launch(process& self, std::uint64_t sender, std::uint64_t number, std::uint32_t copy,
+              std::uint32_t qpn, const datagram_header& header,
+              std::span<const local_piece> payload) noexcept;
+  /// Delivers what has come to its time, or `all`.
+  void land(process& self, bool all = false) noexcept;
+
+ private:
+  struct flight {
+    std::uint64_t due;
+    std::uint32_t qpn;
+    datagram_header header;
+    std::vector<unsigned char> payload;
+  };
+  void put(process& self, std::uint64_t due, std::uint32_t qpn, const datagram_header& header,
+           std::span<const local_piece> payload);
+
+  std::mutex mutex_;
+  std::vector<flight> flights_;  ///< in the order of their launch
+  region_cache regions_;
+};
+
+}  // namespace chorale::soft

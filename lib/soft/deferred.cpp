@@ -1,0 +1,133 @@
+// The deferred engine: what the specification allows a device to do, and a device that executes at once
+// hides. Requests wait, writes land line by line, what belongs to the device meanwhile is poisoned. The seed
+// decides.
+#include <algorithm>
+#include <array>
+#include <sched.h>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr unsigned char poison = 0xdb;
+constexpr std::uint64_t line = 64;
+
+std::uint64_t fingerprint(const work_request& wr) noexcept {
+  std::uint64_t h = wr.bytes;
+  for (std::uint32_t i = 0; i < wr.sge_count; ++i) {
+    const auto* data = reinterpret_cast<const unsigned char*>(wr.sges[i].addr);
+    std::uint64_t left = wr.sges[i].length;
+    for (; left >= 8; left -= 8, data += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, data, 8);
+      h = (h ^ word) * 0x9fb21c651e98df25;
+      h ^= h >> 29;
+    }
+    for (; left != 0; --left) h = (h ^ *data++) * 0x100000001b3;
+  }
+  return h;
+}
+
+bool may_touch(queue_pair& qp, const work_request& wr, std::uint32_t access) noexcept {
+  return std::all_of(wr.sges, wr.sges + wr.sge_count,
+                     [&](const ibv_sge& s) { return local_range(qp.owner->own(), s, qp.pd_id, access); });
+}
+
+/// The part [begin, begin + bytes) of a message; returns how many pieces it has.
+std::uint32_t part_of(std::span<const local_piece> message, std::uint64_t begin, std::uint64_t bytes,
+                      std::array<local_piece, max_sge>& part) noexcept {
+  std::uint32_t count = 0;
+  for (const local_piece& p : message) {
+    if (bytes == 0) break;
+    if (begin >= p.bytes) {
+      begin -= p.bytes;
+      continue;
+    }
+    const std::uint64_t taken = std::min<std::uint64_t>(p.bytes - begin, bytes);
+    part[count++] = {p.data + begin, taken};
+    bytes -= taken;
+    begin = 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+void defer(queue_pair& qp, stalled_request& r) noexcept {
+  engine& motor = qp.owner->motor();
+  dice holding{motor.settings, matter::hold, qp.ordinal, r.wr.number};
+  r.due = motor.now() + holding.ticks();
+  r.completes = r.due + dice{motor.settings, matter::completion, qp.ordinal, r.wr.number}.ticks();
+  if (r.completes != motor.now()) motor.counters.held.fetch_add(1, std::memory_order_relaxed);
+  if (reads_back(r.wr.opcode)) {
+    constexpr probability half = 1ULL << 31;
+    r.may_be_overtaken = dice{motor.settings, matter::overtaking, qp.ordinal, r.wr.number}.happens(half);
+    if (may_touch(qp, r.wr, IBV_ACCESS_LOCAL_WRITE))
+      for (const ibv_sge& s : r.sges)
+        if (s.length != 0) std::memset(reinterpret_cast<void*>(s.addr), poison, s.length);
+  } else if ((r.wr.flags & IBV_SEND_INLINE) == 0 && may_touch(qp, r.wr, 0)) {
+    r.watched = true;
+    r.fingerprint = fingerprint(r.wr);
+  }
+}
+
+void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept {
+  if (!r.watched || !may_touch(qp, r.wr, 0) || fingerprint(r.wr) == r.fingerprint) return;
+  r.watched = false;
+  qp.owner->motor().counters.changed.fetch_add(1, std::memory_order_relaxed);
+  try {
+    r.inline_data.assign(r.wr.bytes, poison);
+  } catch (...) {  // no memory for the poison: what is there goes out
+    return;
+  }
+  r.sges.assign(
+      1, {reinterpret_cast<std::uint64_t>(r.inline_data.data()), static_cast<std::uint32_t>(r.wr.bytes), 0});
+  r.wr.sges = r.sges.data();
+  r.wr.sge_count = 1;
+  r.wr.flags |= IBV_SEND_INLINE;
+}
+
+void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept {
+  if (local_range(self.own(), buffer, pd, IBV_ACCESS_LOCAL_WRITE) && buffer.length != 0)
+    std::memset(reinterpret_cast<void*>(buffer.addr), poison, buffer.length);
+}
+
+copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
+                           const remote_piece& to) noexcept {
+  constexpr std::uint32_t most_parts = 9;
+  constexpr probability quarter = 1ULL << 30;
+  engine& motor = qp.owner->motor();
+  dice cuts{motor.settings, matter::placement, qp.ordinal, wr.number};
+  std::array<std::uint64_t, most_parts + 1> edges{};
+  std::uint32_t parts = 1;
+  const std::uint64_t first = line - to.address % line;  // up to the first line that begins in the message
+  if (first < wr.bytes) {
+    const std::uint64_t lines = (wr.bytes - first + line - 1) / line;
+    const std::uint32_t wanted =
+        1 + cuts.below(static_cast<std::uint32_t>(std::min<std::uint64_t>(lines, most_parts - 1)));
+    for (std::uint32_t i = 0; i < wanted; ++i) edges[parts++] = first + line * (cuts.next() % lines);
+    std::sort(edges.begin() + 1, edges.begin() + parts);
+  }
+  edges[parts] = wr.bytes;
+  std::array<std::uint32_t, most_parts> order{};
+  for (std::uint32_t i = 0; i < parts; ++i) order[i] = i;
+  if (!qp.in_order)
+    for (std::uint32_t i = parts; i > 1; --i) std::swap(order[i - 1], order[cuts.below(i)]);
+  if (parts > 1) motor.counters.scattered.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < parts; ++i) {
+    const std::uint64_t begin = edges[order[i]];
+    const std::uint64_t bytes = edges[order[i] + 1] - begin;
+    if (bytes == 0) continue;
+    std::array<local_piece, max_sge> part;
+    const std::uint32_t count = part_of(from, begin, bytes, part);
+    const remote_piece there{to.address + begin, bytes, to.mapped == nullptr ? nullptr : to.mapped + begin,
+                             to.key};
+    const auto result = write_remote(*qp.owner, *qp.target, {part.data(), count}, {&there, 1});
+    if (result != copy_result::done) return result;
+    if (i + 1 < parts && cuts.happens(quarter)) sched_yield();
+  }
+  return copy_result::done;
+}
+
+}  // namespace chorale::soft

@@ -1,0 +1,53 @@
+#include "engine.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace chorale::soft {
+namespace {
+
+/// False if the variable is set to what is no number up to `largest`. Unset or empty: `value` stays.
+template <class Number>
+bool read_number(const char* name, Number& value, Number largest) noexcept {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return true;
+  const char* end = text + std::strlen(text);
+  Number parsed{};
+  const auto [stop, error] = std::from_chars(text, end, parsed);
+  if (error != std::errc{} || stop != end || !(parsed >= Number{}) || !(parsed <= largest)) return false;
+  value = parsed;
+  return true;
+}
+
+bool read_percentage(const char* name, probability& value) noexcept {
+  double percent = 0;
+  if (!read_number(name, percent, 100.0)) return false;
+  value = static_cast<probability>(percent / 100 * 4294967296.0);
+  return true;
+}
+
+}  // namespace
+
+int read_engine_settings(engine_settings& settings) noexcept {
+  if (const char* name = std::getenv("CHORALE_SOFT_ENGINE")) {
+    const std::string_view text{name};
+    if (text == "deferred")
+      settings.deferred = true;
+    else if (text != "immediate" && !text.empty())
+      return EINVAL;
+  }
+  constexpr auto any = std::numeric_limits<std::uint64_t>::max();
+  if (!read_number("CHORALE_SOFT_SEED", settings.seed, any) ||
+      !read_percentage("CHORALE_SOFT_LOSS", settings.loss) ||
+      !read_percentage("CHORALE_SOFT_DUPLICATION", settings.duplication) ||
+      !read_number("CHORALE_SOFT_CONTEXTS", settings.contexts, 65536U) || settings.contexts == 0)
+    return EINVAL;
+  // Not ours to judge: a launcher that counts otherwise only makes ranks decide alike.
+  (void)read_number("PMIX_RANK", settings.rank, any);
+  return 0;
+}
+
+}  // namespace chorale::soft
