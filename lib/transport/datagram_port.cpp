@@ -63,6 +63,11 @@ void datagram_port::reap() {
   }
 }
 
+void datagram_port::drain(steady::duration patience) {
+  const auto give_up = steady::now() + patience;
+  for (reap(); completed_ < sent_ && steady::now() < give_up; reap()) sched_yield();
+}
+
 bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts) {
   std::size_t bytes = 0;
   for (const auto part : parts) bytes += part.size();

@@ -229,6 +229,7 @@ epoch endpoint::current() const noexcept {
 void endpoint::say_goodbye() noexcept {
   try {
     broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), {});
+    port_->drain(std::chrono::milliseconds{500});
   } catch (...) {
     // A farewell that cannot be sent changes nothing: the peers then see silence.
   }

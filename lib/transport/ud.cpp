@@ -22,6 +22,8 @@ constexpr auto raw(ud_kind kind) {
 
 /// The endpoint lowers it to the path MTU.
 constexpr std::size_t largest_datagram = 4096;
+/// A datagram that others have overtaken for that long is lost.
+constexpr auto overtaking_time = std::chrono::milliseconds{500};
 
 }  // namespace
 
@@ -61,7 +63,10 @@ bool ud::try_signalled(int from, epoch now) {
     read_datagrams();
     if (!reached(s.signal, wanted)) return false;
   }
-  if (s.signal != wanted && same_call(s.signal, wanted)) mismatch(from, now);
+  if (s.signal != wanted && same_call(s.signal, wanted)) {
+    mismatch(from, now);
+    return false;
+  }
   return true;
 }
 
@@ -78,8 +83,10 @@ bool ud::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     read_datagrams();
     if (s.sent - s.acknowledged >= layout_.blocks) return false;
   }
-  const mailbox_trailer t{static_cast<std::uint32_t>(bytes.size()), now.signature,
-                          static_cast<std::uint32_t>(s.sent + 1), static_cast<std::uint32_t>(now.number)};
+  const mailbox_trailer t{.bytes = static_cast<std::uint32_t>(bytes.size()),
+                          .signature = now.signature,
+                          .call = static_cast<std::uint32_t>(now.number),
+                          .count = static_cast<std::uint32_t>(s.sent + 1)};
   if (!send_datagram(to, raw(ud_kind::message), std::as_bytes(std::span{&t, 1}), bytes)) return false;
   ++s.sent;
   return true;
@@ -90,7 +97,7 @@ bool ud::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   if (s.arrived == s.received) {
     read_datagrams();
     if (s.arrived == s.received) {
-      if (s.gap) {
+      if (s.gap_since != steady::time_point{} && steady::now() - s.gap_since > overtaking_time) {
         throw error(
             errc::completion_failed,
             fmt::format(
@@ -105,7 +112,10 @@ bool ud::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   const std::byte* end = s.ring.data() + layout_.block_end(s.received);
   mailbox_trailer t;
   std::memcpy(&t, end - sizeof t, sizeof t);
-  if (t.call != static_cast<std::uint32_t>(now.number) || t.signature != now.signature) mismatch(from, now);
+  if (t.call != static_cast<std::uint32_t>(now.number) || t.signature != now.signature) {
+    mismatch(from, now);
+    return false;
+  }
   message = {end - sizeof t - padded(t.bytes), t.bytes};
   ++s.received;
   return true;
@@ -117,18 +127,22 @@ void ud::store(stream& s, std::span<const std::byte> body) {
   std::memcpy(&t, body.data(), sizeof t);
   const auto payload = body.subspan(sizeof t);
   if (payload.size() != t.bytes || t.bytes > layout_.payload_bytes()) return;
-  const auto expected = static_cast<std::uint32_t>(s.arrived + 1);
-  if (t.count != expected) {
-    // Older ones are duplicates; a newer one means that one in between never came.
-    if (static_cast<std::int32_t>(t.count - expected) > 0) s.gap = true;
-    return;
-  }
-  if (s.arrived - s.released >= layout_.blocks) return;
+  // Older ones are duplicates; newer ones have overtaken what is still to come, within the window.
+  const auto ahead = static_cast<std::int32_t>(t.count - static_cast<std::uint32_t>(s.arrived + 1));
+  if (ahead < 0 || s.arrived + static_cast<std::uint32_t>(ahead) - s.released >= layout_.blocks) return;
   if (s.ring.empty()) s.ring.resize(layout_.total_bytes());
-  std::byte* end = s.ring.data() + layout_.block_end(s.arrived);
+  std::byte* end = s.ring.data() + layout_.block_end(s.arrived + static_cast<std::uint32_t>(ahead));
   if (!payload.empty()) std::memcpy(end - sizeof t - padded(t.bytes), payload.data(), payload.size());
   std::memcpy(end - sizeof t, &t, sizeof t);
-  ++s.arrived;
+  if (ahead != 0) {
+    if (s.gap_since == steady::time_point{}) s.gap_since = steady::now();
+    return;
+  }
+  s.gap_since = {};
+  do {
+    ++s.arrived;
+    std::memcpy(&t, s.ring.data() + layout_.block_end(s.arrived) - sizeof t, sizeof t);
+  } while (s.arrived - s.released < layout_.blocks && t.count == static_cast<std::uint32_t>(s.arrived + 1));
 }
 
 void ud::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/completion_queue.hpp>
@@ -44,6 +45,10 @@ class datagram_port {
   /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. False if the send
   /// queue is full: try again later. @throws error if the queue pair is broken or the datagram too large.
   bool send(int rank, std::initializer_list<std::span<const std::byte>> parts);
+
+  /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
+  /// what waits in it along.
+  void drain(steady::duration patience);
 
   /// Hands each datagram that has arrived to `handler(std::span<const std::byte>)` and posts its buffer
   /// again.

@@ -15,9 +15,10 @@ namespace chorale::transport {
 
 /// Messages are datagrams of at most one path MTU; a receiver copies them into a small ring for each sender.
 /// A window of `config::blocks` messages a peer keeps senders from overrunning the receiver's posted buffers,
-/// so that nothing is lost on a fabric that loses nothing. On one that does, the loss is seen by the sequence
-/// numbers and reported: this transport does not send again. It has no one-sided operations.
-/// Cost: one datagram a message, one more for each half window.  Source: P5 section 4.1 for the design.
+/// so that nothing is lost on a fabric that loses nothing. Datagrams may overtake each other and come twice;
+/// on a fabric that loses some, the loss is seen by the sequence numbers and reported: this transport does
+/// not send again. It has no one-sided operations. Cost: one datagram a message, one more for each half
+/// window.  Source: P5 section 4.1 for the design.
 class ud final : public endpoint {
  public:
   static constexpr const char* name = "ud";
@@ -56,7 +57,7 @@ class ud final : public endpoint {
     std::uint64_t notified = 0;      ///< ... and told
     std::uint64_t sent = 0;          ///< messages sent to the peer
     std::uint64_t acknowledged = 0;  ///< ... that it has given back
-    bool gap = false;                ///< a message of the peer was lost
+    steady::time_point gap_since{};  ///< since when a message has been overtaken by a later one
   };
 
   ud(const group_view& group, const config& settings);
