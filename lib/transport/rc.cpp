@@ -43,8 +43,10 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     std::byte padding[16]{};
     mailbox_trailer trailer{};
   } tail;
-  tail.trailer = {static_cast<std::uint32_t>(bytes.size()), now.signature,
-                  static_cast<std::uint32_t>(l->sent + 1), static_cast<std::uint32_t>(now.number)};
+  tail.trailer = {.bytes = static_cast<std::uint32_t>(bytes.size()),
+                  .signature = now.signature,
+                  .call = static_cast<std::uint32_t>(now.number),
+                  .count = static_cast<std::uint32_t>(l->sent + 1)};
   const std::size_t gap = padded(bytes.size()) - bytes.size();
   const std::size_t counter = l->separate_counter ? sizeof(std::uint64_t) : 0;
   const std::byte* rest = reinterpret_cast<const std::byte*>(&tail.trailer) - gap;
@@ -207,16 +209,20 @@ void rc::on_failed_completion(const ibv_wc& wc) {
   ++broken_links_;
 }
 
+void rc::heed_farewells() noexcept {
+  for (const link* l : open_links_) {
+    if (load_acquire(l->inbox.data + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
+  }
+}
+
 void rc::on_progress() {
   reap();
+  heed_farewells();
   if (notifications_due_) {
     notifications_due_ = false;
     for (link* l : open_links_) {
       if (l->notification_due && l->broken.empty()) notify(*l);
     }
-  }
-  for (const link* l : open_links_) {
-    if (load_acquire(l->inbox.data + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
   }
   if (broken_links_ > 0) {
     for (const link* l : open_links_) {

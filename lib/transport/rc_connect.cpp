@@ -171,6 +171,7 @@ void rc::close() noexcept {
       while (l->ready && l->broken.empty() && !departed(l->peer) && l->completed < l->posted &&
              steady::now() < give_up) {
         read_datagrams();
+        heed_farewells();
         reap();
         sched_yield();
       }

@@ -1,6 +1,8 @@
 // Where messages lie in a mailbox, and the arithmetic of its counters across their wrap.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -85,6 +87,50 @@ TEST_CASE("the counter of a block never has the value that lies there from the l
          {std::uint64_t{blocks}, (std::uint64_t{1} << 32) - 2, (std::uint64_t{1} << 32) - 1,
           std::uint64_t{1} << 32, (std::uint64_t{1} << 33) + 5}) {
       CHECK(counter(n) != counter(n - blocks));
+    }
+  }
+}
+
+TEST_CASE("a message that a device copies byte by byte has not arrived before its last byte that changes",
+          "[mailbox]") {
+  const auto bytes_of = [](std::uint64_t n, std::uint32_t call) {
+    std::array<std::byte, sizeof(mailbox_trailer)> raw{};
+    const mailbox_trailer t{
+        .bytes = call * 7, .signature = ~call, .call = call, .count = static_cast<std::uint32_t>(n + 1)};
+    std::memcpy(raw.data(), &t, sizeof t);
+    return raw;
+  };
+  for (const std::uint32_t blocks : {2U, 3U, 16U, 300U, 1024U}) {
+    for (const std::uint64_t n : {std::uint64_t{blocks}, std::uint64_t{1023}, std::uint64_t{1024},
+                                  std::uint64_t{0xfffe}, std::uint64_t{0xffff}, std::uint64_t{0x1'0000},
+                                  (std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 32}) {
+      if (n < blocks) continue;
+      auto memory = bytes_of(n - blocks, 0x0102'03fe);
+      const auto message = bytes_of(n, 0x0102'0403);
+      for (std::size_t copied = 0; copied <= message.size(); ++copied) {
+        std::memcpy(memory.data(), message.data(), copied);
+        std::uint64_t word = 0;
+        std::memcpy(&word, memory.data() + memory.size() - sizeof word, sizeof word);
+        INFO("message " << n << " of " << blocks << " blocks, " << copied << " bytes copied");
+        if (has_arrived(word, n)) CHECK(memory == message);
+      }
+      CHECK(memory == message);
+    }
+  }
+}
+
+TEST_CASE("a signal that a device writes byte by byte is never of a later call than it will be",
+          "[mailbox]") {
+  for (const std::uint64_t number :
+       {std::uint64_t{1}, std::uint64_t{0xff}, std::uint64_t{0x100}, std::uint64_t{0xffff},
+        std::uint64_t{0x1'0000}, std::uint64_t{0xff'ffff}, std::uint64_t{1} << 40}) {
+    const std::uint64_t before = signal_word({number, 0x1234'5678});
+    const std::uint64_t after = signal_word({number + 1, 0x8765'4321});
+    for (std::size_t copied = 0; copied <= sizeof after; ++copied) {
+      std::uint64_t seen = before;
+      std::memcpy(&seen, &after, copied);
+      INFO("call " << number + 1 << ", " << copied << " bytes copied");
+      if (reached(seen, after)) CHECK(seen == after);
     }
   }
 }

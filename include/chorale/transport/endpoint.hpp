@@ -173,8 +173,11 @@ class endpoint {
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.
   void judge(int peer, const status_answer& theirs, epoch now);
+  /// To be called where a message does not seem to belong to call `now`. Asks the peer, and returns if its
+  /// call of that number is the same one: then what was seen is not all there yet, and is to be looked at
+  /// again.
   /// @throws error errc::mismatch naming both calls as far as they are known.
-  [[noreturn]] void mismatch(int peer, epoch now);
+  void mismatch(int peer, epoch now);
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
   /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are

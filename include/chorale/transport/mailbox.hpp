@@ -10,17 +10,24 @@
 
 namespace chorale::transport {
 
-/// Behind the payload of each block. The last 8 bytes are what the receiver polls: a message counter of the
-/// pair (32 bits) under the number of the call (32 bits). A counter that wide never repeats in a block's
-/// place, so nothing has to be reset between uses, unlike the one-byte counter of P2 section 4.1.3.
+/// Behind the payload of each block. The last 4 bytes are what the receiver polls: a message counter of the
+/// pair. A counter that wide never repeats in a block's place, so nothing has to be reset between uses,
+/// unlike the one-byte counter of P2 section 4.1.3. It comes last, and of its bytes the one that changes with
+/// each message comes first, so that a device that copies byte by byte upwards (Soft-RoCE may) shows it when
+/// all else is there.
 struct mailbox_trailer {
   std::uint32_t bytes;
   std::uint32_t signature;
+  std::uint32_t call;  ///< its number
   std::uint32_t count;
-  std::uint32_t call;
 };
 static_assert(sizeof(mailbox_trailer) == 16);
-static_assert(std::endian::native == std::endian::little, "the counter is polled as the low half of a word");
+static_assert(std::endian::native == std::endian::little, "the counter is polled as the high half of a word");
+
+/// True if `word`, the last 8 bytes of a block, says that message number `index` (from 0) is there.
+constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
+  return word >> 32 == static_cast<std::uint32_t>(index + 1);
+}
 
 /// Offsets in an inbox. The signal and the notification have cache lines of their own, since different
 /// loops poll them.

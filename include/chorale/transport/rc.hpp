@@ -123,6 +123,7 @@ class rc final : public endpoint {
   void probe(int peer, epoch now) override;
   void reap();
   void on_failed_completion(const ibv_wc& wc);
+  void heed_farewells() noexcept;
   void close() noexcept;
 
   mailbox_layout layout_;
@@ -229,8 +230,10 @@ inline bool rc::try_signalled(int from, epoch now) {
   const std::uint64_t seen = load_acquire(l->inbox.data + mailbox_layout::signal_offset);
   const std::uint64_t wanted = signal_word(now);
   if (!reached(seen, wanted)) return false;
-  if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
+  if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
     mismatch(from, now);
+    return false;
+  }
   return true;
 }
 
@@ -260,12 +263,14 @@ inline bool rc::try_receive(int from, epoch now, std::span<const std::byte>& mes
   if (l == nullptr) return false;
   const std::byte* end = l->inbox.data + layout_.block_end(l->received);
   const std::uint64_t counter = load_acquire(end - sizeof(std::uint64_t));
-  if (static_cast<std::uint32_t>(counter) != static_cast<std::uint32_t>(l->received + 1)) return false;
+  if (!has_arrived(counter, l->received)) return false;
   mailbox_trailer trailer;
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (trailer.call != static_cast<std::uint32_t>(now.number) || trailer.signature != now.signature ||
-      trailer.bytes > layout_.payload_bytes()) [[unlikely]]
+      trailer.bytes > layout_.payload_bytes()) [[unlikely]] {
     mismatch(from, now);
+    return false;
+  }
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};
   ++l->received;
   return true;
