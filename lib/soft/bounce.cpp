@@ -20,7 +20,7 @@ bounce_slot* take_slot(process& self, peer& target) noexcept {
       const std::uint64_t seen = slot.lock.word.load(std::memory_order_relaxed);
       const std::uint32_t holder = shared_lock::owner(seen);
       bool taken = slot.lock.try_lock(self.lock_name());
-      if (!taken && round % 4096 == 4095 && holder != 0 && owner_gone(holder)) {
+      if (!taken && round % 64 == 63 && holder != 0 && owner_gone(holder)) {
         std::uint64_t expected = seen;
         taken = slot.lock.word.compare_exchange_strong(expected, shared_lock::next(seen, self.lock_name()));
       }

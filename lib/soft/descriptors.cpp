@@ -21,6 +21,30 @@ int open_descriptor(pid_t pid, int fd, int flags) noexcept {
   return open(path, flags | O_CLOEXEC | O_NOCTTY);
 }
 
+struct process_stat {
+  char state;
+  unsigned flags;
+  int threads;
+  unsigned long long start;
+};
+
+/// Reads /proc/PID/stat. False if there is no such process.
+bool read_stat(pid_t pid, process_stat& s) noexcept {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  const unique_fd fd{open(path, O_RDONLY | O_CLOEXEC)};
+  if (fd.get() < 0) return false;
+  char text[1024];
+  const ssize_t got = read(fd.get(), text, sizeof text - 1);
+  if (got <= 0) return false;
+  text[got] = '\0';
+  const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
+  return rest != nullptr &&
+         std::sscanf(rest + 1,
+                     " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+                     &s.state, &s.flags, &s.threads, &s.start) == 4;
+}
+
 }  // namespace
 
 int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept {
@@ -103,8 +127,12 @@ bool is_alive(const member& entry) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), entry.segment_fd.load());
   struct stat s {};
-  if (stat(path, &s) != 0) return errno != ENOENT && errno != ESRCH;
-  return s.st_ino == entry.segment_inode.load();
+  if (stat(path, &s) == 0) return s.st_ino == entry.segment_inode.load();
+  if (errno != ENOENT && errno != ESRCH) return true;
+  // The first thread of a process gives its descriptors back when it ends; the others go on.
+  constexpr unsigned exiting = 4;
+  process_stat now{};
+  return read_stat(pid, now) && (now.flags & exiting) != 0 && now.threads > 1;
 }
 
 std::uint64_t inode_of(int fd) noexcept {
@@ -113,24 +141,10 @@ std::uint64_t inode_of(int fd) noexcept {
 }
 
 std::uint64_t start_time_of(pid_t pid) noexcept {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
-  const unique_fd fd{open(path, O_RDONLY | O_CLOEXEC)};
-  if (fd.get() < 0) return 0;
-  char text[1024];
-  const ssize_t got = read(fd.get(), text, sizeof text - 1);
-  if (got <= 0) return 0;
-  text[got] = '\0';
-  const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
-  if (rest == nullptr) return 0;
-  char state = 0;
-  int threads = 0;
-  unsigned long long start = 0;
-  if (std::sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
-                  &state, &threads, &start) != 3)
-    return 0;
+  process_stat s{};
+  if (!read_stat(pid, s)) return 0;
   // A process whose first thread has ended shows as a zombie, too.
-  return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
+  return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 ? 0 : s.start;
 }
 
 std::uint64_t random_word() noexcept {

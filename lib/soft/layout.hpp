@@ -190,6 +190,7 @@ struct segment {
   std::uint32_t generation;
   std::int32_t wake_fd;  ///< a byte written to this pipe wakes the service thread
   std::uint64_t wake_inode;
+  std::uint64_t address;  ///< of this segment in its owner
   std::uint64_t life_inode;
   std::int32_t life_fd;             ///< read end of a pipe that hangs up when the owner ends or calls exec()
   shared<std::uint32_t> attention;  ///< a peer left something for the owner to do

@@ -4,6 +4,7 @@
 #include <memory>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace chorale::soft {
@@ -148,7 +149,11 @@ bool peer::gone() noexcept {
   const std::lock_guard lock(mutex_);
   char byte = 0;
   if (dead.load() || (life.get() >= 0 && read(life.get(), &byte, 1) == 0)) return true;
-  return start_time_of(pid) != start_time;
+  // In exec() the memory goes before the descriptors.
+  std::uint64_t magic = 0;
+  const iovec here{&magic, sizeof magic};
+  const iovec there{reinterpret_cast<void*>(base->address), sizeof magic};
+  return process_vm_readv(pid, &here, 1, &there, 1, 0) != ssize_t{sizeof magic} || magic != segment_magic;
 }
 
 void peer::abandon() noexcept {

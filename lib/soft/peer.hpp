@@ -30,7 +30,8 @@ struct peer {
 
   /// This process's mapping of an allocation of the peer; nullptr if it cannot be had.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-  /// True if its process has ended or called exec(), known or not. A system call.
+  /// True if its process has ended or called exec(), known or not. For where copies into it work, but one
+  /// failed.
   bool gone() noexcept;
   /// True if the kernel does not tell of its end.
   [[nodiscard]] bool unwatched() const noexcept {

@@ -110,6 +110,7 @@ int process::set_up() noexcept {
     s.version = layout_version;
     s.wake_fd = wake_read_.get();
     s.wake_inode = inode_of(wake_read_.get());
+    s.address = reinterpret_cast<std::uint64_t>(self_.base);
     s.life_fd = life_read_.get();
     s.life_inode = inode_of(life_read_.get());
     s.magic = segment_magic;

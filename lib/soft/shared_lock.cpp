@@ -24,13 +24,19 @@ void back_off(unsigned round) noexcept {
   }
 }
 
+/// Whether to see if the holder lives. Not counted in naps alone: where processes outnumber cores each yield
+/// may take milliseconds.
+static bool is_time_to_look(unsigned round) noexcept {
+  return round >= 128 && round % 64 == 0;
+}
+
 bool shared_lock::lock_contended(std::uint32_t me) noexcept {
   std::int64_t begun = 0;
   for (unsigned round = 0;; ++round) {
     back_off(round);
     if (try_lock(me)) return true;
     if (round >= 64) serve_while_waiting();
-    if (round < 512 || round % 64 != 0) continue;
+    if (!is_time_to_look(round)) continue;
     const std::int64_t now = now_ns();
     if (begun == 0) begun = now;
     std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -49,7 +55,7 @@ bool shared_lock::await_release() noexcept {
     back_off(round);
     if (word.load(std::memory_order_acquire) != first) return true;
     if (round >= 64) serve_while_waiting();
-    if (round < 512 || round % 64 != 0) continue;
+    if (!is_time_to_look(round)) continue;
     const std::int64_t now = now_ns();
     if (begun == 0) begun = now;
     if (owner_gone(owner(first))) return true;

@@ -41,6 +41,11 @@ void wire::receive_bytes(void* data, std::size_t bytes) {
   }
 }
 
+bool wire::readable() const {
+  pollfd p{fd_, POLLIN, 0};
+  return ::poll(&p, 1, 0) == 1;
+}
+
 child::child(const child_main& f) {
   int ends[2];
   expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");

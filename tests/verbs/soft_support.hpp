@@ -33,6 +33,8 @@ class wire {
     receive_bytes(&value, sizeof value);
     return value;
   }
+  /// True if `receive` would not wait.
+  bool readable() const;
   /// Both sides come here before either goes on.
   void meet() {
     send(char{1});
