@@ -1,5 +1,7 @@
 // Collectives of processes that a launcher started, against a serial computation.
 // Usage: collectives [--largest BYTES] [CHECK...]; without names all checks run.
+// CHORALE_TEST_TRANSPORT=rc|ud: on that transport only; CHORALE_TEST_BUDGET: the share of the checks that
+// there is time for, 1 by default.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +16,8 @@
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "budget.hpp"
+#include "engine_report.hpp"
 #include "seed.hpp"
 
 using namespace collectives;
@@ -34,6 +38,7 @@ using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_
 struct task {
   std::size_t largest = 1 << 20;  ///< bytes of the largest message
   std::vector<std::string_view> names;
+  multirank::budget budget;
 
   [[nodiscard]] bool wants(std::string_view name) const {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -55,8 +60,9 @@ void run(Comm& comm, const task& t, std::uint64_t seed) {
     return manner{
         .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n % 5 == 0 ? n / 64 % 24 : 0};
   };
+  const auto affords = [&] { return t.budget.affords(mixed(++seed)); };
   if (t.wants("barrier")) {
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < t.budget.of(60); ++i) {
       const auto n = noise(seed, comm.rank(), static_cast<std::size_t>(i));
       if (n % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds{n / 16 % 2000});
       check_barrier(comm, vary());
@@ -66,14 +72,14 @@ void run(Comm& comm, const task& t, std::uint64_t seed) {
     // Every rank is the root of small messages, some of large ones.
     const int step = size <= 100 ? 1 : std::max(1, comm.size() / 2);
     for (int root = 0; root < comm.size(); root += step) {
-      if (t.wants("broadcast")) check_broadcast<std::byte>(comm, size, root, seed, vary());
-      if (t.wants("reduce"))
+      if (t.wants("broadcast") && affords()) check_broadcast<std::byte>(comm, size, root, seed, vary());
+      if (t.wants("reduce") && affords())
         check_reduce<triangle>(comm, size / sizeof(triangle), root, multiply{}, seed, vary());
     }
-    if (t.wants("allreduce")) {
+    if (t.wants("allreduce") && affords())
       check_allreduce<std::uint64_t>(comm, size / 8, chorale::sum, seed, vary());
+    if (t.wants("allreduce") && affords())
       check_allreduce<triangle>(comm, size / sizeof(triangle), multiply{}, seed, vary());
-    }
   }
   if (t.wants("wide") && t.largest >= sizeof(wide)) {
     check_allreduce<wide>(comm, 2, multiply_wide{}, seed, vary());
@@ -93,6 +99,7 @@ void run_large(Comm& comm, const task& t, std::size_t size, std::uint64_t seed) 
 
 template <class Comm>
 void run_on(const task& t, std::uint64_t seed) {
+  if (!multirank::tests_transport(Comm::transport_type::name)) return;
   Comm comm;
   run(comm, t, seed);
   if (t.largest >= 1 << 20) run_large(comm, t, 1 << 20, seed);
@@ -110,14 +117,17 @@ int main(int count, char** words) try {
   }
   standard<rc> comm;
   const auto seed = multirank::common_seed(comm);
-  run(comm, t, seed);
-  run_large(comm, t, t.largest, seed);
+  if (multirank::tests_transport("rc")) {
+    run(comm, t, seed);
+    run_large(comm, t, t.largest, seed);
+  }
   run_on<other<rc>>(t, seed + 1);
   run_on<doubling<rc>>(t, seed + 2);
   run_on<standard<ud>>(t, seed + 3);
   run_on<other<ud>>(t, seed + 4);
   // The first is as good as ever.
   check_allreduce<triangle>(comm, 1000, multiply{}, seed + 5);
+  multirank::report_engine(comm);
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "collectives: {}\n", e.what());

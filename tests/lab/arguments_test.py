@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""What tools/rxe-lab refuses, and what it says then; boots nothing. Usage: arguments_test.py RXE_LAB"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+
+def run(*words, path=None):
+    """(exit status, standard error) of the script."""
+    environment = dict(os.environ)
+    if path is not None:
+        environment["PATH"] = path
+    with tempfile.TemporaryDirectory() as cache:
+        result = subprocess.run(["/bin/bash", PROGRAM, "--cache", cache, *words], capture_output=True, text=True,
+                                check=False, timeout=60, env=environment)
+    return result.returncode, result.stderr
+
+
+class Arguments(unittest.TestCase):
+    def test_mistakes_are_named(self):
+        for words, said in [((), "Usage"), (("--nonsense", "true"), "Usage"), (("--devices",), "wants a value"),
+                            (("--devices", "0", "true"), "--devices"), (("--devices", "65", "true"), "at most 64"),
+                            (("--loss", "much", "true"), "'much'"), (("--cpus", "-1", "true"), "'-1'"),
+                            (("--timeout", "1h", "true"), "'1h'")]:
+            with self.subTest(words=words):
+                status, errors = run(*words)
+                self.assertEqual(status, 2, errors)
+                self.assertIn(said, errors)
+
+    def test_help(self):
+        text = subprocess.run(["/bin/bash", PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
+        for option in "--devices", "--loss", "--share", "--timeout", "125", "124", "77":
+            self.assertIn(option, text)
+
+    def test_missing_tools_are_a_reason_to_skip(self):
+        # A PATH with everything but QEMU.
+        with tempfile.TemporaryDirectory() as folder:
+            for name in "bash", "uname", "readlink", "dirname", "cat":
+                found = next(p for p in ("/usr/bin", "/bin") if (pathlib.Path(p) / name).exists())
+                (pathlib.Path(folder) / name).symlink_to(f"{found}/{name}")
+            status, errors = run("true", path=folder)
+        self.assertEqual(status, 77, errors)
+        if os.uname().machine == "x86_64":
+            self.assertIn("qemu-system-x86", errors)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

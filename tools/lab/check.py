@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke] [--list] [NAME...]"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SKIPPED, OUT_OF_TIME = 77, 124
+OUTCOMES = {0: "passed", SKIPPED: "skipped", OUT_OF_TIME: "OUT OF TIME"}
+
+
+@dataclasses.dataclass
+class Step:
+    """One command and what the wires lose meanwhile."""
+    name: str
+    command: list
+    loss: float = 0.0
+    limit: int = 120
+    variables: dict = dataclasses.field(default_factory=dict)
+    show: bool = False  # its output belongs into the report
+
+
+def mpirun(ranks, *words, limit):
+    """The command that starts a program on that many ranks, and ends them all when the time is over."""
+    return [str(ROOT / "tests/multirank/launch.py"), "--timeout", str(limit), str(ranks), *map(str, words)]
+
+
+def smoke_steps(build):
+    """What shows in a minute that the lab works and that Chorale works in it."""
+    yield Step("devices", ["ibv_devices"])
+    yield Step("chorale-info", [str(build / "tools/chorale-info")])
+    yield Step("allreduce, 2 ranks", mpirun(2, build / "examples/03_allreduce", limit=60), variables={"CHORALE_RANKS": "2"})
+
+
+def collectives(build, transport, ranks, loss):
+    """The collectives' test, with what there is time for: a guest with many ranks is slow."""
+    limit = 300
+    return Step(f"{transport}, {ranks} ranks, {loss:g} % lost",
+                mpirun(ranks, build / "tests/multirank/collectives", "--largest", 262144 // ranks, limit=limit), loss,
+                limit + 30, {"CHORALE_TEST_TRANSPORT": transport,
+                             "CHORALE_TEST_BUDGET": "1" if ranks <= 4 else "0.4"})
+
+
+def all_steps(build):
+    """Everything, the ground first."""
+    yield from smoke_steps(build)
+    on_one = {"CHORALE_TEST_DEVICE": "rxe1"}
+    yield Step("verbs tests", [str(build / "tests/verbs/verbs_tests"), "[device]"], variables=on_one)
+    conformance = next(iter(sorted(build.glob("tests/verbs/**/verbs_conformance"))), None)
+    if conformance is not None:
+        yield Step("verbs conformance", [str(conformance)], limit=300, variables=on_one)
+    for loss in 0.0, 1.0:
+        for ranks in 2, 3, 4, 8:
+            yield collectives(build, "rc", ranks, loss)
+    for ranks in 2, 4, 8:
+        yield collectives(build, "ud", ranks, 0.0)
+    failures = [str(ROOT / "tests/multirank/failures.py"), str(build / "tests/multirank/failing")]
+    several = {"CHORALE_TEST_DEVICE": os.environ.get("CHORALE_DEVICE", "rxe1"), "CHORALE_TEST_BUDGET": "0.15",
+               "CHORALE_TEST_SLOWNESS": "3"}
+    for loss in 0.0, 1.0:
+        yield Step(f"killed rank, rc, {loss:g} % lost", [*failures, "Killed.test_rc"], loss, 300, several)
+    yield Step("killed rank, ud", [*failures, "Killed.test_ud"], 0.0, 300, several)
+    for ranks in 2, 4:
+        yield Step(f"bench, {ranks} ranks",
+                   mpirun(ranks, build / "tools/chorale-bench", "--check", "--budget", "0.5", "--samples", 20,
+                          "--min-bytes", 8, "--max-bytes", 65536, limit=300), limit=330, show=True)
+
+
+def wires():
+    """The interfaces of the RDMA devices."""
+    return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
+
+
+def lose(percent):
+    """Makes the wires lose that many packets of a hundred, from now on."""
+    for wire in wires():
+        if percent > 0:
+            subprocess.run(["tc", "qdisc", "replace", "dev", wire, "root", "netem", "loss", f"{percent}%", "limit",
+                            "100000"], check=True)
+        else:
+            subprocess.run(["tc", "qdisc", "delete", "dev", wire, "root"], check=False, stderr=subprocess.DEVNULL)
+
+
+def lost_packets():
+    """Packets that the wires have lost since `lose`."""
+    sums = 0
+    for wire in wires():
+        told = subprocess.run(["tc", "-s", "-j", "qdisc", "show", "dev", wire], check=True, capture_output=True).stdout
+        sums += sum(qdisc.get("drops", 0) for qdisc in json.loads(told) if qdisc.get("kind") == "netem")
+    return sums
+
+
+def run(step, logs, number):
+    """(outcome, seconds, packets lost) of a step."""
+    lose(step.loss)
+    log = logs / f"{number:02}-{re.sub('[^a-z0-9]+', '-', step.name)}.log"
+    began = time.monotonic()
+    with log.open("wb") as out:
+        out.write(f"$ {shlex.join(step.command)}\n".encode())
+        out.flush()
+        try:
+            status = subprocess.run(step.command, check=False, timeout=step.limit, stdin=subprocess.DEVNULL, stdout=out,
+                                    stderr=subprocess.STDOUT, env={**os.environ, **step.variables}).returncode
+        except subprocess.TimeoutExpired:
+            status = OUT_OF_TIME
+    seconds = time.monotonic() - began
+    outcome = OUTCOMES.get(status, f"FAILED ({status})")
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if step.loss > 0 and lost_packets() == 0:
+        outcome = "FAILED (nothing was lost)"
+    if outcome not in ("passed", "skipped"):
+        print(f"--- {step.name}: {outcome}; the end of {log}:\n" + "\n".join(text.splitlines()[-40:]), flush=True)
+    elif step.show:
+        print(text, flush=True)
+    return outcome, seconds, lost_packets()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    steps = list((smoke_steps if options.smoke else all_steps)(options.build))
+    steps = [step for step in steps if not options.names or any(name in step.name for name in options.names)]
+    if options.list:
+        print("\n".join(step.name for step in steps))
+        return
+    if not steps:
+        sys.exit(f"no step is called {' or '.join(options.names)}; --list shows them")
+    logs = options.build / "meson-logs/rxe"
+    lines = []
+    for number, step in enumerate(steps, 1):
+        outcome, seconds, lost = run(step, logs, number)
+        lines.append(f"{step.name:<32} {outcome:<12} {seconds:>8.1f} s {lost:>10} lost packets")
+        print(lines[-1], flush=True)
+    print(f"\n== {os.uname().release}, {os.environ.get('CHORALE_DEVICE', '')}\n" + "\n".join(lines))
+    bad = [line for line in lines if " passed " not in line and " skipped " not in line]
+    print(f"{len(lines)} steps, {len(bad)} failed")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
