@@ -34,7 +34,7 @@ def mpirun(ranks, *words, limit):
 
 def smoke_steps(build):
     """What shows in a minute that the lab works and that Chorale works in it."""
-    yield Step("devices", ["ibv_devices"])
+    yield Step("devices", ["rdma", "link"])
     yield Step("chorale-info", [str(build / "tools/chorale-info")])
     yield Step("allreduce, 2 ranks", mpirun(2, build / "examples/03_allreduce", limit=60), variables={"CHORALE_RANKS": "2"})
 
