@@ -12,7 +12,7 @@ void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.wr_id = e.wr_id;
   wc.status = static_cast<ibv_wc_status>(e.status);
   wc.opcode = static_cast<ibv_wc_opcode>(e.opcode);
-  wc.vendor_err = 0;
+  wc.vendor_err = e.status != IBV_WC_SUCCESS && e.send_count != 0 ? e.imm : 0;
   wc.byte_len = e.byte_len;
   wc.imm_data = e.imm;
   wc.qp_num = e.qp_num;

@@ -28,7 +28,12 @@ struct process_stat {
   unsigned long long start;
 };
 
-/// Reads /proc/PID/stat. False if there is no such process.
+/// A process whose first thread has ended shows as a zombie, too.
+bool has_ended(const process_stat& s) noexcept {
+  return (s.state == 'Z' || s.state == 'X') && s.threads <= 1;
+}
+
+/// Reads /proc/PID/stat. False with errno, ENOENT or ESRCH if there is no such process.
 bool read_stat(pid_t pid, process_stat& s) noexcept {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
@@ -36,7 +41,10 @@ bool read_stat(pid_t pid, process_stat& s) noexcept {
   if (fd.get() < 0) return false;
   char text[1024];
   const ssize_t got = read(fd.get(), text, sizeof text - 1);
-  if (got <= 0) return false;
+  if (got <= 0) {
+    errno = ESRCH;
+    return false;
+  }
   text[got] = '\0';
   const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
   return rest != nullptr &&
@@ -122,7 +130,11 @@ int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
 
 bool is_alive(const member& entry) noexcept {
   const pid_t pid = entry.pid.load(std::memory_order_acquire);
-  if (pid == 0 || start_time_of(pid) != entry.start_time.load()) return false;
+  if (pid == 0) return false;
+  process_stat before{};
+  // Without a descriptor to spare nobody is declared dead.
+  if (!read_stat(pid, before)) return errno != ENOENT && errno != ESRCH;
+  if (has_ended(before) || before.start != entry.start_time.load()) return false;
   // exec() keeps both, and closes the segment.
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), entry.segment_fd.load());
@@ -132,7 +144,8 @@ bool is_alive(const member& entry) noexcept {
   // The first thread of a process gives its descriptors back when it ends; the others go on.
   constexpr unsigned exiting = 4;
   process_stat now{};
-  return read_stat(pid, now) && (now.flags & exiting) != 0 && now.threads > 1;
+  if (!read_stat(pid, now)) return errno != ENOENT && errno != ESRCH;
+  return (now.flags & exiting) != 0 && now.threads > 1;
 }
 
 std::uint64_t inode_of(int fd) noexcept {
@@ -142,9 +155,7 @@ std::uint64_t inode_of(int fd) noexcept {
 
 std::uint64_t start_time_of(pid_t pid) noexcept {
   process_stat s{};
-  if (!read_stat(pid, s)) return 0;
-  // A process whose first thread has ended shows as a zombie, too.
-  return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 ? 0 : s.start;
+  return read_stat(pid, s) && !has_ended(s) ? s.start : 0;
 }
 
 std::uint64_t random_word() noexcept {

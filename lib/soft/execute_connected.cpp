@@ -33,12 +33,15 @@ qp_record* find_target(queue_pair& qp) noexcept {
 /// The target does not take the request.
 outcome refuse(queue_pair& qp, qp_record& record, ibv_wc_status status, ibv_event_type event) noexcept {
   if (!reliable(qp)) return {};
+  // What was read of a process that died meanwhile were zeroes.
+  if (qp.target->dead.load()) return outcome::silence();
   fail_responder(*qp.target, record, event);
   return outcome::failure(status);
 }
 
 /// The target's own receive is bad, which it learns of in any case.
 outcome fail_both(queue_pair& qp, qp_record& record, ibv_wc_status status) noexcept {
+  if (qp.target->dead.load()) return reliable(qp) ? outcome::silence() : outcome{};
   fail_responder(*qp.target, record, IBV_EVENT_QP_FATAL);
   return reliable(qp) ? outcome::failure(status) : outcome{};
 }

@@ -9,6 +9,7 @@ namespace chorale::soft {
 namespace {
 
 constexpr std::uint32_t multicast_qpn = 0xffffff;
+constexpr std::int64_t shortage_ns = 1'000'000'000;
 
 /// The 40 bytes before the payload: a GRH where there was one, else noise, as on hardware.
 void fill_grh(const process& self, const datagram_header& d, std::uint64_t payload,
@@ -169,6 +170,10 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   if (wr.to->multicast) {
     if (wr.remote_qpn == multicast_qpn) send_to_group(qp, wr.number, d, payload);
   } else {
+    const std::uint32_t slot = slot_of(wr.remote_qpn);
+    // A shortage here may pass, and datagrams may be lost; one that stays is no silence of the other side.
+    if (qp.owner->find_peer(slot) == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0)
+      return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
     send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);
   }
   return {};

@@ -74,7 +74,7 @@ registry* map_registry(int fd) noexcept {
 
 /// The registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno.
 int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) {
-  FILE* names = std::fopen("/proc/net/unix", "re");
+  FILE* names = std::fopen("/proc/self/net/unix", "re");
   if (names == nullptr) return errno;
   char line[512];
   const std::string marker = "@" + prefix + "/";

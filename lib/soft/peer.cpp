@@ -18,6 +18,11 @@ void* map_shared(int fd, std::uint64_t bytes, void* where) noexcept {
   return mapped;
 }
 
+/// True if it is this process that lacks something, not the other that is gone.
+bool is_shortage(int errnum) noexcept {
+  return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EACCES || errnum == EPERM;
+}
+
 /// Takes the page faults now, where that is cheap, and not at the first message.
 void prefault(void* mapped, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
@@ -30,7 +35,8 @@ void prefault(void* mapped, std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-peer* connect_peer(const member& entry, std::uint32_t slot) noexcept {
+peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
+  why = 0;
   try {
     auto fresh = std::make_unique<peer>();
     fresh->slot = slot;
@@ -42,12 +48,22 @@ peer* connect_peer(const member& entry, std::uint32_t slot) noexcept {
     fresh->pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, fresh->pid, 0U)));
     if (fresh->pidfd.get() < 0 && errno == ESRCH) return nullptr;
 #endif
-    if (start_time_of(fresh->pid) != fresh->start_time) return nullptr;
+    errno = 0;
+    if (start_time_of(fresh->pid) != fresh->start_time) {
+      why = is_shortage(errno) ? errno : 0;
+      return nullptr;
+    }
     const unique_fd fd{
         open_memory(fresh->pid, entry.segment_fd.load(), entry.segment_inode.load(), segment_bytes)};
-    if (fd.get() < 0) return nullptr;
+    if (fd.get() < 0) {
+      why = is_shortage(errno) ? errno : 0;
+      return nullptr;
+    }
     fresh->base = static_cast<segment*>(map_shared(fd.get(), segment_bytes, nullptr));
-    if (fresh->base == nullptr) return nullptr;
+    if (fresh->base == nullptr) {
+      why = errno;
+      return nullptr;
+    }
     const segment& s = *fresh->base;
     if (s.magic != segment_magic || s.version != layout_version || s.slot != slot ||
         s.generation != fresh->generation)

@@ -23,8 +23,8 @@ struct peer {
   segment* base = nullptr;
   std::atomic<bool> dead{false};
   std::atomic<bool> must_bounce{false};  ///< process_vm_* is refused
-  unique_fd pidfd;  ///< readable when the process has ended
-  unique_fd life;   ///< hangs up when it has ended or called exec()
+  unique_fd pidfd;                       ///< readable when the process has ended
+  unique_fd life;                        ///< hangs up when it has ended or called exec()
 
   ~peer();
 
@@ -67,7 +67,8 @@ struct peer {
   std::vector<pipe_end> pipes_;
 };
 
-/// Maps a peer's segment. nullptr if there is no such process or its segment is not sound.
-peer* connect_peer(const member& entry, std::uint32_t slot) noexcept;
+/// Maps a peer's segment. nullptr if there is no such process or its segment is not sound; then `why` is 0,
+/// or the errno if it is this process that cannot (descriptors, addresses, rights).
+peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept;
 
 }  // namespace chorale::soft

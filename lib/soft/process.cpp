@@ -154,7 +154,15 @@ peer* process::find_new_peer(std::uint32_t slot) noexcept {
     if (known != nullptr && !stale) return known->dead.load() ? nullptr : known;
     if (entry.pid.load(std::memory_order_acquire) == 0) return nullptr;
     all_peers_.reserve(all_peers_.size() + 1);
-    peer* fresh = connect_peer(entry, slot);
+    int why = 0;
+    peer* fresh = connect_peer(entry, slot, why);
+    if (fresh == nullptr && why != 0) {
+      obstacle& o = obstacles_[slot];
+      if (o.why == 0) o.since = now_ns();
+      o.why = why;
+      return nullptr;
+    }
+    obstacles_.erase(slot);
     if (fresh == nullptr) return nullptr;
     all_peers_.emplace_back(fresh);
     if (known != nullptr) lose(*known);
@@ -164,6 +172,12 @@ peer* process::find_new_peer(std::uint32_t slot) noexcept {
   } catch (...) {
     return nullptr;
   }
+}
+
+int process::why_unreachable(std::uint32_t slot, std::int64_t at_least_ns) noexcept {
+  const std::lock_guard lock(peers_mutex_);
+  const auto found = obstacles_.find(slot);
+  return found == obstacles_.end() || now_ns() - found->second.since < at_least_ns ? 0 : found->second.why;
 }
 
 std::uint32_t process::next_qp_index() noexcept {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -62,6 +63,9 @@ class process {
       return known;
     return find_new_peer(slot);
   }
+
+  /// The errno that keeps this process from mapping one that is there, if it has for `at_least_ns`; else 0.
+  [[nodiscard]] int why_unreachable(std::uint32_t slot, std::int64_t at_least_ns = 0) noexcept;
 
   /// Work that could not be done at once: QPs with stalled sends are retried until they are struck off.
   [[nodiscard]] bool add_stalled(queue_pair& qp) noexcept;
@@ -133,6 +137,11 @@ class process {
   std::mutex peers_mutex_;
   std::array<std::atomic<peer*>, slot_count> peers_{};
   std::vector<std::unique_ptr<peer>> all_peers_;
+  struct obstacle {
+    int why = 0;
+    std::int64_t since = 0;
+  };
+  std::map<std::uint32_t, obstacle> obstacles_;  ///< by slot; under peers_mutex_
 
   std::mutex progress_mutex_;  ///< held by the one thread that does chores
   std::mutex stalled_mutex_;

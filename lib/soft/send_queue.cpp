@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <chorale/verbs/driver.hpp>
+
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -66,6 +68,15 @@ bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
     status = IBV_WC_RNR_RETRY_EXC_ERR;
   }
   return true;
+}
+
+/// Why the peer could not be reached; 0 if that has no cause on this side.
+std::uint32_t vendor_error(const queue_pair& qp, const work_request& wr) noexcept {
+  const bool datagram = qp.qp_type == IBV_QPT_UD;
+  const std::uint32_t other =
+      datagram ? wr.remote_qpn : qp.record->destination.load(std::memory_order_relaxed);
+  const int why = qp.owner->why_unreachable(slot_of(other));
+  return why == 0 ? 0 : verbs::soft_vendor_tag | static_cast<std::uint32_t>(why);
 }
 
 void finish(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::uint32_t byte_len) noexcept {
@@ -144,6 +155,7 @@ void complete(queue_pair& qp, const work_request& wr, ibv_wc_status status, std:
   c.byte_len = byte_len;
   c.qp_num = qp.qp_num;
   c.send_count = wr.number;
+  if (status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_LOC_QP_OP_ERR) c.imm = vendor_error(qp, wr);
   push_completion(*qp.owner, *qp.send_completions, c);
 }
 

@@ -48,7 +48,8 @@ std::string names_of(const std::vector<device_info>& devices) {
   return names.empty() ? "none" : names;
 }
 
-std::string open_remedy(int errnum, const ibv_device& device) {
+std::string open_remedy(int errnum, const ibv_device& device, const driver& provider) {
+  if (&provider == soft()) return soft_remedy(errnum);
   if (errnum == EACCES || errnum == EPERM)
     return fmt::format(
         "this user may not open /dev/infiniband/{}: give it read and write access, often by a group 'rdma'; "
@@ -113,7 +114,7 @@ device device::open(const device_info& info) {
   ibv_context* const context = info.provider->open_device(*it);
   if (context == nullptr) {
     const int failure = errno;
-    fail(failure, "ibv_open_device", info.name, open_remedy(failure, **it));
+    fail(failure, "ibv_open_device", info.name, open_remedy(failure, **it, *info.provider));
   }
   device opened{*info.provider, context, info.name};
   if (const int failure = errno_of(info.provider->query_device(context, &opened.attributes_)); failure != 0)

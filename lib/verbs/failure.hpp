@@ -17,6 +17,9 @@ std::string_view device_name(const ibv_context* context) noexcept;
 [[noreturn]] void fail(int errnum, std::string_view call, std::string_view object,
                        std::string_view special = {});
 
+/// What to do where `soft0` cannot be opened or cannot reach a peer, for the errno it gives.
+std::string soft_remedy(int errnum);
+
 /// Throws errc::invalid_argument: `call` was made on a `what` that is closed or was moved from.
 [[noreturn]] void fail_closed(std::string_view call, std::string_view what);
 

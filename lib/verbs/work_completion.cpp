@@ -1,7 +1,11 @@
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include <chorale/verbs/text.hpp>
 #include <chorale/verbs/work_completion.hpp>
+
+#include "failure.hpp"
 
 namespace chorale::verbs {
 namespace {
@@ -84,6 +88,11 @@ std::string describe(const ibv_wc& completion, std::string_view operation) {
   if (what.empty()) what = fmt::format("work request {:#x}", completion.wr_id);
   std::string text = fmt::format("{} on QP {:#x}: {} ({})", what, completion.qp_num, about.meaning,
                                  to_string(completion.status));
+  if (!good && (completion.vendor_err & 0xffff0000U) == soft_vendor_tag) {
+    const auto errnum = static_cast<int>(completion.vendor_err & 0xffffU);
+    return text + fmt::format("; soft0 cannot reach the peer from this process: {}; {}",
+                              std::strerror(errnum), soft_remedy(errnum));
+  }
   if (!good) text += fmt::format(", vendor {:#x}; {}", completion.vendor_err, about.remedy);
   return text;
 }

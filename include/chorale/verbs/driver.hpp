@@ -71,6 +71,10 @@ struct driver {
 /// The devices of libibverbs; nullptr in a build without it.
 const driver* rdma_core() noexcept;
 
+/// Upper half of `ibv_wc::vendor_err` where `soft0` could not reach a peer that is there; the lower half is
+/// the errno. The status is RETRY_EXC_ERR, for datagrams LOC_QP_OP_ERR.
+inline constexpr std::uint32_t soft_vendor_tag = 0x534f0000;
+
 /// The software device in user space: one device, `soft0`, always there.
 const driver* soft() noexcept;
 

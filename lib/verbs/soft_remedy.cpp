@@ -1,0 +1,50 @@
+#include <cerrno>
+
+#include "failure.hpp"
+
+namespace chorale::verbs {
+
+std::string soft_remedy(int errnum) {
+  switch (errnum) {
+    case EMFILE:
+    case ENFILE:
+      return "no file descriptors are left: raise the limit of open files (ulimit -n, or LimitNOFILE and "
+             "fs.file-max); soft0 needs about 10 for itself and 3 for each process that it talks to";
+    case ENOMEM:
+    case EAGAIN:
+      return "no memory, address space or threads are left: raise their limits (ulimit -v, ulimit -u, the "
+             "container's memory); soft0 reserves 1 GiB of addresses, of which it uses little, for itself "
+             "and for "
+             "each process that it talks to";
+    case ENOENT:
+      return "the processes of soft0 find each other in /proc, which is not mounted here or hides them: "
+             "mount it "
+             "(mount -t proc proc /proc)";
+    case EACCES:
+    case EPERM:
+      return "the processes of soft0 open each other's memory in /proc, which is forbidden here: start all "
+             "ranks as "
+             "one user, without file capabilities, setuid or PR_SET_DUMPABLE, and look at the sandbox's "
+             "profile";
+    case EINVAL:
+      return "CHORALE_SOFT_COPY or CHORALE_SOFT_ENGINE has an unknown value: mend or unset it";
+    case ENODEV:
+      return "CHORALE_SOFT_FABRIC is no name: use 1 to 40 letters, digits, '.', '-', '_'";
+    case ETIMEDOUT:
+      return "another process keeps the name of this fabric's start-up lock (chorale-soft/UID/FABRIC/lock in "
+             "/proc/net/unix): is it stopped, or another user's? Continue or end it, or set "
+             "CHORALE_SOFT_FABRIC to "
+             "another name";
+    case ENOSPC:
+      return "all 1023 places of this fabric are taken: set CHORALE_SOFT_FABRIC to another name for each job";
+    case EPROTO:
+      return "a process of another version of Chorale is in this fabric: set CHORALE_SOFT_FABRIC to another "
+             "name";
+    case ENOSYS:
+      return "this kernel or sandbox has no memfd_create, epoll or pipe2, which soft0 needs: allow them";
+    default:
+      return "soft0 could not be set up";
+  }
+}
+
+}  // namespace chorale::verbs

@@ -1,0 +1,176 @@
+// Limits of the system that are too small: an error that names the remedy, and nobody is taken for dead.
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/error.hpp>
+#include <chorale/verbs/device.hpp>
+#include <chorale/verbs/work_completion.hpp>
+
+#include "programs.hpp"
+
+using namespace soft_test;
+using namespace robustness;
+
+#ifdef __SANITIZE_THREAD__
+TEST_CASE("Limits", "[robustness]") {
+  WARN("skipped: ThreadSanitizer cannot start threads in the forked child of a process with threads");
+}
+#else
+
+namespace {
+
+void limit(int resource, rlim_t value) {
+  const rlimit both{value, value};
+  expect(setrlimit(static_cast<__rlimit_resource>(resource), &both) == 0, "setrlimit");
+}
+
+/// soft0 cannot be opened, and the error says `word`.
+void expect_refusal(const std::string& word) {
+  try {
+    const auto device = chorale::verbs::device::open("soft0");
+  } catch (const chorale::error& e) {
+    const std::string text = e.what();
+    expect(text.find(word) != std::string::npos && text.find("soft0") != std::string::npos, "'" + text + "'");
+    return;
+  }
+  expect(false, "soft0 opens");
+}
+
+/// Open descriptors until there are only `spare` left.
+std::vector<int> use_up(std::size_t spare) {
+  std::vector<int> used;
+  for (int fd = 0; (fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) used.push_back(fd);
+  expect(errno == EMFILE && used.size() > spare, "use up the descriptors");
+  for (; spare != 0; --spare) {
+    close(used.back());
+    used.pop_back();
+  }
+  return used;
+}
+
+rc_options impatient() {
+  rc_options o;
+  o.timeout = 10;
+  o.retry = 3;
+  return o;
+}
+
+/// A connection to the process behind `line` fails, and its error says `word`. Then what `mend` does helps.
+void reach_in_vain(wire& line, const std::function<void()>& hinder, const std::function<void()>& mend,
+                   const std::string& word) {
+  node n;
+  ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+  {
+    const memory m(n, 4096, true);
+    const auto to = line.receive<address>();
+    line.send(qp->qp_num);
+    line.receive<char>();
+    connect_rc(n, qp, to.qpn, impatient());
+    hinder();
+    expect(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, to.memory, to.rkey) == 0, "post");
+    const ibv_wc wc = wait(n.send_cq);
+    const std::string text = chorale::verbs::describe(wc, "write");
+    expect(wc.status == IBV_WC_RETRY_EXC_ERR && text.find(word) != std::string::npos, "'" + text + "'");
+    mend();
+    ibv_qp_attr a{};
+    a.qp_state = IBV_QPS_RESET;
+    expect(soft().modify_qp(qp, &a, IBV_QP_STATE) == 0, "reset");
+    connect_rc(n, qp, to.qpn, impatient());
+    expect(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, to.memory, to.rkey) == 0, "post again");
+    expect(wait(n.send_cq).status == IBV_WC_SUCCESS, "after it was mended");
+    line.send(char{1});
+  }
+  soft().destroy_qp(qp);
+}
+
+}  // namespace
+
+TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
+  const auto refused = [](const child_main& f) {
+    child tries(f);
+    CHECK(tries.join() == "");
+  };
+  refused([](wire&) {
+    (void)use_up(3);
+    expect_refusal("ulimit -n");
+  });
+  refused([](wire&) {
+    limit(RLIMIT_AS, 900U << 20);
+    expect_refusal("ulimit -v");
+  });
+  refused([](wire&) {
+    setenv("CHORALE_SOFT_COPY", "please", 1);
+    expect_refusal("CHORALE_SOFT_COPY");
+  });
+  refused([](wire&) {
+    setenv("CHORALE_SOFT_FABRIC", "a b", 1);
+    expect_refusal("CHORALE_SOFT_FABRIC");
+  });
+  if (getuid() != 0) {
+    refused([](wire&) {
+      limit(RLIMIT_NPROC, 1);
+      expect_refusal("ulimit -u");
+    });
+  }
+}
+
+TEST_CASE("A peer that cannot be reached for want of descriptors", "[robustness]") {
+  std::vector<int> used;
+  CHECK(run_pair(
+            [&](wire& line) {
+              limit(RLIMIT_NOFILE, 200);
+              reach_in_vain(
+                  line, [&] { used = use_up(0); },
+                  [&] {
+                    for (const int fd : used) close(fd);
+                  },
+                  "ulimit -n");
+            },
+            [](wire& line) { sit(line); }) == "");
+}
+
+TEST_CASE("A peer that cannot be reached for want of addresses", "[robustness]") {
+  CHECK(run_pair(
+            [&](wire& line) {
+              rlimit before{};
+              getrlimit(RLIMIT_AS, &before);
+              const auto to = [before](rlim_t value) {
+                const rlimit soft_limit{value, before.rlim_max};
+                expect(setrlimit(RLIMIT_AS, &soft_limit) == 0, "setrlimit");
+              };
+              const auto used = static_cast<rlim_t>(status_number(getpid(), "VmSize")) * 1024;
+              reach_in_vain(
+                  line, [&] { to(used + (1600U << 20)); }, [&] { to(before.rlim_cur); }, "ulimit -v");
+            },
+            [](wire& line) { sit(line); }) == "");
+}
+
+TEST_CASE("A process without a descriptor to spare takes nobody for dead", "[robustness]") {
+  CHECK(run_pair(
+            [](wire& line) {
+              limit(RLIMIT_NOFILE, 200);
+              node n;
+              link_to_sitter living(n, true);
+              link_to_sitter dying(n, true, impatient());
+              living.check(1);
+              const auto used = use_up(0);
+              for (unsigned i = 0; i < 20; ++i) {
+                living.check(i);
+                usleep(20'000);  // longer than the pause in which deaths are looked for
+              }
+              dying.process().kill();
+              expect(dying.first_failure() == IBV_WC_RETRY_EXC_ERR, "the dead are dead all the same");
+              living.check(30);
+              for (const int fd : used) close(fd);
+              line.meet();
+            },
+            [](wire& line) { line.meet(); }) == "");
+}
+#endif
