@@ -166,8 +166,8 @@ class endpoint {
                      std::span<const std::byte> more = {});
   /// The same, patiently: tries for at most 100 ms.
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
-  /// The same to all ranks that are still there, for what nobody answers; several times where a network may
-  /// lose datagrams, so that the receiver must not mind to hear it again.
+  /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
+  /// be lost, so that the receiver must not mind to hear it again.
   void broadcast_datagram(std::uint16_t kind, std::span<const std::byte> body);
   /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
   void ask(int peer, epoch now);

@@ -1,0 +1,30 @@
+// Connections where datagrams get lost: on soft0's deferred engine with CHORALE_SOFT_LOSS (meson sets both;
+// without them nothing is lost, and the test says less).
+#include <thread>
+
+#include <chorale/transport/rc.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::transport::rc;
+
+TEST_CASE("reliable connections come and go though datagrams are lost", "[lossy]") {
+  auto c = settings();
+  // Two blocks: who sends to one side only soon waits for the receiver's word that it has read them.
+  c.block_bytes = 256;
+  c.blocks = 2;
+  for (int round = 0; round < 12; ++round) {
+    const auto s = mixed(seed() + static_cast<unsigned>(round));
+    run_ranks<standard<rc>>(4, c, [&](auto& comm) {
+      check_broadcast<std::byte>(comm, 20'000, static_cast<int>(s % 4), s);
+      check_allreduce<triangle>(comm, 3, multiply{}, s + 1);
+      check_barrier(comm);
+      // Ranks leave one after another, while the last messages to them are still to be given back.
+      std::this_thread::sleep_for(std::chrono::milliseconds{noise(s, comm.rank(), 0) % 8});
+    });
+  }
+}
