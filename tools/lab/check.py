@@ -69,7 +69,7 @@ def all_steps(build):
     yield Step("killed rank, ud", [*failures, "Killed.test_ud"], 0.0, 300, several)
     for ranks in 2, 4:
         yield Step(f"bench, {ranks} ranks",
-                   mpirun(ranks, build / "tools/chorale-bench", "--check", "--budget", "0.5", "--samples", 20,
+                   mpirun(ranks, build / "tools/chorale-bench", "--check", "--budget", "0.15", "--samples", 10,
                           "--min-bytes", 8, "--max-bytes", 65536, limit=300), limit=330, show=True)
 
 
