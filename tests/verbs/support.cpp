@@ -31,10 +31,10 @@ chorale::error error_of(const std::function<void()>& act) {
 }
 
 ibv_wc next_completion(verbs::completion_queue& queue) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
   ibv_wc found{};
   while (queue.poll({&found, 1}).empty()) {
-    if (std::chrono::steady_clock::now() > end) FAIL("no completion within ten seconds");
+    if (std::chrono::steady_clock::now() > end) FAIL("no completion within half a minute");
     std::this_thread::yield();
   }
   return found;
@@ -75,6 +75,7 @@ verbs::queue_pair rig::datagram_pair(verbs::completion_queue* receives, verbs::s
   auto wanted = options(IBV_QPT_UD);
   if (receives != nullptr) wanted.recv = receives;
   wanted.srq = srq;
+  wanted.send_sges = 2;
   verbs::queue_pair pair(domain, wanted);
   pair.to_init({.port = port.number, .qkey = qkey});
   pair.to_ready_to_receive();

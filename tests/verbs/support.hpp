@@ -34,7 +34,7 @@ void skip(const std::string& why);
 /// The error that `act` throws. Fails the test if it throws none.
 chorale::error error_of(const std::function<void()>& act);
 
-/// The next completion of `queue`; fails the test after ten seconds.
+/// The next completion of `queue`; fails the test after half a minute.
 ibv_wc next_completion(verbs::completion_queue& queue);
 /// Nothing comes for `quiet`.
 bool stays_empty(verbs::completion_queue& queue, std::chrono::milliseconds quiet);

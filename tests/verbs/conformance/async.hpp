@@ -1,0 +1,30 @@
+// Asynchronous events: waiting for them as long as the device may need.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include <chorale/verbs/async_event.hpp>
+
+#include "scene.hpp"
+
+namespace conformance {
+
+/// The next event but COMM_EST, which devices may or may not raise; nothing after a minute.
+inline std::optional<async_event> next_event(const rig& r, std::chrono::milliseconds longest = 60s) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const auto event = next_async_event(r.device, std::max(left, std::chrono::milliseconds{0}));
+    if (!event || event->type != IBV_EVENT_COMM_EST) return event;
+  }
+}
+
+/// True if the next event is of this type. Soft-RoCE raises few: it is not waited for long.
+inline bool seen_event(const rig& r, ibv_event_type type, const void* object = nullptr) {
+  const auto event = next_event(r, device_family() == "soft" ? 2000ms : 300ms);
+  return event && event->type == type && (object == nullptr || event->object == object);
+}
+
+}  // namespace conformance
