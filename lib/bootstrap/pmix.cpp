@@ -24,6 +24,7 @@ struct pmix::session {
   int size = 1;
   int local_rank = 0;
   bool singleton = true;
+  pid_t process = getpid();
   std::string job;
   std::string description;
   unsigned long exchanges = 0;
@@ -157,6 +158,8 @@ void pmix::session::connect() {
   value_owner job_size;
   status = PMIx_Get(&all, PMIX_JOB_SIZE, nullptr, 0, &job_size.value);
   if (status != PMIX_SUCCESS) fail("PMIx_Get(PMIX_JOB_SIZE)", status);
+  if (job_size.value->type != PMIX_UINT32 || self_.rank >= job_size.value->data.uint32)
+    fail("PMIx_Get(PMIX_JOB_SIZE)", PMIX_ERR_BAD_PARAM, "the launcher's PMIx server gives no number of ranks");
   rank = static_cast<int>(self_.rank);
   size = static_cast<int>(job_size.value->data.uint32);
   // A launcher need not tell it; ranks then take turns by their number in the job.
@@ -171,7 +174,8 @@ void pmix::session::connect() {
 }
 
 pmix::session::~session() {
-  if (!singleton) PMIx_Finalize(nullptr, 0);
+  // A forked child that exits has none of the threads that PMIx_Finalize waits for.
+  if (!singleton && getpid() == process) PMIx_Finalize(nullptr, 0);
 }
 
 cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {

@@ -69,7 +69,7 @@ void process::watch(peer& p) noexcept {
 void process::lose(peer& p) noexcept {
   for (const int fd : {p.pidfd.get(), p.life.get()})
     if (fd >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  p.dead.store(true);
+  if (p.dead.exchange(true)) return;
   p.bury();
 }
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Jobs on soft0 beside other jobs and users, in surroundings that are not kind, and with many ranks.
+
+Usage: jobs.py RANKS UNDER_FILTER [CLASS...], the programs of ranks.cpp and under_filter.cpp. Where there is no launcher
+it skips (77). CHORALE_TEST_RANKS: ranks of the class Many (default 256).
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
+import launch  # noqa: E402
+
+LIMIT = 100
+NOBODY = 65534
+
+
+def numbers(output):
+    """The line of rank 0 as a dictionary; None if it did not come."""
+    for line in output.splitlines():
+        if line.startswith("ranks="):
+            return dict(field.split("=") for field in line.split())
+    return None
+
+
+def as_nobody(command):
+    """The command as the user nobody."""
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env", "HOME=/tmp", *command]
+
+
+def in_mount_namespace(script, command):
+    """The command after a shell script in a mount name space of its own."""
+    return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh", *command]
+
+
+class Case(unittest.TestCase):
+    """Runs jobs and looks at what rank 0 says."""
+
+    def environment(self, **more):
+        """Of a job on soft0 that gives up in good time."""
+        variables = {name: value for name, value in os.environ.items()
+                     if not name.startswith(("CHORALE_", "OMPI_", "PMIX_"))}
+        return dict(variables, CHORALE_DEVICE="soft0", CHORALE_DEADLINE_MS="60000", TMPDIR="/tmp", **more)
+
+    def job(self, ranks, *words):
+        """The command of a job."""
+        return [*launch.mpirun(), "-n", str(ranks), *(words or (RANKS, "calm"))]
+
+    def run_job(self, command, **environment):
+        """Numbers of a job that has to go well."""
+        status, output = launch.run(command, LIMIT, self.environment(**environment))
+        found = numbers(output)
+        self.assertEqual(status, 0, output)
+        self.assertIsNotNone(found, output)
+        return found
+
+    def run_together(self, *commands, **environment):
+        """Numbers of jobs that run at once and have to go well."""
+        jobs = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, env=self.environment(**environment)) for command in commands]
+        found = []
+        for job in jobs:
+            output, _ = job.communicate(timeout=LIMIT)
+            self.assertEqual(job.returncode, 0, output)
+            found.append(numbers(output))
+            self.assertIsNotNone(found[-1], output)
+        return found
+
+    def need_root(self):
+        """Skips where this user cannot become another."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root and setpriv to become the user nobody")
+        readable = subprocess.run(as_nobody(["test", "-x", RANKS]), check=False)
+        if readable.returncode != 0:
+            self.skipTest(f"the user nobody cannot read {RANKS}")
+
+    def need_mount_namespaces(self):
+        """Skips where there are none."""
+        tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            self.skipTest("unshare -m is not permitted here: " + tried.stderr.strip())
+
+
+class Forks(Case):
+    """Ranks whose children end in all ways."""
+
+    def test_children_of_ranks(self):
+        self.assertEqual(self.run_job(self.job(3, RANKS, "fork"))["ranks"], "3")
+
+    def test_copies_forbidden_for_all(self):
+        self.run_job(self.job(3, UNDER_FILTER, RANKS, "calm"))
+
+    def test_copies_forbidden_for_one(self):
+        words = [*launch.mpirun(), "-n", "1", UNDER_FILTER, RANKS, "calm", ":", "-n", "2", RANKS, "calm"]
+        self.run_job(words)
+
+
+class Neighbours(Case):
+    """Jobs that must not see each other."""
+
+    def test_two_jobs_of_one_user(self):
+        one, two = self.run_together(self.job(3), self.job(3))
+        self.assertNotEqual(one["fabric"], two["fabric"])
+
+    def test_two_users_and_one_name(self):
+        self.need_root()
+        name = f"jobs-{os.getpid()}"
+        one, two = self.run_together(self.job(3), as_nobody(self.job(3)), CHORALE_SOFT_FABRIC=name)
+        self.assertNotEqual(one["fabric"], two["fabric"])
+        self.assertEqual([one["uid"], two["uid"]], ["0", str(NOBODY)])
+
+    def test_an_ordinary_user(self):
+        self.need_root()
+        for copy in "auto", "vm", "bounce":
+            with self.subTest(copy=copy):
+                self.assertEqual(self.run_job(as_nobody(self.job(3)), CHORALE_SOFT_COPY=copy)["uid"], str(NOBODY))
+
+    def test_nothing_is_left(self):
+        name = f"jobs-{os.getpid()}-left"
+        self.run_job(self.job(2), CHORALE_SOFT_FABRIC=name)
+        sockets = pathlib.Path("/proc/net/unix").read_text(encoding="utf-8")
+        self.assertNotIn(name, sockets)
+        self.assertEqual([entry for entry in os.listdir("/dev/shm") if "chorale" in entry], [])
+
+
+class Surroundings(Case):
+    """Containers and their like."""
+
+    def test_small_and_full_dev_shm(self):
+        self.need_mount_namespaces()
+        mount = "mount -t tmpfs -o size=64k tmpfs /dev/shm"
+        fill = mount + " && (dd if=/dev/zero of=/dev/shm/full bs=4k 2>/dev/null || true)"
+        for script in mount, fill:
+            with self.subTest(script=script):
+                self.run_job(in_mount_namespace(script, self.job(3)))
+
+    def test_no_dev_shm(self):
+        self.need_mount_namespaces()
+        self.run_job(in_mount_namespace("umount -l /dev/shm && mount -t tmpfs -o ro tmpfs /dev/shm", self.job(3)))
+
+    def test_proc_that_hides_other_users(self):
+        self.need_root()
+        self.need_mount_namespaces()
+        hide = "mount -t proc -o hidepid=2 proc /proc"
+        self.assertEqual(self.run_job(in_mount_namespace(hide, as_nobody(self.job(3))))["uid"], str(NOBODY))
+
+    def test_no_proc(self):
+        self.need_mount_namespaces()
+        command = in_mount_namespace("mount -t tmpfs tmpfs /proc", [RANKS, "calm"])
+        # Without /proc the loader does not know where the program lies.
+        library = str(pathlib.Path(RANKS).resolve().parents[2] / "lib")
+        status, output = launch.run(command, LIMIT, self.environment(LD_LIBRARY_PATH=library))
+        self.assertEqual(status, 1, output)
+        self.assertIn("mount -t proc", output)
+
+
+class Many(Case):
+    """More ranks than anybody has cores."""
+
+    def test_many(self):
+        ranks = int(os.environ.get("CHORALE_TEST_RANKS", "256"))
+        for mode in os.environ.get("CHORALE_TEST_MODE", "calm").split(","):
+            found = self.run_job(self.job(ranks, RANKS, mode))
+            print(f"{mode}: {found}", flush=True)
+            self.assertEqual(found["ranks"], str(ranks))
+            self.assertLess(int(found["descriptors"]), 1000, "more than an ordinary limit of open files")
+
+
+if __name__ == "__main__":
+    if launch.mpirun() is None:
+        print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
+        sys.exit(77)
+    RANKS = sys.argv.pop(1)
+    UNDER_FILTER = sys.argv.pop(1)
+    unittest.main(verbosity=2)

@@ -1,0 +1,114 @@
+// A job that says what it costs and in which fabric it is. Usage: ranks [calm|fork|all-pairs]
+// fork: each rank has children that exit, by exit() and by exec(). all-pairs: every rank talks to every
+// other. Rank 0 prints one line of NAME=VALUE; exit status 1 with the reason on any rank that sees something
+// wrong.
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+#include "programs.hpp"
+
+namespace {
+
+/// exit() in a forked child runs the destructors of what the parent had: it must end, and soon.
+void fork_children() {
+  for (const bool executes : {false, true}) {
+    std::fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (executes) execlp("true", "true", nullptr);
+      std::exit(executes ? 1 : 0);
+    }
+    int status = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) {
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+        throw std::runtime_error("a forked child does not end");
+      }
+      usleep(1000);
+    }
+    if (status != 0) throw std::runtime_error(fmt::format("a forked child ends with status {}", status));
+  }
+}
+
+template <class Comm>
+void check(Comm& comm, int round) {
+  const std::int64_t sum = comm.allreduce(std::int64_t{comm.rank()} + round, chorale::sum);
+  const std::int64_t n = comm.size();
+  if (sum != n * (n - 1) / 2 + n * round) throw std::runtime_error(fmt::format("the sum is {}", sum));
+  std::vector<int> table(3000, comm.rank() == round % comm.size() ? round : -1);
+  comm.broadcast(std::span{table}, round % comm.size());
+  for (const int value : table)
+    if (value != round) throw std::runtime_error(fmt::format("the table says {}", value));
+  comm.barrier();
+}
+
+template <class Comm>
+long most(Comm& comm, long value) {
+  return static_cast<long>(comm.allreduce(std::int64_t{value}, chorale::max));
+}
+
+template <class Comm>
+void run(std::string_view mode) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto milliseconds = [&] {
+    return static_cast<long>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun)
+            .count());
+  };
+  Comm comm;
+  const long made = milliseconds();
+  for (int round = 0; round < 5; ++round) check(comm, round);
+  const long called = milliseconds();
+  if (mode == "fork") fork_children();
+  for (int round = 0; round < (mode == "all-pairs" ? comm.size() : 5); ++round) check(comm, round);
+  const int me = static_cast<int>(getpid());
+  const auto of_status = [&](const char* name) { return most(comm, robustness::status_number(me, name)); };
+  const long descriptors = most(comm, robustness::descriptors(me));
+  const long anonymous = of_status("RssAnon");
+  const long shared = of_status("RssShmem");
+  const long tables = of_status("VmPTE");
+  const long slowest = most(comm, made);
+  const auto gid = comm.transport().device().gid(1, 0);
+  if (comm.rank() == 0) {
+    std::string fabric;
+    for (const auto byte : gid.raw) fabric += fmt::format("{:02x}", byte);
+    fmt::print(
+        "ranks={} uid={} fabric={} made_ms={} called_ms={} descriptors={} anonymous_kib={} shared_kib={} "
+        "page_tables_kib={}\n",
+        comm.size(), getuid(), fabric, slowest, called, descriptors, anonymous, shared, tables);
+  }
+  comm.barrier();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string_view mode = count > 1 ? words[1] : "calm";
+  try {
+    if (mode == "all-pairs")
+      run<chorale::communicator<chorale::transport::rc, chorale::broadcast::flat>>(mode);
+    else
+      run<chorale::communicator<>>(mode);
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print("{}\n", e.what());
+    return 1;
+  }
+}
