@@ -163,10 +163,19 @@ void endpoint::insist_on_datagram(int to, std::uint16_t kind, std::span<const st
 
 void endpoint::broadcast_datagram(std::uint16_t kind, std::span<const std::byte> body) {
   // Losses of a percent leave one datagram in a million unheard.
+  const auto patient_until = steady::now() + std::chrono::seconds{1};
   for (int i = 0; i < 3; ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     for (int r = 0; r < size_; ++r) {
-      if (r != rank_ && !departed(r)) insist_on_datagram(r, kind, body);
+      if (r == rank_ || departed(r)) continue;
+      try {
+        if (steady::now() < patient_until)
+          insist_on_datagram(r, kind, body);
+        else
+          send_datagram(r, kind, body);
+      } catch (const error&) {
+        // One that cannot be reached must not keep the others from hearing it.
+      }
     }
   }
 }
