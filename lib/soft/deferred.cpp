@@ -52,6 +52,11 @@ std::uint32_t part_of(std::span<const local_piece> message, std::uint64_t begin,
   return count;
 }
 
+/// Behind a fence a request may send what a read before the fence brings: its buffer changes by right.
+bool is_fenced(const stalled_request& r) noexcept {
+  return (r.wr.flags & IBV_SEND_FENCE) != 0;
+}
+
 }  // namespace
 
 void defer(queue_pair& qp, stalled_request& r) noexcept {
@@ -66,7 +71,8 @@ void defer(queue_pair& qp, stalled_request& r) noexcept {
     if (may_touch(qp, r.wr, IBV_ACCESS_LOCAL_WRITE))
       for (const ibv_sge& s : r.sges)
         if (s.length != 0) std::memset(reinterpret_cast<void*>(s.addr), poison, s.length);
-  } else if ((r.wr.flags & IBV_SEND_INLINE) == 0 && may_touch(qp, r.wr, 0)) {
+  } else if ((r.wr.flags & IBV_SEND_INLINE) == 0 && !is_fenced(r) &&
+             std::none_of(qp.stalled.begin(), qp.stalled.end(), is_fenced) && may_touch(qp, r.wr, 0)) {
     r.watched = true;
     r.fingerprint = fingerprint(r.wr);
   }
@@ -115,6 +121,8 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
   if (!qp.in_order)
     for (std::uint32_t i = parts; i > 1; --i) std::swap(order[i - 1], order[cuts.below(i)]);
   if (parts > 1) motor.counters.scattered.fetch_add(1, std::memory_order_relaxed);
+  if (!std::is_sorted(order.begin(), order.begin() + parts))
+    motor.counters.disordered.fetch_add(1, std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < parts; ++i) {
     const std::uint64_t begin = edges[order[i]];
     const std::uint64_t bytes = edges[order[i] + 1] - begin;
