@@ -50,7 +50,7 @@ TEST_CASE("the header names sender and receiver where there is one, and is never
   path.grh.hop_limit = 17;
   const address_handle way(r.domain, path);
   std::fill_n(right.slot(1), right.bytes, std::byte{0xee});
-  right.post(1);
+  right.post(1, grh_bytes + 64);
   std::fill_n(r.buffer.data(), 64, std::byte{0x77});
   send_datagram(r, left.pair, way, right.pair.number(), 0, 64);
   const ibv_wc got = good(right.queue);

@@ -123,11 +123,16 @@ TEST_CASE("requests that wait keep their slots", "[limit]") {
   joined l(r, {.right = {.min_rnr_timer = 1}});
   const std::uint32_t depth = l.left.send_depth();
   for (std::uint32_t i = 0; i < depth; ++i) work(IBV_WR_SEND).id(i).post(l.left);  // nobody receives
-  CHECK(work(IBV_WR_SEND).try_post(l.left) == ENOMEM);
+  const int over = work(IBV_WR_SEND).id(depth).try_post(l.left);
+  const bool more =
+      !conforms("a send queue is as deep as it says", over, ENOMEM,
+                {{"rxe", 0, "Soft-RoCE's rings are a power of two less one deep (rxe_queue.c)"}});
   CHECK(l.left.state() == IBV_QPS_RTS);
+  const std::uint32_t posted = more ? depth + 1 : depth;
   for (std::uint32_t i = 0; i < depth; ++i) receive(l.right, i);
-  for (std::uint32_t i = 0; i < depth; ++i) CHECK(good(l.sends).wr_id == i);
   for (std::uint32_t i = 0; i < depth; ++i) CHECK(good(l.arrivals).wr_id == i);
+  for (std::uint32_t i = depth; i < posted; ++i) receive(l.right, i);
+  for (std::uint32_t i = 0; i < posted; ++i) CHECK(good(l.sends).wr_id == i);
   receive(l.right, 99);
   work(IBV_WR_SEND).id(98).post(l.left);
   CHECK(good(l.sends).wr_id == 98);
