@@ -139,8 +139,13 @@ void retire(queue_pair& qp, bool all) noexcept {
       motor.remind(r.completes);
       break;
     }
+    const bool failed = r.status != IBV_WC_SUCCESS;
     finish(qp, r.wr, r.status, r.byte_len);
     qp.stalled.pop_front();
+    if (!failed) continue;
+    // What overtook it may have had its effect, but is flushed like all behind a failure.
+    for (stalled_request& behind : qp.stalled) behind.executed = false;
+    break;
   }
 }
 
@@ -205,8 +210,9 @@ bool advance(queue_pair& qp) noexcept {
 }
 
 void flush_sends(queue_pair& qp) noexcept {
+  bool went_well = true;  // as long as all before did
   for (const stalled_request& r : qp.stalled) {
-    const bool went_well = r.executed && r.status == IBV_WC_SUCCESS;
+    went_well = went_well && r.executed && r.status == IBV_WC_SUCCESS;
     complete(qp, r.wr, went_well ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR, went_well ? r.byte_len : 0);
   }
   qp.stalled.clear();
