@@ -1,5 +1,6 @@
 #include "fabric.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -17,7 +18,8 @@
 namespace chorale::soft {
 namespace {
 
-constexpr std::int64_t join_patience_ns = 10'000'000'000;
+constexpr std::int64_t join_patience_ns = 30'000'000'000;
+constexpr std::int64_t longest_join_nap_ns = 20'000'000;
 
 std::uint64_t hash(std::string_view text) noexcept {
   std::uint64_t h = 0xcbf29ce484222325;
@@ -146,13 +148,18 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
 
   // The kernel frees this name when its holder dies.
   unique_fd startup;
+  // Hundreds that wait must not keep the one that works from its core: each naps for longer each time, and
+  // for another while than the others.
+  std::int64_t longest_nap_ns = 500'000;
   for (const std::int64_t begun = now_ns();;) {
     startup.reset(bind_name(prefix + "/lock"));
     if (startup.get() >= 0) break;
     if (errno != EADDRINUSE) return errno;
     if (now_ns() - begun > join_patience_ns) return ETIMEDOUT;
-    const timespec nap{0, 500'000};
+    const auto chance = static_cast<std::int64_t>(random_word() % 1024);
+    const timespec nap{0, longest_nap_ns / 2 + longest_nap_ns / 2 * chance / 1024};
     nanosleep(&nap, nullptr);
+    longest_nap_ns = std::min(longest_nap_ns * 3 / 2, longest_join_nap_ns);
   }
   if (const int status = find_registry(prefix, fabric_hash, joined)) return status;
   if (joined.shared == nullptr) {

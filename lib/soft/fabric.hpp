@@ -42,7 +42,7 @@ struct membership {
 
 /// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric
 /// where there is none. 0 or an errno: ENODEV (CHORALE_SOFT_FABRIC is no name), ETIMEDOUT (someone holds the
-/// start-up lock for longer than 10 s), ENOSPC (all slots taken), or that of a system call.
+/// start-up lock for longer than 30 s), ENOSPC (all slots taken), or that of a system call.
 int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept;
 /// Gives the slot back.
 void leave_fabric(membership& joined) noexcept;
