@@ -1,4 +1,4 @@
-// Datagrams, multicast, shared receive queues, completion channels.
+// Datagrams and completion channels between processes.
 #include <arpa/inet.h>
 #include <chrono>
 #include <fcntl.h>
@@ -9,27 +9,6 @@
 #include "soft_support.hpp"
 
 using namespace soft_test;
-
-namespace {
-
-ibv_gid group_gid(std::uint8_t last) {
-  ibv_gid g{};
-  g.raw[0] = 0xff;
-  g.raw[1] = 0x12;
-  g.raw[15] = last;
-  return g;
-}
-
-ibv_ah* group_ah(node& n, const ibv_gid& group) {
-  ibv_ah_attr a{};
-  a.is_global = 1;
-  a.grh.dgid = group;
-  a.dlid = 0xc001;
-  a.port_num = 1;
-  return soft().create_ah(n.pd, &a);
-}
-
-}  // namespace
 
 TEST_CASE("A datagram arrives with 40 bytes before it", "[soft]") {
   const bool global = GENERATE(false, true);
@@ -106,118 +85,6 @@ TEST_CASE("A datagram arrives with 40 bytes before it", "[soft]") {
         soft().destroy_qp(qp);
       });
   CHECK(report == "");
-}
-
-TEST_CASE("Multicast reaches every attached QP of the fabric, the sender's too", "[soft]") {
-  constexpr int members = 3;
-  const auto member = [](wire& line) {
-    node n;
-    ibv_qp* qp = make_qp(n, IBV_QPT_UD);
-    start_ud(qp);
-    const ibv_gid group = group_gid(7);
-    ibv_ah* ah = group_ah(n, group);
-    {
-      memory m(n, 8192, true);
-      const auto me = line.receive<std::uint64_t>();
-      for (std::uint64_t i = 0; i < 8; ++i)
-        expect(post_receive(qp, i, {sge(m, 100 * i, 100)}) == 0, "receive");
-      expect(soft().attach_mcast(qp, &group, 0xc001) == 0, "attach");
-      expect(soft().attach_mcast(qp, &group, 0xc001) == 0, "attach again");
-      line.meet();
-      std::memcpy(m.data + 4096, &me, 8);
-      expect(post_datagram(qp, {sge(m, 4096, 8)}, IBV_SEND_SIGNALED, ah, 0xffffff) == 0, "send");
-      std::uint64_t seen = 0;
-      for (int i = 0; i < members; ++i) {
-        const auto wc = wait(n.recv_cq);
-        std::uint64_t who = 0;
-        std::memcpy(&who, m.data + 100 * wc.wr_id + 40, 8);
-        expect(wc.byte_len == 48 && (wc.wc_flags & IBV_WC_GRH) != 0 && who < members, "a member's datagram");
-        seen |= 1U << who;
-      }
-      expect(seen == 7, "one of each member");
-      line.meet();
-      expect(soft().detach_mcast(qp, &group, 0xc001) == 0, "detach");
-      expect(soft().detach_mcast(qp, &group, 0xc001) == EINVAL, "detach twice");
-      line.meet();
-      expect(post_datagram(qp, {sge(m, 4096, 8)}, IBV_SEND_SIGNALED, ah, 0xffffff) == 0,
-             "send to an empty group");
-      line.meet();
-      expect(silent(n.recv_cq, 0.01), "nothing after detaching");
-      ibv_qp* rc = make_qp(n, IBV_QPT_RC);
-      expect(soft().attach_mcast(rc, &group, 0xc001) == EINVAL, "only UD QPs");
-      soft().destroy_qp(rc);
-      const ibv_gid unicast = n.gid;
-      expect(soft().attach_mcast(qp, &unicast, 0) == EINVAL, "only multicast GIDs");
-    }
-    soft().destroy_ah(ah);
-    expect(soft().destroy_qp(qp) == 0, "destroy");
-  };
-  std::vector<std::unique_ptr<child>> children;
-  for (int i = 0; i < members; ++i) children.push_back(std::make_unique<child>(member));
-  for (std::uint64_t i = 0; i < members; ++i) children[i]->line().send(i);
-  for (int phase = 0; phase < 4; ++phase) {
-    for (auto& c : children) c->line().receive<char>();
-    for (auto& c : children) c->line().send(char{1});
-  }
-  for (auto& c : children) CHECK(c->join() == "");
-}
-
-TEST_CASE("A shared receive queue serves several QPs and tells when it runs low", "[soft]") {
-  node n;
-  node m;
-  memory from(n, 4096, true);
-  memory to(m, 65536, true);
-  ibv_srq_init_attr init{};
-  init.attr.max_wr = 16;
-  init.attr.max_sge = 1;
-  ibv_srq* srq = soft().create_srq(m.pd, &init);
-  REQUIRE(srq != nullptr);
-  ibv_qp* senders[3];
-  ibv_qp* receivers[3];
-  for (int i = 0; i < 3; ++i) {
-    senders[i] = make_qp(n, IBV_QPT_RC);
-    receivers[i] = make_qp(m, IBV_QPT_RC, srq);
-    connect_rc(n, senders[i], receivers[i]->qp_num);
-    connect_rc(m, receivers[i], senders[i]->qp_num);
-  }
-  CHECK(post_receive(receivers[0], 1, {sge(to, 0, 8)}) == EINVAL);
-  for (std::uint64_t i = 0; i < 16; ++i) CHECK(post_receive(srq, i, {sge(to, 64 * i, 64)}) == 0);
-  CHECK(post_receive(srq, 16, {sge(to, 0, 64)}) == ENOMEM);
-  ibv_srq_attr limit{};
-  limit.srq_limit = 10;
-  CHECK(soft().modify_srq(srq, &limit, IBV_SRQ_LIMIT) == 0);
-  pollfd p{m.context->async_fd, POLLIN, 0};
-  for (std::uint64_t i = 0; i < 12; ++i) {
-    const std::uint64_t value = 1000 + i;
-    CHECK(post(senders[i % 3], IBV_WR_SEND, {{reinterpret_cast<std::uint64_t>(&value), 8, 0}},
-               IBV_SEND_INLINE | IBV_SEND_SIGNALED) == 0);
-    const auto wc = wait(m.recv_cq);
-    CHECK(wc.wr_id == i);
-    CHECK(wc.qp_num == receivers[i % 3]->qp_num);
-    std::uint64_t got = 0;
-    std::memcpy(&got, to.data + 64 * i, 8);
-    CHECK(got == value);
-    // 16 - 7 = 9 are left after the seventh: below the limit of 10 for the first time.
-    if (i < 6) CHECK(poll(&p, 1, 0) == 0);
-    if (i == 6) {
-      CHECK(poll(&p, 1, 2000) == 1);
-      ibv_async_event event{};
-      CHECK(soft().get_async_event(m.context, &event) == 0);
-      CHECK(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
-      CHECK(event.element.srq == srq);
-      soft().ack_async_event(&event);
-    }
-  }
-  CHECK(poll(&p, 1, 50) == 0);
-  CHECK(soft().query_srq(srq, &limit) == 0);
-  CHECK(limit.srq_limit == 0);
-  CHECK(limit.max_wr == 16);
-  CHECK(soft().destroy_srq(srq) == EBUSY);
-  for (int i = 0; i < 3; ++i) {
-    CHECK(soft().destroy_qp(senders[i]) == 0);
-    CHECK(soft().destroy_qp(receivers[i]) == 0);
-  }
-  CHECK(soft().destroy_srq(srq) == 0);
 }
 
 TEST_CASE("A completion channel wakes a process that blocks", "[soft]") {

@@ -169,19 +169,19 @@ TEST_CASE("requests that a type of queue pair does not have are refused", "[limi
       CHECK(next(l.sends).status != IBV_WC_SUCCESS);
     if (result == 0) return;  // it is in ERR now
   }
+}
+
+TEST_CASE("a datagram queue pair has sends only", "[limit]") {
+  rig r;
   queue_pair datagrams = r.datagram_pair();
   const address_handle way(r.domain, path_to(r.port, r.port.address));
-  conforms("an RDMA write on a datagram queue pair is refused when it is posted",
-           work(IBV_WR_RDMA_WRITE, {r.piece(0, 8)}).to(way, 1).try_post(datagrams), EINVAL,
-           {{"rxe", 0, "Soft-RoCE finds no opcode for it when it executes (rxe_req.c: next_opcode)"}});
+  CHECK(work(IBV_WR_RDMA_WRITE, {r.piece(0, 8)}).to(way, 1).try_post(datagrams) == EINVAL);
 }
 
 TEST_CASE("posting in states that cannot", "[limit]") {
   rig r;
   completion_queue queue(r.device, 16);
   queue_pair pair(r.domain, {.send = &queue, .recv = &queue});
-  conforms("a receive is refused in RESET", try_receive(pair, 1), EINVAL,
-           {{"rxe", 0, "the user-space driver writes to the ring without a look at the state (rxe.c)"}});
-  conforms("a send is refused in RESET", work(IBV_WR_SEND).try_post(pair), EINVAL,
-           {{"rxe", 0, "the user-space driver writes to the ring without a look at the state (rxe.c)"}});
+  CHECK(try_receive(pair, 1) == EINVAL);
+  CHECK(work(IBV_WR_SEND).try_post(pair) == EINVAL);
 }
