@@ -66,10 +66,7 @@ TEST_CASE("a remote key opens its region and no byte more", "[key]") {
 
 TEST_CASE("the local key is not the remote key", "[key]") {
   rig r;
-  const bool same = r.buffer.lkey() == r.buffer.rkey();
-  holds("lkey and rkey of a region differ", !same,
-        {{"rxe", false, "Soft-RoCE gives one number for both (rxe_mr.c: rxe_mr_init)"}});
-  if (same) return skip("lkey and rkey are the same number");
+  if (r.buffer.lkey() == r.buffer.rkey()) return skip("lkey and rkey of a region are the same number");
   CHECK(status_of(r, IBV_WR_RDMA_WRITE, {address(r, remote), r.buffer.lkey()}, 8) == IBV_WC_REM_ACCESS_ERR);
   joined l(r);
   ibv_sge piece = r.piece(0, 8);
