@@ -13,6 +13,7 @@ soft_counters read_soft_counters(const ibv_context* context) noexcept {
           .held = e.held.load(),
           .overtaken = e.overtaken.load(),
           .scattered = e.scattered.load(),
+          .disordered = e.disordered.load(),
           .changed = e.changed.load(),
           .reordered = e.reordered.load(),
           .lost = e.lost.load(),

@@ -72,6 +72,7 @@ struct engine_counters {
   std::atomic<std::uint64_t> held{0};
   std::atomic<std::uint64_t> overtaken{0};
   std::atomic<std::uint64_t> scattered{0};
+  std::atomic<std::uint64_t> disordered{0};
   std::atomic<std::uint64_t> changed{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> lost{0};

@@ -140,7 +140,8 @@ TEST_CASE("Writes and sends of one connection arrive whole and in order", "[defe
     INFO("seed " << seed);
     const deferred engine(seed);
     pair l;
-    unordered += soft().query_qp_data_in_order(l.a, IBV_WR_RDMA_WRITE, 0) == 0 ? 1 : 0;
+    const bool ordered = soft().query_qp_data_in_order(l.a, IBV_WR_RDMA_WRITE, 0) == 1;
+    unordered += ordered ? 0 : 1;
     for (std::size_t i = 0; i < l.from.bytes; ++i) l.from.data[i] = static_cast<unsigned char>(random());
     for (int message = 0; message < 8; ++message) {
       const std::size_t to = random() % 200;
@@ -165,6 +166,7 @@ TEST_CASE("Writes and sends of one connection arrive whole and in order", "[defe
     }
     CHECK(read_soft_counters(l.here.context).held > 0);
     CHECK(read_soft_counters(l.here.context).scattered > 0);
+    CHECK((read_soft_counters(l.here.context).disordered == 0) == ordered);
   }
   CHECK(unordered > 2);
   CHECK(unordered < 18);
@@ -241,12 +243,14 @@ TEST_CASE("A fault shows after all that came before it, and flushes what came af
     REQUIRE(l.write(8) == 0);
     REQUIRE(post(l.a, IBV_WR_RDMA_WRITE, {sge(l.from, 0, 8)}, IBV_SEND_SIGNALED, l.to.address(),
                  l.to.mr->rkey ^ 0x5500U) == 0);
-    REQUIRE(l.write(8, 0) == 0);
+    std::memset(l.from.data + 128, 7, 8);
+    REQUIRE(post(l.a, IBV_WR_RDMA_WRITE, {sge(l.from, 128, 8)}, 0, l.to.address() + 128, l.to.mr->rkey) == 0);
     CHECK(wait(l.here.send_cq).opcode == IBV_WC_RDMA_READ);
     CHECK(wait(l.here.send_cq).status == IBV_WC_SUCCESS);
     CHECK(wait(l.here.send_cq).status == IBV_WC_REM_ACCESS_ERR);
     CHECK(wait(l.here.send_cq).status == IBV_WC_WR_FLUSH_ERR);
     CHECK(state_of(l.a) == IBV_QPS_ERR);
+    CHECK(all_are(l.to.data + 128, 8, 0));
   }
 }
 
