@@ -74,6 +74,19 @@ TEST_CASE("a completion queue that is full to the last entry is well", "[complet
   CHECK_FALSE(next_event(r, quiet));
 }
 
+TEST_CASE("each completion that is polled makes room for one", "[completion queue]") {
+  rig r;
+  joined l(r, {.send_depth = 256, .entries = 16});
+  const auto entries = static_cast<std::uint64_t>(l.sends.entries());
+  for (std::uint64_t id = 0; id < entries; ++id) rdma(r, IBV_WR_RDMA_WRITE, 0, 8).id(id).post(l.left);
+  for (std::uint64_t id = 0; id < 3 * entries; ++id) {
+    CHECK(good(l.sends).wr_id == id);
+    rdma(r, IBV_WR_RDMA_WRITE, 0, 8).id(entries + id).post(l.left);
+  }
+  for (std::uint64_t id = 3 * entries; id < 4 * entries; ++id) CHECK(good(l.sends).wr_id == id);
+  CHECK_FALSE(next_event(r, quiet));
+}
+
 TEST_CASE("a completion queue keeps its entries when it is resized", "[completion queue]") {
   rig r;
   joined l(r, {.send_depth = 64, .entries = 32});
