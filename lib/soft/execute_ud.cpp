@@ -128,7 +128,6 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < bytes) return drop(base);
     const std::uint32_t now = record.state.load(std::memory_order_seq_cst);
     if (now < IBV_QPS_RTR || now == IBV_QPS_ERR) return;
-    limit = drop_receive(*queue);
     completion c{};
     c.wr_id = taken.wr_id;
     c.opcode = IBV_WC_RECV;
@@ -143,6 +142,8 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     }
     bad_key = !scatter(self, regions, *target, taken, d, payload);
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
+    // Not before: a sender that dies in the midst of its copy has taken nothing.
+    limit = drop_receive(*queue);
     push_completion(self, *target, record.receive_cq.load(std::memory_order_relaxed), c, d.solicited);
   }
   if (bad_key) fail_responder(*target, record, IBV_EVENT_QP_FATAL);

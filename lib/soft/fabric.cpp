@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -28,20 +29,15 @@ std::uint64_t hash(std::string_view text) noexcept {
   return h * 0x9e3779b97f4a7c15;
 }
 
-bool is_name(std::string_view text) noexcept {
-  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  return !text.empty() && text.size() <= 40 && text.find_first_not_of(letters) == std::string_view::npos;
-}
-
 /// False if the environment asks for something that is no name.
 bool fabric_name(std::string& name) {
   if (const char* chosen = std::getenv("CHORALE_SOFT_FABRIC")) {
     name = chosen;
-    return is_name(name);
+    return is_fabric_name(name);
   }
   const char* job = std::getenv("PMIX_NAMESPACE");
   name = job == nullptr || *job == '\0' ? "default" : job;
-  if (!is_name(name)) {  // launchers put '@' and more into theirs
+  if (!is_fabric_name(name)) {  // launchers put '@' and more into theirs
     char hashed[32];
     std::snprintf(hashed, sizeof hashed, "job-%016llx", static_cast<unsigned long long>(hash(name)));
     name = hashed;
@@ -79,15 +75,11 @@ int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membersh
   FILE* names = std::fopen("/proc/self/net/unix", "re");
   if (names == nullptr) return errno;
   char line[512];
-  const std::string marker = "@" + prefix + "/";
   int status = 0;
   while (joined.shared == nullptr && std::fgets(line, sizeof line, names) != nullptr) {
-    const char* found = std::strstr(line, marker.c_str());
-    unsigned slot = 0;
-    int pid = 0;
-    int fd = 0;
-    if (found == nullptr || std::sscanf(found + marker.size(), "%u/%d/%d", &slot, &pid, &fd) != 3) continue;
-    unique_fd opened{open_memory(pid, fd, 0, sizeof(registry))};
+    member_name found{};
+    if (!read_member_name(line, prefix, found)) continue;
+    unique_fd opened{open_memory(found.pid, found.registry_fd, 0, sizeof(registry))};
     if (opened.get() < 0) continue;
     registry* mapped = map_registry(opened.get());
     if (mapped == nullptr) continue;
@@ -177,6 +169,28 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
 }
 
 }  // namespace
+
+bool is_fabric_name(std::string_view name) noexcept {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && name.size() <= 40 && name.find_first_not_of(letters) == std::string_view::npos;
+}
+
+bool read_member_name(std::string_view line, std::string_view prefix, member_name& found) noexcept {
+  const auto begin = line.find('@');
+  if (begin == std::string_view::npos) return false;
+  std::string_view rest = line.substr(begin + 1);
+  if (!rest.starts_with(prefix)) return false;
+  rest.remove_prefix(prefix.size());
+  const auto read = [&](auto& number) {
+    if (!rest.starts_with('/')) return false;
+    const char* end = rest.data() + rest.size();
+    const auto [stop, status] = std::from_chars(rest.data() + 1, end, number);
+    rest = {stop, static_cast<std::size_t>(end - stop)};
+    return status == std::errc{};
+  };
+  if (!read(found.slot) || !read(found.pid) || !read(found.registry_fd)) return false;
+  return found.slot < slot_count && found.pid > 0 && found.registry_fd >= 0 && (rest.empty() || rest == "\n");
+}
 
 void unique_fd::reset(int fd) noexcept {
   if (fd_ >= 0) close(fd_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 
 #include "layout.hpp"
@@ -39,6 +40,17 @@ struct membership {
   std::uint32_t generation = 0;
   unique_fd name;  ///< abstract socket; its name vanishes with the process
 };
+
+/// Where a member of a fabric can be found.
+struct member_name {
+  std::uint32_t slot;
+  pid_t pid;
+  int registry_fd;
+};
+/// True if `name` can be CHORALE_SOFT_FABRIC.
+bool is_fabric_name(std::string_view name) noexcept;
+/// Reads a line of /proc/net/unix; false if it names no member of the fabric with this prefix.
+bool read_member_name(std::string_view line, std::string_view prefix, member_name& found) noexcept;
 
 /// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric
 /// where there is none. 0 or an errno: ENODEV (CHORALE_SOFT_FABRIC is no name), ETIMEDOUT (someone holds the

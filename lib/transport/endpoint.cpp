@@ -22,20 +22,7 @@ std::uint64_t hash_text(std::string_view text) {
 
 }  // namespace
 
-/// What a rank tells all others of itself before they can talk.
-struct endpoint::card {
-  static constexpr std::uint32_t binary_interface = 1;
-  std::uint32_t version;
-  std::uint32_t qp_number;
-  verbs::endpoint_address address;
-  std::uint64_t block_bytes;
-  std::uint32_t blocks;
-  std::int32_t mtu;
-  char transport[32];
-  char device[32];
-  host_identity host;
-  cpu_mask cpus;
-};
+struct endpoint::card : rank_card {};
 
 endpoint::endpoint(const group_view& group, const config& settings, std::string_view transport,
                    const datagram_port::options& port)
@@ -84,7 +71,7 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
   for (int r = 0; r < size_; ++r) {
     const auto& raw = cards.at(static_cast<std::size_t>(r));
     card theirs{};
-    if (raw.size() != sizeof theirs) {
+    if (!read_card(raw, theirs)) {
       throw error(
           errc::bootstrap_failed,
           fmt::format("rank {} sent a card of {} bytes, rank {} expects {}: they use different versions of "
@@ -92,7 +79,6 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
                       r, raw.size(), rank_, sizeof theirs),
           {r});
     }
-    std::memcpy(&theirs, raw.data(), sizeof theirs);
     card_fits(r, theirs, mine);
     addresses_.push_back(theirs.address);
     hosts_.push_back(theirs.host.text());
@@ -181,16 +167,11 @@ void endpoint::broadcast_datagram(std::uint16_t kind, std::span<const std::byte>
 }
 
 void endpoint::receive(std::span<const std::byte> datagram) {
-  datagram_header head;
-  if (datagram.size() < sizeof head) return;
-  std::memcpy(&head, datagram.data(), sizeof head);
-  const auto body = datagram.subspan(sizeof head);
   // Anything that is not from this job is none of our business.
-  if (head.magic != datagram_header::expected_magic || head.job != job_ || head.source < 0 ||
-      head.source >= size_ || head.bytes != body.size())
-    return;
-  const int from = head.source;
-  switch (static_cast<datagram_kind>(head.kind)) {
+  const auto read = read_datagram(datagram, job_, size_);
+  if (!read) return;
+  const auto [from, kind, body] = *read;
+  switch (static_cast<datagram_kind>(kind)) {
     case datagram_kind::question: {
       std::uint64_t number = 0;
       if (body.size() != sizeof number) return;
@@ -201,10 +182,7 @@ void endpoint::receive(std::span<const std::byte> datagram) {
       return;
     }
     case datagram_kind::answer: {
-      status_answer theirs;
-      if (body.size() != sizeof theirs) return;
-      std::memcpy(static_cast<void*>(&theirs), body.data(), sizeof theirs);
-      answers_[static_cast<std::size_t>(from)] = theirs;
+      if (const auto theirs = read_answer(body)) answers_[static_cast<std::size_t>(from)] = *theirs;
       return;
     }
     case datagram_kind::notice:
@@ -214,7 +192,7 @@ void endpoint::receive(std::span<const std::byte> datagram) {
       note_departure(from);
       return;
     default:
-      on_datagram(from, head.kind, body);
+      on_datagram(from, kind, body);
       return;
   }
 }

@@ -3,7 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <type_traits>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/status.hpp>
+#include <chorale/verbs/address.hpp>
+
+#include "host.hpp"
 
 namespace chorale::transport {
 
@@ -41,5 +49,37 @@ struct failure_notice {
 };
 static_assert(std::is_trivially_copyable_v<failure_notice> &&
               offsetof(failure_notice, text) == failure_notice::bytes_without_text);
+
+/// What a rank tells all others of itself before they can talk.
+struct rank_card {
+  static constexpr std::uint32_t binary_interface = 1;
+  std::uint32_t version;
+  std::uint32_t qp_number;
+  verbs::endpoint_address address;
+  std::uint64_t block_bytes;
+  std::uint32_t blocks;
+  std::int32_t mtu;
+  char transport[32];
+  char device[32];
+  host_identity host;
+  cpu_mask cpus;
+};
+static_assert(std::is_trivially_copyable_v<rank_card>);
+
+/// False if these bytes are no card. Its texts end, whatever the bytes say.
+bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept;
+
+struct received_datagram {
+  int source;
+  std::uint16_t kind;
+  std::span<const std::byte> body;
+};
+/// Nothing if it is not from a rank of this job of `size` ranks.
+std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
+                                               int size) noexcept;
+/// Nothing if these bytes are no answer.
+std::optional<status_answer> read_answer(std::span<const std::byte> body) noexcept;
+/// The failure that rank `from` tells of, its ranks within 0..size-1; nothing if these bytes tell of none.
+std::optional<error> read_notice(int from, int size, std::span<const std::byte> body);
 
 }  // namespace chorale::transport

@@ -228,15 +228,8 @@ void endpoint::tell_failure() noexcept {
 }
 
 void endpoint::take_notice(int from, std::span<const std::byte> body) {
-  failure_notice n{};
-  if (body.size() < failure_notice::bytes_without_text || body.size() > sizeof n || failure_ || notice_)
-    return;
-  std::memcpy(&n, body.data(), body.size());
-  n.bytes = std::min(n.bytes, static_cast<std::uint32_t>(body.size() - failure_notice::bytes_without_text));
-  n.rank_count = std::clamp(n.rank_count, 0, 8);
-  notice_.emplace(static_cast<errc>(n.code),
-                  fmt::format("rank {} reports: {}", from, std::string_view{n.text, n.bytes}),
-                  std::vector<int>(n.ranks, n.ranks + n.rank_count));
+  if (failure_ || notice_) return;
+  if (auto told = read_notice(from, size_, body)) notice_.emplace(std::move(*told));
 }
 
 }  // namespace chorale::transport

@@ -2,7 +2,7 @@
 """Jobs on soft0 beside other jobs and users, in surroundings that are not kind, and with many ranks.
 
 Usage: jobs.py RANKS UNDER_FILTER [CLASS...], the programs of ranks.cpp and under_filter.cpp. Where there is no launcher
-it skips (77). CHORALE_TEST_RANKS: ranks of the class Many (default 256).
+it skips (77). CHORALE_TEST_RANKS: ranks of the class Many (default 64; tools/soak many takes 256).
 """
 import os
 import pathlib
@@ -161,7 +161,7 @@ class Many(Case):
     """More ranks than anybody has cores."""
 
     def test_many(self):
-        ranks = int(os.environ.get("CHORALE_TEST_RANKS", "256"))
+        ranks = int(os.environ.get("CHORALE_TEST_RANKS", "64"))
         for mode in os.environ.get("CHORALE_TEST_MODE", "calm").split(","):
             found = self.run_job(self.job(ranks, RANKS, mode))
             print(f"{mode}: {found}", flush=True)

@@ -1,0 +1,51 @@
+// What other ranks sent, read with care: a stray or torn message must do no harm.
+#include "messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace chorale::transport {
+
+bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
+  if (bytes.size() != sizeof card) return false;
+  std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
+  for (const std::span<char> text : {std::span<char>{card.transport}, std::span<char>{card.device},
+                                     std::span<char>{card.host.name}, std::span<char>{card.host.boot}})
+    text.back() = '\0';
+  return true;
+}
+
+std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
+                                               int size) noexcept {
+  datagram_header head;
+  if (bytes.size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto body = bytes.subspan(sizeof head);
+  if (head.magic != datagram_header::expected_magic || head.job != job || head.source < 0 ||
+      head.source >= size || head.bytes != body.size())
+    return std::nullopt;
+  return received_datagram{head.source, head.kind, body};
+}
+
+std::optional<status_answer> read_answer(std::span<const std::byte> body) noexcept {
+  status_answer theirs;
+  if (body.size() != sizeof theirs) return std::nullopt;
+  std::memcpy(static_cast<void*>(&theirs), body.data(), sizeof theirs);
+  return theirs;
+}
+
+std::optional<error> read_notice(int from, int size, std::span<const std::byte> body) {
+  failure_notice n{};
+  if (body.size() < failure_notice::bytes_without_text || body.size() > sizeof n) return std::nullopt;
+  std::memcpy(&n, body.data(), body.size());
+  n.bytes = std::min(n.bytes, static_cast<std::uint32_t>(body.size() - failure_notice::bytes_without_text));
+  n.rank_count = std::clamp(n.rank_count, 0, 8);
+  std::vector<int> ranks(n.ranks, n.ranks + n.rank_count);
+  std::erase_if(ranks, [size](int rank) { return rank < 0 || rank >= size; });
+  return error{static_cast<errc>(n.code),
+               fmt::format("rank {} reports: {}", from, std::string_view{n.text, n.bytes}), std::move(ranks)};
+}
+
+}  // namespace chorale::transport
