@@ -245,6 +245,10 @@ TEST_CASE("a transition from another state than the one named is refused", "[sta
   rig r;
   subject s(r, IBV_QPT_RC);
   REQUIRE(s.go_to(IBV_QPS_RTR));
+  // With all that RTR to RTS requires, but from RTS.
+  CHECK(s.modify(IBV_QPS_RTS, IBV_QPS_RTS,
+                 IBV_QP_CUR_STATE | required(IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS)) == EINVAL);
+  CHECK(s.pair.state() == IBV_QPS_RTR);
   // RTS to RTS takes no required attribute: it would be right if the queue pair were there.
   conforms("IBV_QP_CUR_STATE must name the state that the queue pair is in",
            s.modify(IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_CUR_STATE), EINVAL,
