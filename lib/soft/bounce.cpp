@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <type_traits>
 
 #include "copy.hpp"
 
@@ -77,23 +78,28 @@ bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint
 
 void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
                std::atomic<std::uint64_t>& served) noexcept {
-  const std::uint32_t length = slot.length;
-  auto* memory = reinterpret_cast<unsigned char*>(slot.address);
-  const bool atomic =
-      slot.operation == bounce_operation::fetch_add || slot.operation == bounce_operation::compare_swap;
-  if (length > bounce_bytes || (atomic && (length != 8 || slot.address % 8 != 0)) ||
-      !reachable(own, slot.key, slot.address, length)) {
+  // Read once: the peer could change them between check and use.
+  const auto once = [](const auto& field) {
+    return *const_cast<const volatile std::remove_cvref_t<decltype(field)>*>(&field);
+  };
+  const std::uint32_t length = once(slot.length);
+  const std::uint64_t address = once(slot.address);
+  const bounce_operation operation = once(slot.operation);
+  auto* memory = reinterpret_cast<unsigned char*>(address);
+  const bool atomic = operation == bounce_operation::fetch_add || operation == bounce_operation::compare_swap;
+  if (length > bounce_bytes || (atomic && (length != 8 || address % 8 != 0)) ||
+      !reachable(own, once(slot.key), address, length)) {
     slot.error = EFAULT;
   } else {
     slot.error = 0;
-    if (slot.operation == bounce_operation::write) {
+    if (operation == bounce_operation::write) {
       ordered_copy(memory, slot.data, length);
-    } else if (slot.operation == bounce_operation::read) {
+    } else if (operation == bounce_operation::read) {
       std::memcpy(slot.data, memory, length);
     } else {
       const lock_guard lock(own.atomics_lock, me);
       if (lock)
-        slot.result = atomic_here(memory, slot.operation, slot.operand[0], slot.operand[1]);
+        slot.result = atomic_here(memory, operation, slot.operand[0], slot.operand[1]);
       else
         slot.error = EBUSY;
     }

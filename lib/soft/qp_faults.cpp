@@ -56,8 +56,9 @@ void take_responder_error(queue_pair& qp) noexcept {
   }
   flush_receives(qp);
   // Another process wrote the code: nothing but these three is believed.
-  const auto event = static_cast<ibv_event_type>(code - 1);
-  raise(qp, event == IBV_EVENT_QP_REQ_ERR || event == IBV_EVENT_QP_ACCESS_ERR ? event : IBV_EVENT_QP_FATAL);
+  const std::uint32_t event = code - 1;
+  const bool known = event == IBV_EVENT_QP_REQ_ERR || event == IBV_EVENT_QP_ACCESS_ERR;
+  raise(qp, known ? static_cast<ibv_event_type>(event) : IBV_EVENT_QP_FATAL);
 }
 
 void take_completion_error(queue_pair& qp) noexcept {

@@ -13,13 +13,16 @@ constexpr std::uint64_t entry_bytes(std::uint32_t sges) noexcept {
   return sizeof(receive_entry) + std::uint64_t{sges} * sizeof(shared_sge);
 }
 
-/// The entry at a position; nullptr if the record is not sound.
-receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_t position) noexcept {
+/// The entry at a position, with room for `sges`; nullptr if the record is not sound.
+receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_t position,
+                        std::uint32_t& sges) noexcept {
   const std::uint64_t mask = queue.mask.load(std::memory_order_relaxed);
-  const std::uint32_t sges = queue.sge_limit.load(std::memory_order_relaxed);
+  sges = queue.sge_limit.load(std::memory_order_relaxed);
   if (sges > max_sge) return nullptr;
   const std::uint64_t bytes = entry_bytes(sges);
-  auto* ring = at<unsigned char>(base, queue.ring.load(std::memory_order_relaxed), (mask + 1) * bytes);
+  const std::uint64_t place = queue.ring.load(std::memory_order_relaxed);
+  if (place % alignof(receive_entry) != 0) return nullptr;
+  auto* ring = at<unsigned char>(base, place, (mask + 1) * bytes);
   return ring == nullptr ? nullptr : reinterpret_cast<receive_entry*>(ring + (position & mask) * bytes);
 }
 
@@ -28,12 +31,13 @@ receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_
 bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept {
   const std::uint64_t head = queue.head.load(std::memory_order_relaxed);
   if (head == queue.tail.load(std::memory_order_acquire)) return false;
-  const receive_entry* entry = entry_at(base, queue, head);
+  std::uint32_t room = 0;
+  const receive_entry* entry = entry_at(base, queue, head, room);
   if (entry == nullptr) return false;
   taken.wr_id = entry->wr_id;
   taken.pd = queue.pd.load(std::memory_order_relaxed);
   const std::uint32_t count = entry->sge_count;
-  taken.count = std::min({count, queue.sge_limit.load(std::memory_order_relaxed), max_sge});
+  taken.count = std::min(count, room);
   const auto* sges = reinterpret_cast<const shared_sge*>(entry + 1);
   std::copy_n(sges, taken.count, taken.sges);
   return true;
@@ -131,8 +135,9 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
       if (bad != nullptr) *bad = wr;
       break;
     }
-    receive_entry* entry = entry_at(self.own(), r, tail);
-    if (entry == nullptr) {
+    std::uint32_t room = 0;
+    receive_entry* entry = entry_at(self.own(), r, tail, room);
+    if (entry == nullptr || static_cast<std::uint32_t>(wr->num_sge) > room) {
       if (bad != nullptr) *bad = wr;
       return EINVAL;
     }
