@@ -248,6 +248,17 @@ void use_contexts(queue_pair& qp) noexcept {
 
 }  // namespace
 
+bool is_harmless(queue_pair& qp, const work_request& wr) noexcept {
+  if (wr.opcode != IBV_WR_RDMA_WRITE || wr.bytes > max_message_bytes) return false;
+  const qp_record* record = find_target(qp);
+  std::array<local_piece, max_sge> pieces;
+  return record != nullptr &&
+         (record->access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_WRITE) != 0 &&
+         gather(qp, wr, 0, pieces) &&
+         (wr.bytes == 0 ||
+          find_remote(qp, *record, wr.rkey, wr.remote_address, wr.bytes, IBV_ACCESS_REMOTE_WRITE) != nullptr);
+}
+
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
   qp_record* record = find_target(qp);
   if (record == nullptr) [[unlikely]] {

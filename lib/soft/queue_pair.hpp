@@ -108,6 +108,9 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
 
 /// Executes on a connected target (RC, UC). The caller holds the QP's send lock.
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
+/// True for an RDMA write that will succeed. A request that fails must not overtake others: the target takes
+/// requests in their order, so those before it would have had their answer.
+bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;
 /// Executes a datagram send. Never waits: what cannot be delivered is lost.
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 

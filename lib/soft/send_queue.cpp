@@ -105,8 +105,8 @@ void keep(stalled_request& kept, const work_request& wr) {
   kept.wr.sge_count = static_cast<std::uint32_t>(kept.sges.size());
 }
 
-/// Executes what may be executed now: in order, but that writes and sends without a fence may overtake a read
-/// or an atomic operation which the deferred engine holds.
+/// Executes what may be executed now: in order, but that writes without a fence may overtake a read or an
+/// atomic operation which the deferred engine holds.
 void execute_queue(queue_pair& qp, bool all) noexcept {
   engine& motor = qp.owner->motor();
   bool overtakes = false;
@@ -115,7 +115,7 @@ void execute_queue(queue_pair& qp, bool all) noexcept {
       if (r.status != IBV_WC_SUCCESS) return;
       continue;
     }
-    if (overtakes && ((r.wr.flags & IBV_SEND_FENCE) != 0 || reads_back(r.wr.opcode))) return;
+    if (overtakes && ((r.wr.flags & IBV_SEND_FENCE) != 0 || !is_harmless(qp, r.wr))) return;
     if (!all && motor.now() < r.due) {
       motor.remind(r.due);
       if (!r.may_be_overtaken) return;
