@@ -23,6 +23,10 @@ class Setup:
     def wrapper(self):
         return [os.path.join(self.build, "tools", "chorale-soft")] if self.preload else []
 
+    def place(self, _side):
+        """Words before the wrapper that say where the server (0) or the client (1) runs."""
+        return []
+
     def environment(self, extra):
         env = dict(os.environ)
         if self.preload:  # nobody else's programs are in the fabric
@@ -145,12 +149,12 @@ def run_pair(setup, variables, program, arguments, refusal):
     env = setup.environment(variables)
     deadline = time.monotonic() + setup.timeout
     with tempfile.TemporaryFile("w+") as server_says, tempfile.TemporaryFile("w+") as client_says:
-        server = start(command, env, server_says)
+        server = start(setup.place(0) + command, env, server_says)
         client = None
         try:
             while not is_listening(port) and server.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
-            client = start(command + ["127.0.0.1"], env, client_says)
+            client = start(setup.place(1) + command + ["127.0.0.1"], env, client_says)
             code = wait(client, deadline)
             codes = [wait(server, min(deadline, time.monotonic() + 10)), code]
         finally:
