@@ -100,9 +100,7 @@ def pair_arguments(setup, program, arguments, port):
         return common + ([] if "-n" in arguments else ["-n", "100"])
     if not setup.preload:
         common += ["-x", str(setup.gid)]
-    if "-a" in arguments:
-        return common + ["-F", "-n", "20"]
-    return common + ["-F", "-n", "200"]
+    return common + ["-F"] + ([] if "-n" in arguments else ["-n", "200"])
 
 
 def start(command, env, output):
