@@ -50,7 +50,7 @@ void ask(wire& line, bool expect_bounce) {
     std::mt19937 generator{7};
     for (std::size_t i = 0; i < room; ++i) from.data[i] = static_cast<unsigned char>(generator());
     const auto finished = [&] { return wait(n.send_cq).status == IBV_WC_SUCCESS; };
-    for (const std::size_t bytes : {1, 7, 8, 63, 4096, 65535, 65536, 65537, 200'001}) {
+    for (const unsigned bytes : {1U, 7U, 8U, 63U, 4096U, 65535U, 65536U, 65537U, 200'001U}) {
       const std::size_t here = generator() % 997;
       const std::size_t there = generator() % 991;
       expect(post(qp, IBV_WR_RDMA_WRITE, {sge(from, here, bytes)}, IBV_SEND_SIGNALED, to.memory + there,
