@@ -176,7 +176,7 @@ void endpoint::receive(std::span<const std::byte> datagram) {
       std::uint64_t number = 0;
       if (body.size() != sizeof number) return;
       std::memcpy(&number, body.data(), sizeof number);
-      const status_answer mine{*status_, number};
+      const status_answer mine{status_, number};
       send_datagram(from, static_cast<std::uint16_t>(datagram_kind::answer),
                     std::as_bytes(std::span{&mine, 1}));
       return;
@@ -202,13 +202,8 @@ void endpoint::progress() {
   on_progress();
 }
 
-void endpoint::place_status(status_page* place) noexcept {
-  *place = *status_;
-  status_ = place;
-}
-
 epoch endpoint::current() const noexcept {
-  const call* c = status_->find(number_);
+  const call* c = status_.find(number_);
   return {number_, c == nullptr ? 0 : c->signature()};
 }
 

@@ -30,9 +30,7 @@ struct rc::connect_message {
   std::uint32_t qp_number;
   std::uint32_t psn;
   std::uint64_t inbox;
-  std::uint64_t status;
   std::uint32_t inbox_key;
-  std::uint32_t status_key;
   std::uint32_t hears_you;
   std::uint32_t wants_answer;
 };
@@ -47,10 +45,6 @@ rc::rc(const group_view& group, const config& settings)
       inline_wanted_(device().is_soft() ? static_cast<std::uint32_t>(layout_.block_size)
                                         : inline_on_hardware) {
   links_.resize(static_cast<std::size_t>(size()));
-  const pool_block block = pool_.take(sizeof(status_page));
-  status_slot_ = new (block.data) status_page{};
-  status_rkey_ = block.rkey;
-  place_status(status_slot_);
   // Each connection adds two signalled requests of the queue's halves, a one-sided request and a probe.
   const long long entries = 64LL + 8LL * size();
   cq_.emplace(device(), static_cast<int>(std::min<long long>(entries, device().attributes().max_cqe)));
@@ -99,8 +93,6 @@ void rc::send_connect(link& l) {
   m.psn = l.psn;
   m.inbox = reinterpret_cast<std::uintptr_t>(l.inbox.data);
   m.inbox_key = l.inbox.rkey;
-  m.status = reinterpret_cast<std::uintptr_t>(status_slot_);
-  m.status_key = status_rkey_;
   m.hears_you = l.receiving ? 1 : 0;
   m.wants_answer = l.ready ? 0 : 1;
   send_datagram(l.peer, connect_kind, std::as_bytes(std::span{&m, 1}));
@@ -129,8 +121,6 @@ void rc::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> bo
   if (!l.receiving) {
     l.remote_inbox = m.inbox;
     l.remote_inbox_key = m.inbox_key;
-    l.remote_status = m.status;
-    l.remote_status_key = m.status_key;
     verbs::connection c;
     c.remote_qp = m.qp_number;
     c.remote_psn = m.psn;

@@ -40,7 +40,7 @@ steady::duration vigil::look(bool mind_deadline) {
   if (start_ == steady::time_point{}) {
     start_ = now;
     next_probe_ = now + first_probe;
-    owner_->status_->waiting_for = peer_;
+    owner_->status_.waiting_for = peer_;
   }
   owner_->progress();
   owner_->check();
@@ -73,7 +73,7 @@ void endpoint::check() {
 }
 
 void endpoint::left(int peer) {
-  const call* mine = status_->find(number_);
+  const call* mine = status_.find(number_);
   lost(peer, fmt::format("it has left: it destroyed its communicator while this rank is in {}",
                          mine ? mine->describe() : "a call"));
 }
@@ -108,7 +108,7 @@ void endpoint::mismatch(int peer, epoch now) {
     }
   }
   if (!knows()) check();
-  const call* mine = status_->find(now.number);
+  const call* mine = status_.find(now.number);
   const call* theirs = answer ? answer->find(now.number) : nullptr;
   if (theirs != nullptr && theirs->signature() == now.signature) return;
   std::string what =
@@ -169,7 +169,7 @@ void endpoint::report_deadline(int peer, epoch now) {
     if (theirs != nullptr && theirs->signature() != now.signature) mismatch(r, now);
     if (answer->current < now.number) late.push_back(r);
   }
-  const call* mine = status_->find(now.number);
+  const call* mine = status_.find(now.number);
   std::string what =
       fmt::format("rank {} waited {} ms in {} (call {}) for rank {}", rank_, settings_.deadline.count(),
                   mine ? mine->describe() : "a call", now.number, peer);

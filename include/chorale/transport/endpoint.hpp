@@ -70,10 +70,10 @@ class endpoint {
   epoch begin(const call& c) {
     if (failure_) [[unlikely]]
       throw_poisoned();
-    status_->begin(++number_, c);
+    status_.begin(++number_, c);
     return {number_, c.signature()};
   }
-  void complete(epoch now) noexcept { status_->completed = now.number; }
+  void complete(epoch now) noexcept { status_.completed = now.number; }
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
   void fail(const std::exception_ptr& why) noexcept;
 
@@ -196,8 +196,6 @@ class endpoint {
   void read_datagrams() {
     port_->poll([this](std::span<const std::byte> d) { receive(d); });
   }
-  /// This rank's status, for one-sided reads: `place_status` moves it into registered memory.
-  void place_status(status_page* place) noexcept;
   [[nodiscard]] epoch current() const noexcept;
 
  private:
@@ -231,8 +229,7 @@ class endpoint {
   std::vector<verbs::endpoint_address> addresses_;
   std::vector<std::string> hosts_;
   std::vector<bool> departed_;
-  status_page own_status_;
-  status_page* status_ = &own_status_;
+  status_page status_;
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
   std::optional<error> notice_;

@@ -128,8 +128,6 @@ class rc final : public endpoint {
 
   mailbox_layout layout_;
   registered_pool pool_;
-  status_page* status_slot_ = nullptr;
-  std::uint32_t status_rkey_ = 0;
   std::optional<verbs::completion_queue> cq_;
   std::vector<std::unique_ptr<link>> links_;
   std::vector<link*> open_links_;
@@ -147,18 +145,14 @@ struct rc::link {
   std::uint32_t psn = 0;
   pool_block inbox;    ///< written by the peer
   pool_block staging;  ///< source of messages that cannot go inline; made when first needed
-  pool_block probe;    ///< where the peer's status is read to
   std::uint64_t remote_inbox = 0;
-  std::uint64_t remote_status = 0;
   std::uint32_t remote_inbox_key = 0;
-  std::uint32_t remote_status_key = 0;
   bool receiving = false;  ///< our queue pair takes what the peer sends
   bool ready = false;      ///< the peer's takes what we send
   bool separate_counter =
       false;  ///< the device does not place data in order: the counter needs a write of its own
   bool notification_due = false;
-  std::uint64_t probe_ticket = 0;  ///< request number of the status read under way, 0 if there is none
-  epoch probe_now;                 ///< ... and the call that it is about
+  std::uint64_t probe_ticket = 0;  ///< request number of the probe under way, 0 if there is none
   std::uint64_t sent = 0;          ///< messages sent to the peer
   std::uint64_t received = 0;      ///< messages of the peer handed out
   std::uint64_t released = 0;      ///< ... and given back

@@ -9,15 +9,13 @@
 
 namespace chorale::transport {
 
-/// A rank's status: which call it is in, which it made before, and for whom it waits. Fixed layout, read by
-/// one-sided reads between ranks of one binary interface; 64-byte aligned.
-struct alignas(64) status_page {
+/// A rank's status: which call it is in, which it made before, and for whom it waits.
+struct status_page {
   static constexpr std::size_t kept = 8;
 
   std::uint64_t current = 0;    ///< number of the call it is in, or was in last
   std::uint64_t completed = 0;  ///< number of its last completed call
   std::int32_t waiting_for = -1;
-  std::int32_t reserved = 0;
   std::array<call, kept> calls{};  ///< call number n in row n % kept
 
   void begin(std::uint64_t number, const call& c) noexcept {
