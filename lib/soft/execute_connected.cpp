@@ -2,15 +2,12 @@
 // connection reports or waits for, an unreliable one drops without a word (IBTA 9.8.3, 9.9.3.2).
 #include <algorithm>
 
+#include "claim.hpp"
 #include "context_cache.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
 namespace {
-
-bool reliable(const queue_pair& qp) noexcept {
-  return qp.qp_type == IBV_QPT_RC;
-}
 
 /// The record of the QP this one is connected to; nullptr while nothing there would answer.
 qp_record* find_target(queue_pair& qp) noexcept {
@@ -60,27 +57,6 @@ outcome as_outcome(queue_pair& qp, qp_record& record, copy_result result) noexce
   return fail_both(qp, record, IBV_WC_REM_OP_ERR);
 }
 
-/// Takes a receive of the target; `found` false where there is none. An unreliable message that is too long
-/// for it, by `bytes`, takes none. False if the queue is out of reach.
-bool take_receive(queue_pair& qp, qp_record& record, std::uint64_t bytes, taken_receive& taken,
-                  bool& found) noexcept {
-  segment& base = *qp.target->base;
-  auto* queue = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
-  if (queue == nullptr) return false;
-  bool limit = false;
-  {
-    const lock_guard lock(queue->lock, qp.owner->lock_name());
-    if (!lock) return false;
-    found = peek_receive(base, *queue, taken) && (reliable(qp) || bytes <= taken.bytes());
-    if (found) limit = drop_receive(*queue);
-  }
-  if (limit) {
-    base.attention.store(1, std::memory_order_release);
-    qp.target->wake();
-  }
-  return true;
-}
-
 completion received(const queue_pair& qp, const work_request& wr, const taken_receive& taken) noexcept {
   completion c{};
   c.wr_id = taken.wr_id;
@@ -96,7 +72,9 @@ completion received(const queue_pair& qp, const work_request& wr, const taken_re
   return c;
 }
 
-void deliver(queue_pair& qp, qp_record& record, const completion& c, const work_request& wr) noexcept {
+void deliver(queue_pair& qp, qp_record& record, claim& to, const completion& c,
+             const work_request& wr) noexcept {
+  to.consume();
   push_completion(*qp.owner, *qp.target, record.receive_cq.load(std::memory_order_relaxed), c,
                   (wr.flags & IBV_SEND_SOLICITED) != 0);
 }
@@ -121,27 +99,25 @@ outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcep
   }
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
-  taken_receive taken;
-  const bool notifies = wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  if (notifies) {
-    bool found = false;
-    if (!take_receive(qp, record, 0, taken, found)) return no_answer(qp);
-    if (!found) return no_receive(qp, record);
-  }
-  if (region != nullptr) {
+  const auto place = [&] {
+    if (region == nullptr) return copy_result::done;
     const remote_piece to = region->piece(wr.remote_address, wr.bytes);
     const std::span<const local_piece> from{pieces.data(), wr.sge_count};
-    if (qp.owner->motor().deferred()) [[unlikely]] {
-      const auto result = place_in_lines(qp, wr, from, to);
-      if (result != copy_result::done) return as_outcome(qp, record, result);
-    } else if (to.mapped != nullptr && wr.sge_count == 1) [[likely]] {
-      ordered_copy(to.mapped, pieces[0].data, wr.bytes);
-    } else {
-      const auto result = write_remote(*qp.owner, *qp.target, from, {&to, 1});
-      if (result != copy_result::done) return as_outcome(qp, record, result);
-    }
+    if (qp.owner->motor().deferred()) [[unlikely]]
+      return place_in_lines(qp, wr, from, to);
+    if (to.mapped == nullptr || wr.sge_count != 1) return write_remote(*qp.owner, *qp.target, from, {&to, 1});
+    ordered_copy(to.mapped, pieces[0].data, wr.bytes);
+    return copy_result::done;
+  };
+  if (wr.opcode == IBV_WR_RDMA_WRITE) [[likely]] {
+    const auto result = place();
+    return result == copy_result::done ? outcome{} : as_outcome(qp, record, result);
   }
-  if (notifies) deliver(qp, record, received(qp, wr, taken), wr);
+  claim notified(qp, record, 0);
+  if (!notified.reachable()) return no_answer(qp);
+  if (!notified.found()) return no_receive(qp, record);
+  if (const auto result = place(); result != copy_result::done) return as_outcome(qp, record, result);
+  deliver(qp, record, notified, received(qp, wr, notified.receive()), wr);
   return {};
 }
 
@@ -195,14 +171,14 @@ outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexce
 outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
-  taken_receive taken;
-  bool found = false;
-  if (!take_receive(qp, record, wr.bytes, taken, found)) return no_answer(qp);
-  if (!found) return no_receive(qp, record);
+  claim claimed(qp, record, wr.bytes);
+  if (!claimed.reachable()) return no_answer(qp);
+  if (!claimed.found()) return no_receive(qp, record);
+  const taken_receive& taken = claimed.receive();
   completion c = received(qp, wr, taken);
   if (wr.bytes > taken.bytes()) {
     c.status = IBV_WC_LOC_LEN_ERR;
-    deliver(qp, record, c, wr);
+    deliver(qp, record, claimed, c, wr);
     return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
   }
   std::array<remote_piece, max_sge> to;
@@ -215,7 +191,7 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
     if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
         region->pd != taken.pd || !region->covers(s.address, s.length)) {
       c.status = IBV_WC_LOC_PROT_ERR;
-      deliver(qp, record, c, wr);
+      deliver(qp, record, claimed, c, wr);
       return fail_both(qp, record, IBV_WC_REM_OP_ERR);
     }
     to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
@@ -226,7 +202,7 @@ outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
         write_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {to.data(), count});
     if (result != copy_result::done) return as_outcome(qp, record, result);
   }
-  deliver(qp, record, c, wr);
+  deliver(qp, record, claimed, c, wr);
   return {};
 }
 
