@@ -37,9 +37,12 @@ int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp 
     ++cq.next;
     if (e.voided != 0) continue;
     // A send queue's slots are free again once the program has seen that they are.
-    if (e.send_count != 0)
-      if (queue_pair* qp = self.qp_table()[index_of(e.qp_num)].load(std::memory_order_relaxed))
+    if (queue_pair* qp = self.qp_table()[index_of(e.qp_num)].load(std::memory_order_relaxed)) {
+      if (e.send_count != 0)
         qp->retired.store(e.send_count, std::memory_order_release);
+      else if (qp->shared_receives == nullptr)
+        qp->receives.polled.fetch_add(1, std::memory_order_release);
+    }
     if (timestamp != nullptr) *timestamp = e.timestamp;
     unpack(e, wc[got++]);
   }

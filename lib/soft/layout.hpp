@@ -100,6 +100,7 @@ struct alignas(64) receive_queue_record {
   shared<std::uint32_t> pd;
   shared<std::uint32_t> limit;             ///< SRQ: fires below; 0: not armed
   shared<std::uint32_t> limit_reached;     ///< SRQ: the owner has to raise the event
+  shared<std::uint64_t> tail_seen;         ///< the takers' copy of `tail`
   alignas(64) shared<std::uint64_t> head;  ///< next to take
   alignas(64) shared<std::uint64_t> tail;  ///< next to post; written by the owner only
 };
@@ -136,12 +137,13 @@ struct alignas(64) completion_queue_record {
   shared<std::uint64_t> consumer_seen;  ///< the producers' copy of `consumer`
   shared<std::uint32_t> mask;
   shared<notify> armed;
-  shared<std::uint16_t> overrun;
-  shared<std::uint16_t> timestamps;  ///< 1: producers say when
+  shared<std::uint32_t> timestamps;  ///< 1: producers say when
   shared<std::int32_t> channel_fd;   ///< write here when an armed completion comes; -1: no channel
   shared<std::uint64_t> channel_inode;
   shared<std::uint64_t> name;  ///< what to write
   alignas(64) shared<std::uint64_t> consumer;
+  /// Not beside what producers write: whoever polls an empty queue looks here each time.
+  alignas(64) shared<std::uint32_t> overrun;
 };
 
 /// A QP as its peers see it.

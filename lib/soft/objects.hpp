@@ -106,9 +106,14 @@ struct receive_queue {
   receive_queue_record* record = nullptr;
   std::uint64_t ring = 0;  ///< offset
   std::uint64_t ring_bytes = 0;
+  std::uint64_t mask = 0;  ///< entries - 1
   std::uint32_t max_wr = 0;
   std::uint32_t max_sge = 0;
   spin_lock posting;
+  std::uint64_t head_seen = 0;  ///< the owner's copy of `head`; under `posting`
+  /// Receives whose completions the owner has polled, so that it knows of free places without a look at `head`,
+  /// which initiators write. Never more than `head`; not counted for an SRQ.
+  std::atomic<std::uint64_t> polled{0};
 };
 
 struct shared_receive_queue : ibv_srq {

@@ -40,10 +40,13 @@ void reset(queue_pair& qp) noexcept {
     receive_queue_record& r = *qp.receives.record;
     const lock_guard lock(r.lock, self.lock_name());
     r.head.store(r.tail.load());
+    r.tail_seen.store(r.tail.load());
   }
   purge_completions(self, *qp.receive_completions, qp.qp_num);
   if (qp.send_completions != qp.receive_completions) purge_completions(self, *qp.send_completions, qp.qp_num);
   qp.retired.store(0);
+  // After the purge, so that no completion of before is counted on top.
+  if (qp.shared_receives == nullptr) qp.receives.polled.store(qp.receives.record->head.load());
   clear(*qp.record);
 }
 

@@ -30,10 +30,18 @@ receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_
 
 bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept {
   const std::uint64_t head = queue.head.load(std::memory_order_relaxed);
-  if (head == queue.tail.load(std::memory_order_acquire)) return false;
+  // The owner writes `tail` with each receive that it posts: takers look there when they know of no more.
+  if (head >= queue.tail_seen.load(std::memory_order_relaxed)) {
+    const std::uint64_t tail = queue.tail.load(std::memory_order_acquire);
+    if (head == tail) return false;
+    queue.tail_seen.store(tail, std::memory_order_relaxed);
+  }
   std::uint32_t room = 0;
   const receive_entry* entry = entry_at(base, queue, head, room);
   if (entry == nullptr) return false;
+  // The owner wrote the next ones: their lines come while this one is worked on.
+  std::uint32_t room_after = 0;
+  __builtin_prefetch(entry_at(base, queue, head + 1, room_after));
   taken.wr_id = entry->wr_id;
   taken.pd = queue.pd.load(std::memory_order_relaxed);
   const std::uint32_t count = entry->sge_count;
@@ -86,6 +94,7 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
       return ENOMEM;
     }
     queue.ring = ring;
+    queue.mask = entries - 1;
     queue.max_wr = max_wr;
     queue.max_sge = sges;
     queue.record->pd.store(pd);
@@ -111,6 +120,7 @@ void close_receive_queue(process& self, receive_queue& queue) noexcept {
     r.limit_reached.store(0);
     r.head.store(0);
     r.tail.store(0);
+    r.tail_seen.store(0);
   }
   self.memory().release(queue.ring, queue.ring_bytes);
   self.give_back(&r);
@@ -128,19 +138,19 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
   for (; wr != nullptr; wr = wr->next) {
     if (wr->num_sge < 0 || static_cast<std::uint32_t>(wr->num_sge) > queue.max_sge) {
       status = EINVAL;
-    } else if (tail - r.head.load(std::memory_order_acquire) >= queue.max_wr) {
-      status = ENOMEM;
+    } else if (tail - std::max(queue.head_seen, queue.polled.load(std::memory_order_acquire)) >=
+               queue.max_wr) {
+      queue.head_seen = r.head.load(std::memory_order_acquire);
+      if (tail - queue.head_seen >= queue.max_wr) status = ENOMEM;
     }
     if (status != 0) {
       if (bad != nullptr) *bad = wr;
       break;
     }
-    std::uint32_t room = 0;
-    receive_entry* entry = entry_at(self.own(), r, tail, room);
-    if (entry == nullptr || static_cast<std::uint32_t>(wr->num_sge) > room) {
-      if (bad != nullptr) *bad = wr;
-      return EINVAL;
-    }
+    // Where the entry is, the owner knows: initiators write to the line of the record that says it.
+    const std::uint64_t bytes = entry_bytes(queue.max_sge);
+    auto* entry = reinterpret_cast<receive_entry*>(
+        at<unsigned char>(self.own(), queue.ring + (tail & queue.mask) * bytes, bytes));
     entry->wr_id = wr->wr_id;
     entry->sge_count = static_cast<std::uint32_t>(wr->num_sge);
     auto* sges = reinterpret_cast<shared_sge*>(entry + 1);

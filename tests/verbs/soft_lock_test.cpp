@@ -77,7 +77,8 @@ TEST_CASE("Numbers from another process are not believed", "[soft]") {
     cq->ring.store(device::segment_bytes - 64);
     record.responder_error.store(77);
   });
-  CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == EINVAL);
+  // The owner knows its own queue better; initiators find nothing there.
+  CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
   CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, 0) == 0);
   CHECK(silent(p.there.recv_cq, 0.01));
 }
