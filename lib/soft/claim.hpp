@@ -30,9 +30,7 @@ class claim {
   }
   ~claim() {
     unlock();
-    if (!limit_reached_) return;
-    qp_.target->base->attention.store(1, std::memory_order_release);
-    qp_.target->wake();
+    if (limit_reached_) qp_.target->call_attention();
   }
   claim(const claim&) = delete;
   claim& operator=(const claim&) = delete;

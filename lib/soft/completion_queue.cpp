@@ -79,8 +79,7 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
       cq->consumer_seen.store(consumed, std::memory_order_relaxed);
       if (position - consumed > mask) {
         cq->overrun.store(1, std::memory_order_release);
-        base.attention.store(1, std::memory_order_release);
-        target.wake();
+        target.call_attention();
         return false;
       }
     }

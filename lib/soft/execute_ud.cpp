@@ -147,10 +147,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     push_completion(self, *target, record.receive_cq.load(std::memory_order_relaxed), c, d.solicited);
   }
   if (bad_key) fail_responder(*target, record, IBV_EVENT_QP_FATAL);
-  if (limit) {
-    base.attention.store(1, std::memory_order_release);
-    target->wake();
-  }
+  if (limit) target->call_attention();
 }
 
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {

@@ -39,6 +39,11 @@ struct peer {
   }
   /// Wakes its service thread.
   void wake() noexcept;
+  /// Has it look for what this process left for it to do.
+  void call_attention() noexcept {
+    base->attention.store(1, std::memory_order_seq_cst);
+    wake();
+  }
   /// Writes a completion channel's event.
   void post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
   /// Replaces everything mapped by zeroes, and closes what was opened.

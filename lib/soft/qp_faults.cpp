@@ -43,8 +43,7 @@ void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexc
   while (state >= IBV_QPS_INIT && state < IBV_QPS_ERR &&
          !record.state.compare_exchange_weak(state, IBV_QPS_ERR)) {
   }
-  target.base->attention.store(1, std::memory_order_seq_cst);
-  target.wake();
+  target.call_attention();
 }
 
 void take_responder_error(queue_pair& qp) noexcept {
