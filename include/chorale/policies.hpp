@@ -28,8 +28,9 @@ struct choose_algorithm<What, Default, First, Rest...> {
                                            choose_algorithm<What, Default, Rest...>>::type;
 };
 
-template <operation What, class... Algorithms>
-inline constexpr std::size_t how_many = ((Algorithms::implements == What ? 1U : 0U) + ... + 0U);
+/// True if no other of `Algorithms` implements the operation of `A`.
+template <class A, class... Algorithms>
+inline constexpr bool is_alone = ((Algorithms::implements == A::implements ? 1U : 0U) + ... + 0U) == 1;
 
 }  // namespace detail
 }  // namespace chorale

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include <chorale/core/call.hpp>
@@ -7,24 +10,16 @@
 namespace chorale {
 
 const char* name(operation what) noexcept {
-  switch (what) {
-    case operation::none:
-      return "no call";
-    case operation::barrier:
-      return "barrier";
-    case operation::broadcast:
-      return "broadcast";
-    case operation::reduce:
-      return "reduce";
-    case operation::allreduce:
-      return "allreduce";
-  }
-  return "unknown operation";
+  constexpr const char* names[] = {
+      "no call",  "barrier",  "broadcast", "reduce",    "allreduce",      "allgather", "allgatherv", "gather", "gatherv",
+      "scatter", "scatterv", "alltoall",  "alltoallv", "reduce_scatter", "scan",      "exscan",     "split",  "window"};
+  const auto index = static_cast<std::size_t>(what);
+  return index < std::size(names) ? names[index] : "unknown operation";
 }
 
 std::string call::describe() const {
   std::string text = name(what);
-  if (what != operation::none && what != operation::barrier) text += fmt::format(" of {} bytes", bytes);
+  if (bytes != 0 || type != 0) text += fmt::format(" of {} bytes", bytes);
   if (root >= 0) text += fmt::format(" with root {}", root);
   return text;
 }

@@ -22,6 +22,8 @@ namespace {
 // 24 days: far from where adding it to a clock's now could overflow.
 constexpr std::chrono::milliseconds longest_deadline{std::numeric_limits<std::int32_t>::max()};
 
+constexpr long long most_bytes = 1LL << 40;
+
 [[noreturn]] void reject(std::string_view variable, std::string_view value) {
   const auto& known = environment_variables();
   const auto it = std::find_if(known.begin(), known.end(),
@@ -69,6 +71,22 @@ config config::from_environment() {
   read("CHORALE_BLOCK_BYTES", c.block_bytes, 256, 1 << 20);
   if (c.block_bytes % 64 != 0) reject("CHORALE_BLOCK_BYTES", std::getenv("CHORALE_BLOCK_BYTES"));
   read("CHORALE_BLOCKS", c.blocks, 2, 1024);
+  read("CHORALE_ZERO_COPY_BYTES", c.zero_copy_bytes, 0, most_bytes);
+  if (const char* text = std::getenv("CHORALE_REGISTRATION")) {
+    const std::string_view value{text};
+    if (value == "auto")
+      c.registration = registration_policy::automatic;
+    else if (value == "watched")
+      c.registration = registration_policy::watched;
+    else if (value == "operation")
+      c.registration = registration_policy::per_operation;
+    else
+      reject("CHORALE_REGISTRATION", value);
+  }
+  read("CHORALE_REGISTRATION_ENTRIES", c.registration_entries, 1, 16384);
+  read("CHORALE_REGISTRATION_BYTES", c.registration_bytes, 0, most_bytes);
+  read("CHORALE_CONNECTIONS", c.connections, 0, 65536);
+  if (c.connections == 1) reject("CHORALE_CONNECTIONS", "1");
   if (const char* text = std::getenv("CHORALE_WAIT")) {
     const std::string_view value{text};
     if (value == "auto")
@@ -102,6 +120,15 @@ void config::validate() const {
   require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
           block_bytes, "256 to 1048576, a multiple of 64");
   require(blocks >= 2 && blocks <= 1024, "blocks", blocks, "2 to 1024");
+  require(zero_copy_bytes <= static_cast<std::size_t>(most_bytes), "zero_copy_bytes", zero_copy_bytes, "0 to 2^40");
+  require(registration >= registration_policy::automatic && registration <= registration_policy::per_operation,
+          "registration", static_cast<int>(registration),
+          "registration_policy::automatic, watched or per_operation");
+  require(registration_entries >= 1 && registration_entries <= 16384, "registration_entries",
+          registration_entries, "1 to 16384");
+  require(registration_bytes <= static_cast<std::size_t>(most_bytes), "registration_bytes",
+          registration_bytes, "0 to 2^40");
+  require(connections != 1 && connections <= 65536, "connections", connections, "0, or 2 to 65536");
   require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
           static_cast<int>(wait), "wait_policy::automatic, spin or yield");
 }
@@ -121,8 +148,16 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_QP_RETRY", "0 to 7", "transport retries before a peer counts as lost, default 7"},
       {"CHORALE_DEADLINE_MS", "1 to 2147483647", "longest wait in milliseconds, default 60000"},
       {"CHORALE_BLOCK_BYTES", "256 to 1048576, a multiple of 64",
-       "block of a mailbox in bytes, default 8192"},
+       "block of a mailbox in bytes, 16 of them for the trailer, default 8256"},
       {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 16"},
+      {"CHORALE_ZERO_COPY_BYTES", "0 to 1099511627776",
+       "messages from this size on go straight between the users' buffers, default 65536"},
+      {"CHORALE_REGISTRATION", "auto, watched or operation",
+       "how long user memory stays registered, default auto: cached where that is safe"},
+      {"CHORALE_REGISTRATION_ENTRIES", "1 to 16384", "registrations that are kept, default 256"},
+      {"CHORALE_REGISTRATION_BYTES", "0 to 1099511627776", "bytes that stay registered, default 2^32"},
+      {"CHORALE_CONNECTIONS", "0, or 2 to 65536",
+       "connections that a rank keeps open, default 0: as many as are used"},
       {"CHORALE_RANKS", "1 and up",
        "number of ranks that must be there; another number is an error; unset: any"},
       {"CHORALE_WAIT", "auto, spin or yield",

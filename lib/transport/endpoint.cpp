@@ -1,5 +1,6 @@
 // An endpoint's life: cards, datagrams of the control kinds, progress.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -53,6 +54,11 @@ endpoint::endpoint(const group_view& group, const config& settings, std::string_
 
 endpoint::~endpoint() = default;
 
+std::size_t endpoint::next_state_index() noexcept {
+  static std::atomic<std::size_t> next{0};
+  return next.fetch_add(1);
+}
+
 void endpoint::exchange_cards(const group_view& group, std::string_view transport) {
   card mine{};
   mine.version = card::binary_interface;
@@ -60,6 +66,8 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
   mine.address = local_.address;
   mine.block_bytes = settings_.block_bytes;
   mine.blocks = settings_.blocks;
+  mine.zero_copy_bytes = settings_.zero_copy_bytes;
+  mine.connections = settings_.connections;
   mine.mtu = chosen_.mtu_bytes;
   transport.copy(mine.transport, sizeof mine.transport - 1);
   chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
@@ -115,6 +123,11 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
     differ("config::block_bytes", mine.block_bytes, theirs.block_bytes, "set CHORALE_BLOCK_BYTES alike");
   if (theirs.blocks != mine.blocks)
     differ("config::blocks", mine.blocks, theirs.blocks, "set CHORALE_BLOCKS alike");
+  if (theirs.zero_copy_bytes != mine.zero_copy_bytes)
+    differ("config::zero_copy_bytes", mine.zero_copy_bytes, theirs.zero_copy_bytes,
+           "set CHORALE_ZERO_COPY_BYTES alike");
+  if (theirs.connections != mine.connections)
+    differ("config::connections", mine.connections, theirs.connections, "set CHORALE_CONNECTIONS alike");
   if (theirs.mtu != mine.mtu)
     differ("the path MTU", mine.mtu, theirs.mtu, "set CHORALE_MTU to the smaller one");
   const std::string soft = "soft0";

@@ -52,11 +52,13 @@ static_assert(std::is_trivially_copyable_v<failure_notice> &&
 
 /// What a rank tells all others of itself before they can talk.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 1;
+  static constexpr std::uint32_t binary_interface = 2;
   std::uint32_t version;
   std::uint32_t qp_number;
   verbs::endpoint_address address;
   std::uint64_t block_bytes;
+  std::uint64_t zero_copy_bytes;
+  std::uint32_t connections;
   std::uint32_t blocks;
   std::int32_t mtu;
   char transport[32];

@@ -1,4 +1,4 @@
-// The data path of the RC transport: messages, notifications, one-sided operations, completions.
+// Messages of the RC transport: RDMA writes into the receiver's mailbox, and its notifications.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -6,23 +6,18 @@
 #include <fmt/format.h>
 
 #include <chorale/transport/rc.hpp>
-#include <chorale/verbs/work_completion.hpp>
 
 namespace chorale::transport {
 
-exposure::exposure(const verbs::protection_domain& domain, std::span<std::byte> memory, int owner)
-    : region_(domain, memory.data(), memory.size(),
-              IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-      owner_(owner) {}
+rc::rc(const group_view& group, const config& settings)
+    : connected(group, settings, name,
+                {.inbox_bytes = mailbox_layout{settings.block_bytes, settings.blocks}.total_bytes(),
+                 .receives = static_cast<std::uint32_t>(std::clamp(4 * group.size, 64, 4096)),
+                 .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes)}),
+      layout_{settings.block_bytes, settings.blocks} {}
 
-remote_region exposure::region() const noexcept {
-  return {reinterpret_cast<std::uintptr_t>(region_.address()), region_.bytes(), region_.rkey(), owner_};
-}
-
-bool exposure::contains(const void* first, std::size_t bytes) const noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(region_.address());
-  const auto at = reinterpret_cast<std::uintptr_t>(first);
-  return at >= begin && bytes <= region_.bytes() && at - begin <= region_.bytes() - bytes;
+rc::~rc() {
+  close();
 }
 
 bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
@@ -30,11 +25,8 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, layout_.payload_bytes()));
   }
-  link* l = link_of(to);
-  if (l == nullptr || !l->ready) {
-    if (!connect(to)) return false;
-    l = link_of(to);
-  }
+  link* l = ready_link(to);
+  if (l == nullptr) return false;
   if (l->sent - load_acquire(l->inbox.data + mailbox_layout::notification_offset) >= layout_.blocks)
     return false;
   if (!has_room(*l)) return false;
@@ -69,7 +61,7 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     request.send_flags = IBV_SEND_INLINE;
   } else {
     // A staging block is free again when the receiver's block of the same number is: it has been read.
-    if (l->staging.data == nullptr) l->staging = pool_.take(layout_.blocks * layout_.block_size);
+    if (l->staging.data == nullptr) l->staging = pool().take(layout_.blocks * layout_.block_size);
     std::byte* place = l->staging.data + (l->sent % layout_.blocks) * layout_.block_size;
     std::memcpy(place, bytes.data(), bytes.size());
     std::memcpy(place + bytes.size(), rest, rest_bytes);
@@ -116,130 +108,13 @@ void rc::notify(link& l) noexcept {
   notifications_due_ = true;
 }
 
-std::span<const std::byte> rc::checked(const remote_region& remote, std::size_t offset, const exposure& local,
-                                       std::span<const std::byte> memory) const {
-  if (remote.owner < 0 || remote.owner >= size())
-    throw error(errc::invalid_argument,
-                fmt::format("one-sided operation: rank {} is not in 0..{}", remote.owner, size() - 1));
-  if (offset > remote.bytes || memory.size() > remote.bytes - offset) {
-    throw error(
-        errc::invalid_argument,
-        fmt::format(
-            "one-sided operation: {} bytes at offset {} leave the region of {} bytes that rank {} exposes",
-            memory.size(), offset, remote.bytes, remote.owner));
-  }
-  if (!memory.empty() && !local.contains(memory.data(), memory.size()))
-    throw error(errc::invalid_argument,
-                "one-sided operation: the local memory does not lie in the given exposure");
-  return memory;
-}
-
-bool rc::one_sided::operator()() {
-  // Devices take at most 2 GiB a request.
-  constexpr std::size_t largest = std::size_t{1} << 30;
-  if (remote.owner == net->rank()) {
-    auto* theirs = reinterpret_cast<std::byte*>(remote.address + offset);
-    auto* ours = const_cast<std::byte*>(memory.data());
-    if (!memory.empty()) {
-      if (opcode == IBV_WR_RDMA_READ)
-        std::memmove(ours, theirs, memory.size());
-      else
-        std::memmove(theirs, ours, memory.size());
-    }
-    return true;
-  }
-  link* l = net->link_of(remote.owner);
-  if (l == nullptr || !l->ready) {
-    if (!net->connect(remote.owner)) return false;
-    l = net->link_of(remote.owner);
-  }
-  for (;;) {
-    if (ticket != 0) {
-      net->reap();
-      if (l->completed < ticket) return false;
-      ticket = 0;
-    }
-    if (posted_bytes == memory.size()) return true;
-    if (!net->has_room(*l)) return false;
-    const std::size_t part = std::min(largest, memory.size() - posted_bytes);
-    ibv_sge here{reinterpret_cast<std::uintptr_t>(memory.data()) + posted_bytes,
-                 static_cast<std::uint32_t>(part), lkey};
-    ibv_send_wr request{};
-    request.sg_list = &here;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma.remote_addr = remote.address + offset + posted_bytes;
-    request.wr.rdma.rkey = remote.key;
-    net->post(*l, request);
-    posted_bytes += part;
-    ticket = l->posted;
-  }
-}
-
-void rc::reap() {
-  for (;;) {
-    const auto done = cq_->poll(completions_);
-    for (const ibv_wc& wc : done) {
-      link* l = link_of(static_cast<int>(wc.wr_id >> 32));
-      if (l == nullptr) continue;
-      if (wc.status != IBV_WC_SUCCESS) {
-        on_failed_completion(wc);
-        continue;
-      }
-      l->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(l->completed);
-      if (l->completed >= l->probe_ticket) l->probe_ticket = 0;
-    }
-    if (done.size() < completions_.size()) return;
-  }
-}
-
-void rc::on_failed_completion(const ibv_wc& wc) {
-  link& l = *link_of(static_cast<int>(wc.wr_id >> 32));
-  if (!l.broken.empty()) return;
-  l.broken = verbs::describe(wc, "RDMA operation");
-  ++broken_links_;
-}
-
-void rc::heed_farewells() noexcept {
-  for (const link* l : open_links_) {
-    if (load_acquire(l->inbox.data + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
-  }
-}
-
 void rc::on_progress() {
-  reap();
-  heed_farewells();
-  if (notifications_due_) {
-    notifications_due_ = false;
-    for (link* l : open_links_) {
-      if (l->notification_due && l->broken.empty()) notify(*l);
-    }
+  connected::on_progress();
+  if (!notifications_due_) return;
+  notifications_due_ = false;
+  for (link* l : open_links()) {
+    if (l->notification_due && l->broken.empty()) notify(*l);
   }
-  if (broken_links_ > 0) {
-    for (const link* l : open_links_) {
-      if (!l->broken.empty() && !departed(l->peer)) lost(l->peer, l->broken);
-    }
-  }
-}
-
-void rc::probe(int peer, epoch now) {
-  ask(peer, now);
-  // Whether the peer's adapter answers shows without its CPU: an RDMA write of nothing. (A read would do as
-  // well, but Soft-RoCE trips over reads among writes.)
-  link* l = link_of(peer);
-  if (l == nullptr || !l->ready || l->probe_ticket != 0 || !has_room(*l)) return;
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.rdma.remote_addr = l->remote_inbox;
-  request.wr.rdma.rkey = l->remote_inbox_key;
-  post(*l, request);
-  l->probe_ticket = l->posted;
-}
-
-std::size_t rc::registered_bytes() const noexcept {
-  return pool_.registered_bytes() + datagram_bytes();
 }
 
 }  // namespace chorale::transport

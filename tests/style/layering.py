@@ -21,6 +21,7 @@ ALLOWED = {
     "bootstrap": {"core"},
     "transport": {"core", "verbs", "bootstrap"},
     "algorithm": {"core", "topology", "transport/concepts.hpp"},
+    "calls": {"core", "bootstrap", "transport", "algorithm", "request.hpp"},
     "model": {"core", "topology"},
 }
 TOP = "the top"  # include/chorale/*.hpp and lib/*.cpp: communicator, request, window, umbrella

@@ -7,13 +7,32 @@
 namespace chorale {
 
 /// The collective operations.
-enum class operation : std::uint8_t { none, barrier, broadcast, reduce, allreduce };
+enum class operation : std::uint8_t {
+  none,
+  barrier,
+  broadcast,
+  reduce,
+  allreduce,
+  allgather,
+  allgatherv,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  alltoall,
+  alltoallv,
+  reduce_scatter,
+  scan,
+  exscan,
+  split,   ///< makes communicators of parts of this one
+  window,  ///< makes, fences or ends a window
+};
 
 /// What a rank asked for. Ranks whose calls of the same number differ in any field do not belong together.
 struct call {
   operation what = operation::none;
   std::int32_t root = -1;       ///< -1 where the operation has no root
-  std::uint64_t bytes = 0;      ///< bytes of the payload of one rank
+  std::uint64_t bytes = 0;      ///< bytes of the payload of one rank; 0 where ranks may differ
   std::uint32_t type = 0;       ///< `type_tag` of the element; 0 where there is none
   std::uint32_t reduction = 0;  ///< `operator_tag`; 0 where nothing is reduced
 

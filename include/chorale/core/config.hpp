@@ -18,6 +18,13 @@ enum class wait_policy {
   yield,      ///< give the core away after each look, then sleep in short naps
 };
 
+/// How long registrations of user memory are kept.
+enum class registration_policy {
+  automatic,      ///< cached where that is safe: on devices that find pages by address, or else `watched`
+  watched,        ///< cached if the kernel tells of unmapped memory (userfaultfd), else `per_operation`
+  per_operation,  ///< for the operation only
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables.
 struct config {
@@ -42,10 +49,23 @@ struct config {
   /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come;
   /// 1 to 2147483647 ms.
   std::chrono::milliseconds deadline{60'000};
-  /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer included; 256 to 1 MiB, multiple of 64.
-  std::size_t block_bytes = 8192;
+  /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer of 16 bytes included; 256 to 1 MiB, multiple of
+  /// 64. The default takes a message of 8 KiB.
+  std::size_t block_bytes = 8256;
   /// `CHORALE_BLOCKS`: blocks of a mailbox in each direction of a connection; 2 to 1024.
   std::uint32_t blocks = 16;
+  /// `CHORALE_ZERO_COPY_BYTES`: messages of at least so many bytes go straight between the users' buffers,
+  /// shorter ones through the mailbox; 0 to 2^40. The same on all ranks.
+  std::size_t zero_copy_bytes = 65536;
+  /// `CHORALE_REGISTRATION`: `auto`, `watched` or `operation`.
+  registration_policy registration = registration_policy::automatic;
+  /// `CHORALE_REGISTRATION_ENTRIES`: registrations of user memory that are kept; 1 to 16384.
+  std::size_t registration_entries = 256;
+  /// `CHORALE_REGISTRATION_BYTES`: bytes of user memory that stay registered; 0 to 2^40.
+  std::size_t registration_bytes = std::size_t{1} << 32;
+  /// `CHORALE_CONNECTIONS`: reliable connections that a rank keeps open, the one used longest ago is closed
+  /// for a new one; 0: as many as are used; else 2 to 65536. The same on all ranks.
+  std::uint32_t connections = 0;
   /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
   wait_policy wait = wait_policy::automatic;
 

@@ -65,21 +65,39 @@ struct remote_region {
   std::int32_t owner = -1;  ///< rank
 };
 
-/// *One-sided*: put and get between exposed user memory, zero copy, without the target's CPU.
+/// *One-sided*: writing to and reading from user memory that peers expose, zero copy, without their CPU.
 ///
-/// * `expose(span)`: registers memory and keeps it exposed until the returned object ends; `region()` of it
-/// is what
-///   peers need.
-/// * `put(region, offset, exposure, from)` and `get(region, offset, exposure, into)`: `from`/`into` lie
-/// within the
-///   local `exposure`; awaiting the result waits until the transfer is complete (for a put: until the source
-///   may be reused and the data has been placed). Throws errc::invalid_argument outside the region.
+/// * `zero_copy_bytes()`: from this size on a message is worth it.
+/// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives;
+///   its `region()` is what they need to know. `lend(memory)`: memory that is only a source here.
+/// * `put(region, offset, lent, from, now)`: begins to write; `from` must not change before `flush`. What is
+///   put to a rank is there before any later message, signal or notice to it.
+/// * `flush(peer, now)`: all that was put to that rank has been placed, and its sources may be used again.
+/// * `get(region, offset, exposed, into, now)`: over when the bytes are here.
+/// * `put_notified(...)`: as `put`; the target learns of it by `notified(from, now)`, one for each in their
+///   order (P5 section 4.1: RDMA write with immediate).
+///
+/// Sizes are in bytes, zero included, up to the region's; errc::invalid_argument outside of it.
 template <class T>
 concept one_sided_transport = mailbox_transport<T> &&
-    requires(T& net, remote_region region, std::size_t offset, std::span<std::byte> memory) {
+    requires(T& net, int peer, epoch now, remote_region region, std::size_t offset, std::span<std::byte> memory,
+             std::span<const std::byte> source) {
+  { net.zero_copy_bytes() } -> std::same_as<std::size_t>;
   { net.expose(memory).region() } -> std::same_as<remote_region>;
-  { net.put(region, offset, net.expose(memory), std::span<const std::byte>{memory}) } -> awaitable;
-  { net.get(region, offset, net.expose(memory), memory) } -> awaitable;
+  { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
+  { net.put_notified(region, offset, net.lend(source), source, now) } -> awaitable;
+  { net.notified(peer, now) } -> awaitable;
+  { net.flush(peer, now) } -> awaitable;
+  { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
+};
+
+/// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic among themselves; each is over when
+/// the old value is here.
+template <class T>
+concept atomic_transport = one_sided_transport<T> &&
+    requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now) {
+  { net.fetch_add(region, offset, value, now) } -> awaitable;
+  { net.compare_swap(region, offset, value, value, now) } -> awaitable;
 };
 
 }  // namespace chorale

@@ -109,6 +109,17 @@ class endpoint {
     if (auto f = std::exchange(parked_.failure, nullptr)) std::rethrow_exception(f);
   }
 
+  /// What an algorithm keeps from call to call of this communicator: one default-constructed `State` for each
+  /// type, made when it is first asked for.
+  template <class State>
+  [[nodiscard]] State& state() {
+    const std::size_t index = state_index<State>();
+    if (index >= states_.size()) states_.resize(index + 1);
+    auto& place = states_[index];
+    if (!place) place = std::make_shared<State>();
+    return *static_cast<State*>(place.get());
+  }
+
   /// Reads what came by datagram: connection requests, questions, failures of others.
   void progress();
 
@@ -210,6 +221,12 @@ class endpoint {
   void receive(std::span<const std::byte> datagram);
   void take_notice(int from, std::span<const std::byte> body);
   void exchange_cards(const group_view& group, std::string_view transport);
+  static std::size_t next_state_index() noexcept;
+  template <class State>
+  static std::size_t state_index() noexcept {
+    static const std::size_t index = next_state_index();
+    return index;
+  }
   bool card_fits(int peer, const card& theirs, const card& mine) const;
 
   int rank_;
@@ -235,6 +252,7 @@ class endpoint {
   std::optional<error> notice_;
   std::vector<std::optional<status_answer>> answers_;
   parked_call parked_;
+  std::vector<std::shared_ptr<void>> states_;
 };
 
 /// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)

@@ -6,7 +6,7 @@
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/core/chunks.hpp>
-#include <chorale/core/combine.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/topology/degree_k.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -25,18 +25,17 @@ struct degree_k {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>&& Down::template runs_on<T>;
 
-  template <mailbox_transport Net, element T, reduction_operator<T> Op>
-  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
     const topology::degree_k tree{net.rank(), net.size(), K};
-    for (const auto block : chunks{data, net.block_bytes()}) {
-      const auto bytes = std::as_writable_bytes(block);
+    for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
       for (const int child : tree.children()) {
         auto operand = co_await net.receive(child, now);
-        combine_left<T>(bytes.data(), operand.bytes().data(), block.size(), op);
+        op.combine_left(block, operand.bytes());
       }
-      if (!tree.is_root()) co_await net.send(tree.parent(), now, bytes);
+      if (!tree.is_root()) co_await net.send(tree.parent(), now, block);
     }
-    co_await Down::run(net, now, std::as_writable_bytes(data), 0);
+    co_await Down::run(net, now, data, 0);
   }
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
-#include <chorale/core/combine.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::allreduce {
@@ -19,9 +19,8 @@ struct rank_by_rank {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
-  template <mailbox_transport Net, element T, reduction_operator<T> Op>
-  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
-    const auto mine = std::as_writable_bytes(data);
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> mine, reduction op) {
     std::vector<std::byte> result;
     std::vector<std::byte> operand(mine.size());
     for (int rank = 0; rank < net.size(); ++rank) {
@@ -30,7 +29,7 @@ struct rank_by_rank {
       if (rank == 0)
         result = operand;
       else
-        combine_left<T>(result.data(), operand.data(), data.size(), op);
+        op.combine_left(result, operand);
     }
     if (!mine.empty()) std::memcpy(mine.data(), result.data(), mine.size());
   }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include <chorale/core/chunks.hpp>
-#include <chorale/core/combine.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -21,11 +21,10 @@ struct recursive_doubling {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
-  template <mailbox_transport Net, element T, reduction_operator<T> Op>
-  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
     using kind = topology::recursive_doubling::kind;
-    for (const auto block : chunks{data, net.block_bytes()}) {
-      const auto mine = std::as_writable_bytes(block);
+    for (const auto mine : chunks{data, op.whole(net.block_bytes())}) {
       for (const auto step : topology::recursive_doubling{net.rank(), net.size()}) {
         const bool sends =
             step.kind == kind::send_operand || step.kind == kind::exchange || step.kind == kind::send_result;
@@ -33,9 +32,9 @@ struct recursive_doubling {
         if (step.kind == kind::exchange || step.kind == kind::receive_operand) {
           auto theirs = co_await net.receive(step.peer, now);
           if (step.peer_is_left())
-            combine_right<T>(theirs.bytes().data(), mine.data(), block.size(), op);
+            op.combine_right(theirs.bytes(), mine);
           else
-            combine_left<T>(mine.data(), theirs.bytes().data(), block.size(), op);
+            op.combine_left(mine, theirs.bytes());
         } else if (step.kind == kind::receive_result) {
           auto result = co_await net.receive(step.peer, now);
           std::memcpy(mine.data(), result.bytes().data(), mine.size());

@@ -19,9 +19,9 @@ struct standard {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
-  template <mailbox_transport Net, element T, reduction_operator<T> Op>
-  static task<> run(Net& net, epoch now, std::span<T> data, Op op) {
-    const bool short_message = data.size_bytes() <= net.block_bytes();
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+    const bool short_message = data.size() <= net.block_bytes();
     if constexpr (requires { net.oversubscribed(); }) {
       if (net.oversubscribed() && short_message)
         return degree_k<15, broadcast::flat>::run(net, now, data, op);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <chorale/core/chunks.hpp>
-#include <chorale/core/combine.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/topology/degree_k.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -26,20 +26,19 @@ struct degree_k {
 
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
   /// empty.
-  template <mailbox_transport Net, element T, reduction_operator<T> Op>
-  static task<> run(Net& net, epoch now, std::span<const T> in, std::span<T> out, Op op, int root) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out, reduction op,
+                    int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
-    const auto target = std::as_writable_bytes(out);
     std::vector<std::byte> scratch;
     std::size_t at = 0;
-    for (const auto block : chunks{in, net.block_bytes()}) {
-      const auto bytes = std::as_bytes(block);
+    for (const auto bytes : chunks{in, op.whole(net.block_bytes())}) {
       const std::byte* result = bytes.data();
       if (!tree.children().empty()) {
         scratch.assign(bytes.begin(), bytes.end());
         for (const int child : tree.children()) {
           auto operand = co_await net.receive(child, now);
-          combine_left<T>(scratch.data(), operand.bytes().data(), block.size(), op);
+          op.combine_left(scratch, operand.bytes());
         }
         result = scratch.data();
       }
@@ -47,9 +46,9 @@ struct degree_k {
       if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
       if (tree.deliver_from() >= 0) {
         auto arrived = co_await net.receive(tree.deliver_from(), now);
-        std::memcpy(target.data() + at, arrived.bytes().data(), bytes.size());
+        std::memcpy(out.data() + at, arrived.bytes().data(), bytes.size());
       } else if (net.rank() == root) {
-        std::memmove(target.data() + at, result, bytes.size());
+        std::memmove(out.data() + at, result, bytes.size());
       }
       at += bytes.size();
     }

@@ -1,11 +1,11 @@
-// Connections of the RC transport: made by datagrams when a rank first sends to another, closed without loss.
+// Reliable connections: made by datagrams when a rank first sends to another, closed without loss.
 #include <algorithm>
 #include <cstring>
 #include <random>
 
 #include <fmt/format.h>
 
-#include <chorale/transport/rc.hpp>
+#include <chorale/transport/connected.hpp>
 
 #include "messages.hpp"
 
@@ -13,9 +13,7 @@ namespace chorale::transport {
 namespace {
 
 constexpr auto connect_kind = static_cast<std::uint16_t>(datagram_kind::first_of_transport);
-constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-/// Real devices pay for inline room with work queue memory; the software device does not.
-constexpr std::uint32_t inline_on_hardware = 512;
+constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 std::uint32_t random_psn() {
   static thread_local std::mt19937 generator{std::random_device{}()};
@@ -26,7 +24,7 @@ std::uint32_t random_psn() {
 
 /// Either side may send it first, and both at once: it says all there is to say, so the order does not
 /// matter. A side may send when it has heard that the other's queue pair takes its messages.
-struct rc::connect_message {
+struct connected::connect_message {
   std::uint32_t qp_number;
   std::uint32_t psn;
   std::uint64_t inbox;
@@ -35,38 +33,19 @@ struct rc::connect_message {
   std::uint32_t wants_answer;
 };
 
-rc::rc(const group_view& group, const config& settings)
-    : endpoint(group, settings, name,
-               {.payload_bytes = 1024,
-                .receives = static_cast<std::uint32_t>(std::clamp(8 * group.size, 256, 8192)),
-                .sends = 64}),
-      layout_{settings.block_bytes, settings.blocks},
-      pool_(domain(), 8 * layout_.total_bytes(), IBV_ACCESS_LOCAL_WRITE | remote_access),
-      inline_wanted_(device().is_soft() ? static_cast<std::uint32_t>(layout_.block_size)
-                                        : inline_on_hardware) {
-  links_.resize(static_cast<std::size_t>(size()));
-  // Each connection adds two signalled requests of the queue's halves, a one-sided request and a probe.
-  const long long entries = 64LL + 8LL * size();
-  cq_.emplace(device(), static_cast<int>(std::min<long long>(entries, device().attributes().max_cqe)));
-}
-
-rc::~rc() {
-  close();
-}
-
-rc::link& rc::make_link(int peer) {
+connected::link& connected::make_link(int peer) {
   auto& slot = links_[static_cast<std::size_t>(peer)];
   if (slot) return *slot;
   auto made = std::make_unique<link>();
   made->peer = peer;
   made->psn = random_psn();
-  made->inbox = pool_.take(layout_.total_bytes());
+  made->inbox = pool_.take(options_.inbox_bytes);
   verbs::queue_pair_options o;
   o.type = IBV_QPT_RC;
   o.send = &*cq_;
   o.recv = &*cq_;
   o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(device().attributes().max_qp_wr));
-  o.recv_depth = 1;
+  o.srq = &*srq_;
   o.send_sges = 2;
   // How much a device can take inline is known only by asking it.
   for (;;) {
@@ -83,11 +62,12 @@ rc::link& rc::make_link(int peer) {
   made->qp->to_init(
       {.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
   slot = std::move(made);
+  link_of_qp_.emplace(slot->qp->number(), slot.get());
   open_links_.push_back(slot.get());
   return *slot;
 }
 
-void rc::send_connect(link& l) {
+void connected::send_connect(link& l) {
   connect_message m{};
   m.qp_number = l.qp->number();
   m.psn = l.psn;
@@ -98,7 +78,7 @@ void rc::send_connect(link& l) {
   send_datagram(l.peer, connect_kind, std::as_bytes(std::span{&m, 1}));
 }
 
-bool rc::connect(int peer) {
+bool connected::connect(int peer) {
   if (peer < 0 || peer >= size() || peer == rank())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} cannot send to rank {} of {}", rank(), peer, size()));
@@ -113,7 +93,7 @@ bool rc::connect(int peer) {
   return false;
 }
 
-void rc::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+void connected::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
   connect_message m;
   if (kind != connect_kind || body.size() != sizeof m || from == rank()) return;
   std::memcpy(&m, body.data(), sizeof m);
@@ -134,12 +114,13 @@ void rc::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> bo
     l.separate_counter = !l.qp->data_in_order(IBV_WR_RDMA_WRITE);
     l.receiving = true;
     ++connections_;
+    on_connected(l);
   }
   if (m.hears_you != 0) l.ready = true;
   if (m.wants_answer != 0) send_connect(l);
 }
 
-void rc::close() noexcept {
+void connected::close() noexcept {
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
   // request: a farewell, without which a peer that still sends would take the silence for a death.
   try {

@@ -1,0 +1,45 @@
+// Recursive doubling scan.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/reduction.hpp>
+
+namespace chorale::scan {
+
+/// In step m a rank passes the combination of the last 2^m ranks up to itself to rank + 2^m, and puts what
+/// comes from rank - 2^m to the left of its own. Evaluates in rank order, any n, elements of any size. Cost:
+/// ceil(log2 n) steps of the whole message; twice its memory.
+struct recursive_doubling {
+  static constexpr auto implements = operation::scan;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op, bool inclusive) {
+    std::vector<std::byte> held(data.begin(), data.end());
+    std::vector<std::byte> left(data.size());
+    bool has_result = inclusive;
+    for (int distance = 1; distance < net.size(); distance *= 2) {
+      const bool sends = net.rank() + distance < net.size();
+      const bool receives = net.rank() >= distance;
+      const std::span<const std::byte> out{held.data(), sends ? held.size() : 0};
+      const std::span<std::byte> in{left.data(), receives ? left.size() : 0};
+      co_await transfer::exchange(net, now, net.rank() + distance, out, net.rank() - distance, in);
+      if (!receives) continue;
+      op.combine_right(left, held);
+      if (has_result)
+        op.combine_right(left, data);
+      else if (!data.empty())
+        std::memcpy(data.data(), left.data(), data.size());
+      has_result = true;
+    }
+  }
+};
+
+}  // namespace chorale::scan

@@ -1,0 +1,30 @@
+// Flat scatter: the root sends to everyone.
+#pragma once
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+
+namespace chorale::scatter {
+
+/// The root sends to the other ranks in turn, beginning with the one after it. Even and uneven blocks. Cost:
+/// n - 1 messages at the root; each byte travels once, so it is best for long messages.
+struct flat {
+  static constexpr auto implements = operation::scatter;
+  static constexpr bool uneven = true;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    if (net.rank() != root) {
+      co_await transfer::receive(net, root, now, mine);
+      co_return;
+    }
+    for (int step = 1; step < net.size(); ++step) {
+      const int to = (root + step) % net.size();
+      co_await transfer::send(net, to, now, all[to]);
+    }
+  }
+};
+
+}  // namespace chorale::scatter

@@ -1,0 +1,100 @@
+// One block for each rank in one buffer.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <chorale/core/error.hpp>
+
+namespace chorale {
+
+/// Bytes [offset, offset + bytes) of a buffer.
+struct extent {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  friend constexpr bool operator==(const extent&, const extent&) = default;
+};
+
+/// Where the blocks of the ranks lie in a buffer: *even*, all of one size and one behind the other, or
+/// *uneven*, each with a place and size of its own, possibly with gaps. Cheap to copy.
+class block_layout {
+ public:
+  block_layout() = default;
+  /// `ranks` blocks of `bytes` each.
+  static block_layout even(int ranks, std::size_t bytes) {
+    block_layout made;
+    made.ranks_ = ranks;
+    made.bytes_ = bytes;
+    return made;
+  }
+  static block_layout uneven(std::vector<extent> places) {
+    block_layout made;
+    made.ranks_ = static_cast<int>(places.size());
+    made.places_ = std::make_shared<const std::vector<extent>>(std::move(places));
+    return made;
+  }
+
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  /// True if all ranks know this layout to be even, because the operation has no other.
+  [[nodiscard]] bool is_even() const noexcept { return places_ == nullptr; }
+  [[nodiscard]] extent operator[](int rank) const noexcept {
+    const auto r = static_cast<std::size_t>(rank);
+    return places_ ? (*places_)[r] : extent{r * bytes_, bytes_};
+  }
+  /// Bytes of all blocks together.
+  [[nodiscard]] std::size_t total() const noexcept {
+    if (!places_) return static_cast<std::size_t>(ranks_) * bytes_;
+    std::size_t all = 0;
+    for (const auto& place : *places_) all += place.bytes;
+    return all;
+  }
+  /// One past the last byte of any block: what the buffer must have.
+  [[nodiscard]] std::size_t end() const noexcept {
+    if (!places_) return total();
+    std::size_t last = 0;
+    for (const auto& place : *places_) last = place.offset + place.bytes > last ? place.offset + place.bytes : last;
+    return last;
+  }
+  /// The largest block.
+  [[nodiscard]] std::size_t largest() const noexcept {
+    if (!places_) return bytes_;
+    std::size_t most = 0;
+    for (const auto& place : *places_) most = place.bytes > most ? place.bytes : most;
+    return most;
+  }
+
+ private:
+  int ranks_ = 0;
+  std::size_t bytes_ = 0;
+  std::shared_ptr<const std::vector<extent>> places_;
+};
+
+/// A buffer with its layout: blocks[r] is the block of rank r. `Byte` is std::byte or const std::byte.
+template <class Byte>
+class blocks {
+ public:
+  blocks() = default;
+  blocks(std::span<Byte> buffer, block_layout layout) noexcept : buffer_(buffer), layout_(std::move(layout)) {}
+
+  [[nodiscard]] std::span<Byte> operator[](int rank) const noexcept {
+    const extent place = layout_[rank];
+    return buffer_.subspan(place.offset, place.bytes);
+  }
+  /// Blocks [first, first + count) as one stretch. Precondition: the layout is even.
+  [[nodiscard]] std::span<Byte> range(int first, int count) const noexcept {
+    const std::size_t one = layout_.largest();
+    return buffer_.subspan(static_cast<std::size_t>(first) * one, static_cast<std::size_t>(count) * one);
+  }
+  [[nodiscard]] std::span<Byte> buffer() const noexcept { return buffer_; }
+  [[nodiscard]] const block_layout& layout() const noexcept { return layout_; }
+
+ private:
+  std::span<Byte> buffer_;
+  block_layout layout_;
+};
+
+}  // namespace chorale

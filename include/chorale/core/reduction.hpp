@@ -1,0 +1,108 @@
+// An operator and its element type with their names taken away.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/core/combine.hpp>
+#include <chorale/core/operators.hpp>
+
+namespace chorale {
+
+namespace detail {
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+template <class Op, class T>
+constexpr bool says_it_commutes() {
+  if constexpr (requires { { Op::commutes } -> std::convertible_to<bool>; })
+    return Op::commutes;
+  else
+    return builtin_tag<Op> != 0 && (std::is_arithmetic_v<T> || is_complex<T>);
+}
+template <class T, class Op>
+void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t n) {
+  if constexpr (std::same_as<T, std::byte>)
+    combine_left(mine, right, n, *static_cast<const Op*>(op));
+  else
+    combine_left<T>(mine, right, n, *static_cast<const Op*>(op));
+}
+template <class T, class Op>
+void fold_right(const void* op, const std::byte* left, std::byte* mine, std::size_t n) {
+  if constexpr (std::same_as<T, std::byte>)
+    combine_right(left, mine, n, *static_cast<const Op*>(op));
+  else
+    combine_right<T>(left, mine, n, *static_cast<const Op*>(op));
+}
+}  // namespace detail
+
+/// True if op(a, b) is op(b, a): those operators may be evaluated in other orders than that of the ranks, by
+/// algorithms that say so. The library's operators commute on numbers; an operator of your own does if it has
+/// a member `static constexpr bool commutes = true`, or if this is specialized.
+template <class Op, class T>
+inline constexpr bool commutes = detail::says_it_commutes<Op, T>();
+
+/// What the algorithms of reductions get: the operator on bytes of whole elements, so that each algorithm is
+/// compiled once for all operators and types. Cheap to copy; holds a copy of the operator. Cost: an indirect
+/// call for each stretch of elements.
+class reduction {
+ public:
+  template <element T, reduction_operator<T> Op>
+  static reduction of(Op op) {
+    reduction made;
+    made.table_ = &table_for<T, Op>;
+    if constexpr (fits<Op>)
+      new (made.small_.data()) Op(std::move(op));
+    else
+      made.large_ = std::make_shared<const Op>(std::move(op));
+    return made;
+  }
+
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return table_->element_bytes; }
+  /// The most bytes of whole elements in `bytes`, at least one element.
+  [[nodiscard]] std::size_t whole(std::size_t bytes) const noexcept {
+    const std::size_t one = table_->element_bytes;
+    return bytes < one ? one : bytes / one * one;
+  }
+  /// True if the operands may be exchanged.
+  [[nodiscard]] bool commutes() const noexcept { return table_->commutes; }
+
+  /// mine[i] = op(mine[i], right[i]): operands of higher ranks come in. Same size, no overlap, any alignment.
+  void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
+    table_->left(op(), mine.data(), right.data(), mine.size() / table_->element_bytes);
+  }
+  /// mine[i] = op(left[i], mine[i]): operands of lower ranks come in. Same size, no overlap, any alignment.
+  void combine_right(std::span<const std::byte> left, std::span<std::byte> mine) const {
+    table_->right(op(), left.data(), mine.data(), mine.size() / table_->element_bytes);
+  }
+
+ private:
+  struct table {
+    std::size_t element_bytes;
+    bool commutes;
+    void (*left)(const void* op, std::byte* mine, const std::byte* right, std::size_t n);
+    void (*right)(const void* op, const std::byte* left, std::byte* mine, std::size_t n);
+  };
+  static constexpr std::size_t room = 24;
+  template <class Op>
+  static constexpr bool fits =
+      sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
+  template <class T, class Op>
+  static constexpr table table_for{
+      sizeof(T), chorale::commutes<Op, T>, &detail::fold_left<T, Op>, &detail::fold_right<T, Op>};
+  [[nodiscard]] const void* op() const noexcept {
+    return large_ ? large_.get() : static_cast<const void*>(small_.data());
+  }
+
+  const table* table_ = nullptr;
+  alignas(std::max_align_t) std::array<std::byte, room> small_{};
+  std::shared_ptr<const void> large_;
+};
+
+}  // namespace chorale

@@ -1,0 +1,250 @@
+// What transports over reliable connections share: the connections, one-sided and atomic operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/registered_pool.hpp>
+#include <chorale/transport/registration_cache.hpp>
+#include <chorale/verbs/shared_receive_queue.hpp>
+
+namespace chorale::transport {
+
+/// One RC queue pair for each peer that is really talked to, made when it is first needed, all on one
+/// completion queue and one shared receive queue. User memory is registered through a cache.
+class connected : public endpoint {
+ public:
+  struct link;
+  struct one_sided;
+  struct atomic;
+
+  /// Peers this rank is connected with.
+  [[nodiscard]] int connections() const noexcept { return connections_; }
+  /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers.
+  [[nodiscard]] std::size_t registered_bytes() const noexcept;
+  /// What the cache of registrations of user memory has done.
+  [[nodiscard]] registration_statistics registrations() const noexcept { return cache_.statistics(); }
+  [[nodiscard]] registration_guarantee registration_kept() const noexcept { return cache_.guarantee(); }
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_bytes; }
+
+  /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
+  [[nodiscard]] exposure expose(std::span<std::byte> memory) {
+    return {cache_.find(memory, registration_cache::rights::remote), memory, rank()};
+  }
+  /// Registers memory that is a source of transfers; it may be read-only.
+  [[nodiscard]] exposure lend(std::span<const std::byte> memory) {
+    return {cache_.find(memory, registration_cache::rights::local_read), memory, rank()};
+  }
+  /// To be told before memory that may have been exposed is given back to the device.
+  void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
+
+  [[nodiscard]] auto put(remote_region target, std::size_t offset, const exposure& local,
+                         std::span<const std::byte> from, epoch now);
+  [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const exposure& local,
+                                  std::span<const std::byte> from, epoch now);
+  [[nodiscard]] auto get(remote_region source, std::size_t offset, const exposure& local,
+                         std::span<std::byte> into, epoch now);
+  [[nodiscard]] auto flush(int peer, epoch now) {
+    return waiting{*this, peer, now, [this, peer] { return try_flush(peer); }};
+  }
+  [[nodiscard]] auto notified(int from, epoch now) {
+    return waiting{*this, from, now, [this, from, now] { return try_notified(from, now); }};
+  }
+  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now);
+  [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
+                                  std::uint64_t wanted, epoch now);
+
+ protected:
+  struct options {
+    std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
+    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that only carry immediate data
+    std::uint32_t receives = 0;      ///< that wait on the shared receive queue
+    std::uint32_t inline_bytes = 0;  ///< that a request should be able to carry, on the software device
+  };
+  connected(const group_view& group, const config& settings, const char* transport, const options& o);
+  ~connected() override;
+
+  [[nodiscard]] link* link_of(int peer) const noexcept { return links_[static_cast<std::size_t>(peer)].get(); }
+  /// The link to `peer` if messages can be sent to it; else gets on with making it.
+  [[nodiscard]] link* ready_link(int peer);
+  /// True if two more requests can be posted.
+  bool has_room(link& l);
+  /// Posts one request, signalled if it is time to learn which slots are free.
+  void post(link& l, ibv_send_wr& request);
+  void reap();
+  /// Posts receive number `index` of the shared receive queue, whose bytes are `receive_buffer(index)`.
+  void post_receive(std::uint64_t index);
+  [[nodiscard]] std::byte* receive_buffer(std::uint64_t index) const noexcept;
+  /// A message came into receive `index`, which must be posted again.
+  virtual void on_message(link& from, std::uint64_t index, const ibv_wc& wc);
+  /// The connection takes and sends messages from now on.
+  virtual void on_connected(link&) {}
+  void on_progress() override;
+  void probe(int peer, epoch now) override;
+  /// Ends the connections; to be called by the destructor of the transport.
+  void close() noexcept;
+
+  [[nodiscard]] registered_pool& pool() noexcept { return pool_; }
+  [[nodiscard]] const std::vector<link*>& open_links() const noexcept { return open_links_; }
+
+ private:
+  struct connect_message;
+  static constexpr std::uint32_t queue_depth = 128;
+  static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
+
+  bool connect(int peer);
+  link& make_link(int peer);
+  void send_connect(link& l);
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
+  void on_send_completion(const ibv_wc& wc);
+  void on_receive_completion(const ibv_wc& wc);
+  void heed_farewells() noexcept;
+  bool may_signal();
+  bool try_flush(int peer);
+  bool try_notified(int from, epoch now);
+  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, std::size_t bytes) const;
+  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, const exposure& local,
+                                     std::span<const std::byte> memory) const;
+
+  options options_;
+  registered_pool pool_;
+  registration_cache cache_;
+  std::optional<verbs::registered_buffer> receives_;
+  std::optional<verbs::completion_queue> cq_;
+  std::optional<verbs::shared_receive_queue> srq_;
+  std::vector<std::unique_ptr<link>> links_;
+  std::vector<link*> open_links_;
+  std::unordered_map<std::uint32_t, link*> link_of_qp_;
+  std::vector<ibv_wc> completions_{16};
+  int connections_ = 0;
+  int broken_links_ = 0;
+  int signalled_ = 0;
+  int most_signalled_ = 0;
+  std::uint32_t inline_wanted_ = 0;
+};
+
+/// One peer: its queue pair, the inbox it writes into, and where its own inbox is.
+struct connected::link {
+  int peer = -1;
+  std::optional<verbs::queue_pair> qp;
+  std::uint32_t psn = 0;
+  pool_block inbox;  ///< written by the peer
+  std::uint64_t remote_inbox = 0;
+  std::uint32_t remote_inbox_key = 0;
+  bool receiving = false;  ///< our queue pair takes what the peer sends
+  bool ready = false;      ///< the peer's takes what we send
+  /// The device does not place data in order: a counter behind data needs a write of its own.
+  bool separate_counter = false;
+  std::uint64_t posted = 0;  ///< work requests
+  std::uint64_t completed = 0;
+  std::uint64_t last_put = 0;      ///< request number of the last put
+  std::uint64_t probe_ticket = 0;  ///< request number of the probe under way, 0 if there is none
+  std::uint32_t depth = 0;
+  std::deque<std::uint32_t> notices;  ///< immediate data that came and was not waited for yet
+  pool_block word;                    ///< where atomic operations put the old value; made when first needed
+  std::string broken;                 ///< why the connection failed, empty while it works
+  steady::time_point next_request{};
+  steady::duration request_interval{std::chrono::milliseconds{1}};
+
+  // Messages through the inbox or the receive queue, as the transport has them.
+  pool_block staging;  ///< source of messages that cannot go inline; made when first needed
+  bool notification_due = false;
+  std::uint64_t sent = 0;      ///< messages sent to the peer
+  std::uint64_t received = 0;  ///< messages of the peer handed out
+  std::uint64_t released = 0;  ///< ... and given back
+  std::uint64_t notified = 0;  ///< ... and told to the peer
+};
+
+/// A put or get under way, in requests of at most 1 GiB.
+struct connected::one_sided {
+  connected* net;
+  ibv_wr_opcode opcode;
+  remote_region remote;
+  std::size_t offset;
+  std::uint32_t lkey;
+  std::span<const std::byte> memory;
+  epoch now;
+  std::size_t posted_bytes = 0;
+  std::uint64_t ticket = 0;
+  bool last_posted = false;
+  bool operator()();
+};
+
+struct connected::atomic {
+  connected* net;
+  ibv_wr_opcode opcode;
+  remote_region remote;
+  std::size_t offset;
+  std::uint64_t first;
+  std::uint64_t second;
+  std::uint64_t ticket = 0;
+  std::uint64_t old = 0;
+  bool operator()();
+  [[nodiscard]] std::uint64_t result() const noexcept { return old; }
+};
+
+inline auto connected::put(remote_region target, std::size_t offset, const exposure& local,
+                           std::span<const std::byte> from, epoch now) {
+  return waiting{*this, target.owner, now,
+                 one_sided{this, IBV_WR_RDMA_WRITE, target, offset, local.lkey(),
+                           checked(target, offset, local, from), now}};
+}
+inline auto connected::put_notified(remote_region target, std::size_t offset, const exposure& local,
+                                    std::span<const std::byte> from, epoch now) {
+  return waiting{*this, target.owner, now,
+                 one_sided{this, IBV_WR_RDMA_WRITE_WITH_IMM, target, offset, local.lkey(),
+                           checked(target, offset, local, from), now}};
+}
+inline auto connected::get(remote_region source, std::size_t offset, const exposure& local,
+                           std::span<std::byte> into, epoch now) {
+  return waiting{*this, source.owner, now,
+                 one_sided{this, IBV_WR_RDMA_READ, source, offset, local.lkey(),
+                           checked(source, offset, local, into), now}};
+}
+inline auto connected::fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now) {
+  checked(target, offset, sizeof value);
+  return waiting{*this, target.owner, now,
+                 atomic{this, IBV_WR_ATOMIC_FETCH_AND_ADD, target, offset, value, 0}};
+}
+inline auto connected::compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
+                                    std::uint64_t wanted, epoch now) {
+  checked(target, offset, sizeof wanted);
+  return waiting{*this, target.owner, now,
+                 atomic{this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted}};
+}
+
+inline bool connected::has_room(link& l) {
+  // Two at a time: a message may need a second request for its counter.
+  if (l.posted - l.completed + 2 <= l.depth) [[likely]]
+    return true;
+  reap();
+  return l.posted - l.completed + 2 <= l.depth;
+}
+
+inline void connected::post(link& l, ibv_send_wr& request) {
+  // One signalled request in each half of the queue is enough to learn that the slots before it are free.
+  if (++l.posted % (l.depth / 2) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++signalled_;
+  request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(l.peer)) << 32 |
+                  static_cast<std::uint32_t>(l.posted);
+  l.qp->post_send(request);
+}
+
+inline connected::link* connected::ready_link(int peer) {
+  link* l = link_of(peer);
+  if (l != nullptr && l->ready) [[likely]]
+    return l;
+  return connect(peer) ? link_of(peer) : nullptr;
+}
+
+}  // namespace chorale::transport

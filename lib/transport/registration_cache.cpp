@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cerrno>
+#include <unistd.h>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/registration_cache.hpp>
+
+#include "unmap_monitor.hpp"
+
+namespace chorale::transport {
+namespace {
+
+std::uintptr_t page_bytes() noexcept {
+  static const auto bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+int access_of(registration_cache::rights wanted) noexcept {
+  return wanted == registration_cache::rights::local_read
+             ? 0
+             : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                   IBV_ACCESS_REMOTE_ATOMIC;
+}
+
+}  // namespace
+
+struct registration_cache::entry {
+  entry(const verbs::protection_domain& domain, std::uintptr_t first, std::uintptr_t last, rights wanted)
+      : begin(first),
+        end(last),
+        kind(wanted),
+        region(domain, reinterpret_cast<void*>(first), last - first, access_of(wanted)) {}
+
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  rights kind;
+  std::size_t users = 0;
+  std::uint64_t last_used = 0;
+  bool leaving = false;
+  bool kept = true;  ///< beyond the operation
+  verbs::memory_region region;
+};
+
+const char* describe(registration_guarantee g) noexcept {
+  switch (g) {
+    case registration_guarantee::by_address:
+      return "cached; the device finds pages by their address";
+    case registration_guarantee::watched:
+      return "cached; the kernel tells of unmapped memory";
+    case registration_guarantee::per_operation:
+      return "made anew for each operation";
+  }
+  return "unknown";
+}
+
+registration_cache::handle::handle(registration_cache& owner, entry& e) noexcept : owner_(&owner), entry_(&e) {}
+registration_cache::handle::handle(handle&& other) noexcept
+    : owner_(other.owner_), entry_(std::exchange(other.entry_, nullptr)) {}
+registration_cache::handle& registration_cache::handle::operator=(handle&& other) noexcept {
+  std::swap(owner_, other.owner_);
+  std::swap(entry_, other.entry_);
+  return *this;
+}
+registration_cache::handle::~handle() {
+  if (entry_ != nullptr) owner_->release(*entry_);
+}
+std::uint32_t registration_cache::handle::lkey() const noexcept { return entry_->region.lkey(); }
+std::uint32_t registration_cache::handle::rkey() const noexcept { return entry_->region.rkey(); }
+
+registration_cache::registration_cache(const verbs::protection_domain& domain, const config& settings,
+                                       bool by_address)
+    : domain_(&domain),
+      most_entries_(settings.registration_entries),
+      most_bytes_(settings.registration_bytes),
+      guarantee_(registration_guarantee::per_operation) {
+  if (settings.registration == registration_policy::per_operation) return;
+  if (by_address && settings.registration != registration_policy::watched) {
+    guarantee_ = registration_guarantee::by_address;
+    return;
+  }
+  monitor_ = unmap_monitor::shared();
+  if (!monitor_) return;
+  guarantee_ = registration_guarantee::watched;
+  unmapped_seen_ = monitor_->position();
+}
+
+registration_cache::~registration_cache() = default;
+
+registration_cache::handle registration_cache::use(entry& e) noexcept {
+  ++e.users;
+  e.last_used = ++clock_;
+  return {*this, e};
+}
+
+registration_cache::handle registration_cache::find(std::span<const std::byte> memory, rights wanted) {
+  if (memory.empty()) return {};
+  if (monitor_) drop_stale();
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+  const auto last = first + memory.size();
+  table& known = tables_[static_cast<std::size_t>(wanted)];
+  if (auto at = known.upper_bound(first); at != known.begin() && std::prev(at)->second->end >= last) {
+    ++counts_.hits;
+    return use(*std::prev(at)->second);
+  }
+  ++counts_.misses;
+  const auto page = page_bytes();
+  return use(make(first / page * page, (last + page - 1) / page * page, wanted));
+}
+
+registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last, rights wanted) {
+  table& known = tables_[static_cast<std::size_t>(wanted)];
+  // What the new one covers is not needed besides it.
+  for (auto at = known.lower_bound(first); at != known.end() && at->first < last;) {
+    const auto next = std::next(at);
+    if (at->second->end <= last || at->first == first) take_out(known, at);
+    at = next;
+  }
+  make_room(last - first);
+  // Watched before it is registered, so that no unmapping between the two is missed.
+  const bool kept = guarantee_ == registration_guarantee::by_address ||
+                    (monitor_ && monitor_->watch(first, last - first));
+  std::unique_ptr<entry> made;
+  for (;;) {
+    try {
+      made = std::make_unique<entry>(*domain_, first, last, wanted);
+      break;
+    } catch (const error& e) {
+      // Pinned memory is scarce: what is only kept for later goes first.
+      if (e.code() != std::errc::not_enough_memory || !evict_one()) throw;
+    }
+  }
+  entry& result = *made;
+  result.kept = kept;
+  counts_.bytes += last - first;
+  ++counts_.entries;
+  known.emplace(first, std::move(made));
+  return result;
+}
+
+void registration_cache::take_out(table& from, table::iterator at) noexcept {
+  counts_.bytes -= at->second->end - at->second->begin;
+  --counts_.entries;
+  if (at->second->users != 0) {
+    at->second->leaving = true;
+    leaving_.push_back(std::move(at->second));
+  }
+  from.erase(at);
+}
+
+void registration_cache::release(entry& e) noexcept {
+  if (--e.users != 0) return;
+  if (e.leaving) {
+    std::erase_if(leaving_, [&](const auto& one) { return one.get() == &e; });
+  } else if (!e.kept) {
+    table& known = tables_[static_cast<std::size_t>(e.kind)];
+    take_out(known, known.find(e.begin));
+  }
+}
+
+bool registration_cache::evict_one() noexcept {
+  table* where = nullptr;
+  table::iterator oldest;
+  for (table& known : tables_) {
+    for (auto at = known.begin(); at != known.end(); ++at) {
+      if (at->second->users == 0 && (where == nullptr || at->second->last_used < oldest->second->last_used)) {
+        where = &known;
+        oldest = at;
+      }
+    }
+  }
+  if (where == nullptr) return false;
+  ++counts_.evictions;
+  take_out(*where, oldest);
+  return true;
+}
+
+void registration_cache::make_room(std::size_t bytes) noexcept {
+  while ((counts_.entries >= most_entries_ || counts_.bytes + bytes > most_bytes_) && evict_one()) {
+  }
+}
+
+void registration_cache::drop_stale() noexcept {
+  monitor_->take_unmapped(unmapped_seen_, [this](std::uintptr_t first, std::size_t bytes) {
+    forget(reinterpret_cast<void*>(first), bytes);
+  });
+}
+
+void registration_cache::forget(const void* address, std::size_t bytes) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const auto last = bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes;
+  for (table& known : tables_) {
+    for (auto at = known.begin(); at != known.end() && at->first < last;) {
+      const auto next = std::next(at);
+      if (at->second->end > first) {
+        ++counts_.invalidations;
+        take_out(known, at);
+      }
+      at = next;
+    }
+  }
+}
+
+registration_statistics registration_cache::statistics() const noexcept { return counts_; }
+
+}  // namespace chorale::transport

@@ -1,0 +1,105 @@
+#include "unmap_monitor.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace chorale::transport {
+namespace {
+
+constexpr std::uint64_t wanted =
+    UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
+
+/// A userfaultfd with the events that are wanted, or -1.
+int open_userfaultfd() noexcept {
+  int flags = O_CLOEXEC | O_NONBLOCK;
+#ifdef UFFD_USER_MODE_ONLY
+  // No faults are handled here at all; without privilege the system grants no more than this.
+  flags |= UFFD_USER_MODE_ONLY;
+#endif
+  const int fd = static_cast<int>(syscall(SYS_userfaultfd, flags));
+  if (fd < 0) return -1;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = wanted;
+  if (ioctl(fd, UFFDIO_API, &api) != 0 || (api.features & wanted) != wanted) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<unmap_monitor> known;
+  const std::lock_guard lock(mutex);
+  auto monitor = known.lock();
+  if (monitor) return monitor;
+  const int fd = open_userfaultfd();
+  if (fd < 0) return nullptr;
+  monitor.reset(new unmap_monitor(fd));
+  known = monitor;
+  return monitor;
+}
+
+unmap_monitor::unmap_monitor(int fd) : fd_(fd), stop_fd_(eventfd(0, EFD_CLOEXEC)) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+unmap_monitor::~unmap_monitor() {
+  const std::uint64_t one = 1;
+  static_cast<void>(!write(stop_fd_, &one, sizeof one));
+  thread_.join();
+  close(stop_fd_);
+  close(fd_);
+}
+
+bool unmap_monitor::watch(std::uintptr_t first, std::size_t bytes) noexcept {
+  uffdio_register request{};
+  request.range.start = first;
+  request.range.len = bytes;
+  // Write protection that is never switched on causes no faults; the events come with any mode.
+  request.mode = UFFDIO_REGISTER_MODE_WP;
+  return ioctl(fd_, UFFDIO_REGISTER, &request) == 0;
+}
+
+void unmap_monitor::run() noexcept {
+  pollfd fds[2] = {{fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
+  for (;;) {
+    if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
+    if (fds[1].revents != 0) return;
+    if ((fds[0].revents & POLLIN) != 0) read_events();
+    if ((fds[0].revents & (POLLERR | POLLNVAL)) != 0) return;
+  }
+}
+
+void unmap_monitor::read_events() noexcept {
+  const std::lock_guard lock(mutex_);
+  uffd_msg event;
+  while (read(fd_, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+    range gone{};
+    if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP) {
+      gone = {event.arg.remove.start, event.arg.remove.end - event.arg.remove.start};
+    } else if (event.event == UFFD_EVENT_REMAP) {
+      gone = {event.arg.remap.from, event.arg.remap.len};
+    } else {
+      continue;
+    }
+    ranges_[count_++ % ranges_.size()] = gone;
+  }
+}
+
+}  // namespace chorale::transport
