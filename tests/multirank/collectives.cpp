@@ -53,13 +53,18 @@ std::vector<std::size_t> sizes(std::size_t block, std::size_t largest) {
   return all;
 }
 
-template <class Comm>
-void run(Comm& comm, const task& t, std::uint64_t seed) {
-  const auto vary = [&seed] {
+/// A random manner of the same call on all ranks.
+auto variations(std::uint64_t& seed) {
+  return [&seed] {
     const auto n = mixed(++seed);
     return manner{
         .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n % 5 == 0 ? n / 64 % 24 : 0};
   };
+}
+
+template <class Comm>
+void run(Comm& comm, const task& t, std::uint64_t seed) {
+  const auto vary = variations(seed);
   const auto affords = [&] { return t.budget.affords(mixed(++seed)); };
   if (t.wants("barrier")) {
     for (int i = 0; i < t.budget.of(60); ++i) {
@@ -87,6 +92,37 @@ void run(Comm& comm, const task& t, std::uint64_t seed) {
   }
 }
 
+/// The operations with a block for each rank.
+template <class Comm>
+void run_blocks(Comm& comm, const task& t, std::uint64_t seed) {
+  const auto vary = variations(seed);
+  const auto wants = [&](std::string_view name) { return t.wants(name) && t.budget.affords(mixed(++seed)); };
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t most = std::min(t.largest, std::size_t{65536});
+  for (const auto size : sizes(comm.transport().block_bytes(), most)) {
+    if (size * ranks > 4 * most) break;
+    const auto words = size / sizeof(std::uint64_t);
+    const auto matrices = size / sizeof(triangle);
+    if (wants("allgather")) check_allgather<std::byte>(comm, size, seed, vary());
+    if (wants("allgatherv")) check_allgatherv<std::uint64_t>(comm, words, seed, vary());
+    if (wants("alltoall")) check_alltoall<std::byte>(comm, size, seed, vary());
+    if (wants("alltoall")) check_alltoall<std::uint64_t>(comm, words, seed, vary());
+    if (wants("alltoallv")) check_alltoallv<std::uint64_t>(comm, words, seed, vary());
+    if (wants("reduce_scatter")) check_reduce_scatter<triangle>(comm, matrices, multiply{}, seed, vary());
+    if (wants("reduce_scatter"))
+      check_reduce_scatter_uneven<triangle>(comm, matrices, multiply{}, seed, vary());
+    if (wants("scan")) check_scan<triangle>(comm, matrices, multiply{}, true, seed, vary());
+    if (wants("exscan")) check_scan<triangle>(comm, matrices, multiply{}, false, seed, vary());
+    const int step = size <= 8 ? 1 : std::max(1, comm.size() / 2);
+    for (int root = 0; root < comm.size(); root += step) {
+      if (wants("gather")) check_gather<std::byte>(comm, size, root, seed, vary());
+      if (wants("gatherv")) check_gatherv<std::uint64_t>(comm, words, root, seed, vary());
+      if (wants("scatter")) check_scatter<std::byte>(comm, size, root, seed, vary());
+      if (wants("scatterv")) check_scatterv<std::uint64_t>(comm, words, root, seed, vary());
+    }
+  }
+}
+
 /// One message of `size` bytes each, of numbers, since making and checking them is what takes the time.
 template <class Comm>
 void run_large(Comm& comm, const task& t, std::size_t size, std::uint64_t seed) {
@@ -95,6 +131,14 @@ void run_large(Comm& comm, const task& t, std::size_t size, std::uint64_t seed) 
   if (t.wants("broadcast")) check_broadcast<number>(comm, size / 8, root, seed, {.nonblocking = true});
   if (t.wants("reduce")) check_reduce<number>(comm, size / 8, root, chorale::sum, seed, {.in_place = true});
   if (t.wants("allreduce")) check_allreduce<number>(comm, size / 8, chorale::sum, seed, {.in_place = true});
+  // What all ranks hold together stays within a few times the largest message.
+  const std::size_t count = size / 8 / static_cast<std::size_t>(comm.size() * comm.size());
+  if (t.wants("allgather")) check_allgather<number>(comm, count, seed, {.in_place = true});
+  if (t.wants("alltoall")) check_alltoall<number>(comm, count, seed);
+  if (t.wants("gather")) check_gather<number>(comm, count, root, seed, {.in_place = true});
+  if (t.wants("scatter")) check_scatter<number>(comm, count, root, seed, {.nonblocking = true});
+  if (t.wants("reduce_scatter")) check_reduce_scatter<number>(comm, count, chorale::sum, seed);
+  if (t.wants("scan")) check_scan<number>(comm, count, chorale::sum, true, seed);
 }
 
 template <class Comm>
@@ -102,6 +146,7 @@ void run_on(const task& t, std::uint64_t seed) {
   if (!multirank::tests_transport(Comm::transport_type::name)) return;
   Comm comm;
   run(comm, t, seed);
+  run_blocks(comm, t, seed);
   if (t.largest >= 1 << 20) run_large(comm, t, 1 << 20, seed);
 }
 
@@ -119,6 +164,7 @@ int main(int count, char** words) try {
   const auto seed = multirank::common_seed(comm);
   if (multirank::tests_transport("rc")) {
     run(comm, t, seed);
+    run_blocks(comm, t, seed);
     run_large(comm, t, t.largest, seed);
   }
   run_on<other<rc>>(t, seed + 1);

@@ -70,8 +70,9 @@ class soak {
   }
 
   void one_call() {
-    const auto kind = plan_() % 8;
+    const auto kind = plan_() % 16;
     const std::size_t count = bytes();
+    const std::size_t share = count / static_cast<std::size_t>(comm_.size());
     const auto root = static_cast<int>(plan_() % static_cast<unsigned>(comm_.size()));
     const std::uint64_t seed = plan_();
     const manner m{.in_place = seed % 2 == 0, .misalignment = seed / 2 % 8 == 0 ? 5U : 0U};
@@ -96,6 +97,22 @@ class soak {
           data->check("ibroadcast", [&](std::size_t i) { return operand<std::byte>(seed, root, i); });
         });
       }
+      case 7:
+        return check_allgather<std::byte>(comm_, share, seed, m);
+      case 8:
+        return check_allgatherv<std::uint32_t>(comm_, share / 4, seed, m);
+      case 9:
+        return check_alltoall<std::byte>(comm_, share, seed, m);
+      case 10:
+        return check_alltoallv<std::uint32_t>(comm_, share / 4, seed, m);
+      case 11:
+        return check_gather<std::byte>(comm_, share, root, seed, m);
+      case 12:
+        return check_scatter<std::byte>(comm_, share, root, seed, m);
+      case 13:
+        return check_reduce_scatter<triangle>(comm_, share / sizeof(triangle), multiply{}, seed, m);
+      case 14:
+        return check_scan<triangle>(comm_, count / sizeof(triangle), multiply{}, seed / 16 % 2 == 0, seed, m);
       default: {
         auto data = std::make_shared<guarded_buffer<triangle>>(count / sizeof(triangle));
         data->fill_with([&](std::size_t i) { return operand<triangle>(seed, comm_.rank(), i); });

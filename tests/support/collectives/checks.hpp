@@ -12,34 +12,14 @@
 
 #include <chorale/communicator.hpp>
 
+#include "exchange_checks.hpp"
 #include "guarded_buffer.hpp"
+#include "manner.hpp"
 #include "operands.hpp"
+#include "rooted_checks.hpp"
+#include "scan_checks.hpp"
 
 namespace collectives {
-
-/// How to make a call.
-struct manner {
-  bool nonblocking = false;
-  bool in_place = false;
-  std::size_t misalignment = 0;
-};
-
-inline std::string describe(const manner& m) {
-  return std::string{m.nonblocking ? ", nonblocking" : ""} + (m.in_place ? ", in place" : "") +
-         (m.misalignment != 0 ? ", " + std::to_string(m.misalignment) + " bytes off alignment" : "");
-}
-
-template <class T>
-std::string describe(const char* operation, std::size_t count, int rank, const manner& m, int root = -1) {
-  return std::string{operation} + " of " + std::to_string(count) + " elements of " +
-         std::to_string(sizeof(T)) + " bytes" + (root >= 0 ? " with root " + std::to_string(root) : "") +
-         describe(m) + " on rank " + std::to_string(rank);
-}
-
-/// Tests a request until it is over.
-inline void await(chorale::request request) {
-  while (!request.test()) std::this_thread::yield();
-}
 
 template <class T, class Comm>
 void check_broadcast(Comm& comm, std::size_t count, int root, std::uint64_t seed, const manner& m = {}) {

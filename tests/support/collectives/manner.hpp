@@ -1,0 +1,36 @@
+// How a checked call is made, and how a check is named in a complaint.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <thread>
+
+#include <chorale/request.hpp>
+
+namespace collectives {
+
+/// How to make a call.
+struct manner {
+  bool nonblocking = false;
+  bool in_place = false;
+  std::size_t misalignment = 0;
+};
+
+inline std::string describe(const manner& m) {
+  return std::string{m.nonblocking ? ", nonblocking" : ""} + (m.in_place ? ", in place" : "") +
+         (m.misalignment != 0 ? ", " + std::to_string(m.misalignment) + " bytes off alignment" : "");
+}
+
+template <class T>
+std::string describe(const char* operation, std::size_t count, int rank, const manner& m, int root = -1) {
+  return std::string{operation} + " of " + std::to_string(count) + " elements of " +
+         std::to_string(sizeof(T)) + " bytes" + (root >= 0 ? " with root " + std::to_string(root) : "") +
+         describe(m) + " on rank " + std::to_string(rank);
+}
+
+/// Tests a request until it is over.
+inline void await(chorale::request request) {
+  while (!request.test()) std::this_thread::yield();
+}
+
+}  // namespace collectives

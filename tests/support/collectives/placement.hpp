@@ -1,0 +1,88 @@
+// Blocks of several sizes, in any order and with gaps, and what each element of their buffer must be.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "operands.hpp"
+
+namespace collectives {
+
+/// Where the blocks of all ranks lie in a buffer, in elements.
+struct placement {
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> displacements;  ///< empty: one block behind the other
+  std::size_t room = 0;                    ///< elements of the buffer
+
+  [[nodiscard]] std::size_t count(int block) const { return counts[static_cast<std::size_t>(block)]; }
+  [[nodiscard]] std::size_t first(int block) const {
+    const auto b = static_cast<std::ptrdiff_t>(block);
+    return displacements.empty() ? std::accumulate(counts.begin(), counts.begin() + b, std::size_t{0})
+                                 : displacements[static_cast<std::size_t>(block)];
+  }
+  /// What element i of the buffer must be: value(block, index in it), or gap(i).
+  template <class T, class Value, class Gap>
+  [[nodiscard]] std::vector<T> image(Value&& value, Gap&& gap) const {
+    std::vector<T> all;
+    all.reserve(room);
+    for (std::size_t i = 0; i < room; ++i) all.push_back(gap(i));
+    for (int block = 0; block < static_cast<int>(counts.size()); ++block) {
+      const auto at = first(block);
+      for (std::size_t i = 0; i < count(block); ++i) all[at + i] = value(block, i);
+    }
+    return all;
+  }
+};
+
+inline placement even(int ranks, std::size_t count) {
+  const auto n = static_cast<std::size_t>(ranks);
+  return {std::vector<std::size_t>(n, count), {}, n * count};
+}
+
+/// Up to `most` elements in a block, none in some. The same on all ranks that give the same arguments.
+inline std::size_t uneven_count(std::uint64_t seed, int block, std::size_t most) {
+  const auto n = noise(seed, block, most);
+  if (n % 4 == 0) return 0;
+  return n % 4 == 1 ? most : n / 4 % (most + 1);
+}
+
+/// These blocks one behind the other, or in another order with gaps between them and at the ends.
+inline placement placed(std::vector<std::size_t> counts, std::uint64_t seed) {
+  placement p{std::move(counts), {}, 0};
+  const std::size_t blocks = p.counts.size();
+  if (mixed(seed) % 3 == 0) {
+    p.room = std::accumulate(p.counts.begin(), p.counts.end(), std::size_t{0}) + mixed(seed) / 4 % 3;
+    return p;
+  }
+  std::vector<std::size_t> order(blocks);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = blocks; i > 1; --i) std::swap(order[i - 1], order[noise(seed, 1, i) % i]);
+  p.displacements.resize(blocks);
+  for (const auto block : order) {
+    p.room += noise(seed, 2, block) % 4;
+    p.displacements[block] = p.room;
+    p.room += p.counts[block];
+  }
+  p.room += 2;
+  return p;
+}
+
+/// Counts that all ranks have alike, at places that each rank chooses.
+inline placement uneven(int ranks, std::size_t most, std::uint64_t seed, int rank) {
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < ranks; ++r) counts.push_back(uneven_count(seed, r, most));
+  return placed(std::move(counts), seed + static_cast<std::uint64_t>(rank));
+}
+
+/// What a buffer holds where no block is.
+template <class T>
+T gap_value(std::uint64_t seed, std::size_t index) {
+  return operand<T>(~seed, 1 << 20, index);
+}
+
+}  // namespace collectives
