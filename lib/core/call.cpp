@@ -10,9 +10,10 @@
 namespace chorale {
 
 const char* name(operation what) noexcept {
-  constexpr const char* names[] = {
-      "no call",  "barrier",  "broadcast", "reduce",    "allreduce",      "allgather", "allgatherv", "gather", "gatherv",
-      "scatter", "scatterv", "alltoall",  "alltoallv", "reduce_scatter", "scan",      "exscan",     "split",  "window"};
+  constexpr const char* names[] = {"no call",   "barrier",    "broadcast", "reduce",         "allreduce",
+                                   "allgather", "allgatherv", "gather",    "gatherv",        "scatter",
+                                   "scatterv",  "alltoall",   "alltoallv", "reduce_scatter", "scan",
+                                   "exscan",    "split",      "window"};
   const auto index = static_cast<std::size_t>(what);
   return index < std::size(names) ? names[index] : "unknown operation";
 }

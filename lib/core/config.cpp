@@ -120,10 +120,12 @@ void config::validate() const {
   require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
           block_bytes, "256 to 1048576, a multiple of 64");
   require(blocks >= 2 && blocks <= 1024, "blocks", blocks, "2 to 1024");
-  require(zero_copy_bytes <= static_cast<std::size_t>(most_bytes), "zero_copy_bytes", zero_copy_bytes, "0 to 2^40");
-  require(registration >= registration_policy::automatic && registration <= registration_policy::per_operation,
-          "registration", static_cast<int>(registration),
-          "registration_policy::automatic, watched or per_operation");
+  require(zero_copy_bytes <= static_cast<std::size_t>(most_bytes), "zero_copy_bytes", zero_copy_bytes,
+          "0 to 2^40");
+  require(
+      registration >= registration_policy::automatic && registration <= registration_policy::per_operation,
+      "registration", static_cast<int>(registration),
+      "registration_policy::automatic, watched or per_operation");
   require(registration_entries >= 1 && registration_entries <= 16384, "registration_entries",
           registration_entries, "1 to 16384");
   require(registration_bytes <= static_cast<std::size_t>(most_bytes), "registration_bytes",
@@ -151,7 +153,7 @@ const std::vector<environment_variable>& environment_variables() {
        "block of a mailbox in bytes, 16 of them for the trailer, default 8256"},
       {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 16"},
       {"CHORALE_ZERO_COPY_BYTES", "0 to 1099511627776",
-       "messages from this size on go straight between the users' buffers, default 65536"},
+       "messages from this size on go straight between the users' buffers, default 32768"},
       {"CHORALE_REGISTRATION", "auto, watched or operation",
        "how long user memory stays registered, default auto: cached where that is safe"},
       {"CHORALE_REGISTRATION_ENTRIES", "1 to 16384", "registrations that are kept, default 256"},

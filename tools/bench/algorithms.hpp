@@ -1,9 +1,6 @@
 // The algorithm policies that chorale-bench can measure: a new policy is one line here.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include <chorale/chorale.hpp>
 
 namespace bench {
@@ -17,36 +14,33 @@ using algorithms = type_list<                                    //
     chorale::barrier::central,                                   //
     chorale::barrier::dissemination,                             //
     chorale::barrier::pairwise_exchange,                         //
+    chorale::barrier::dissemination_k<3>,                        //
+    chorale::barrier::dissemination_k<7>,                        //
     chorale::broadcast::binomial,                                //
     chorale::broadcast::flat,                                    //
+    chorale::broadcast::binomial_store_and_forward,              //
+    chorale::broadcast::chain,                                   //
+    chorale::broadcast::scatter_allgather,                       //
     chorale::reduce::degree_k<1>,                                //
     chorale::reduce::degree_k<3>,                                //
     chorale::reduce::degree_k<7>,                                //
+    chorale::reduce::reproducible,                               //
     chorale::allreduce::standard,                                //
     chorale::allreduce::recursive_doubling,                      //
     chorale::allreduce::degree_k<1>,                             //
     chorale::allreduce::degree_k<3>,                             //
     chorale::allreduce::degree_k<7>,                             //
     chorale::allreduce::degree_k<15, chorale::broadcast::flat>,  //
-    chorale::allreduce::rank_by_rank>;
-
-/// The name of a policy as a program writes it, without the library's namespaces:
-/// "degree_k<3>", "degree_k<15, flat>".
-template <class Policy>
-std::string policy_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  const std::string_view before = "Policy = ";
-  text.remove_prefix(text.find(before) + before.size());
-  text = text.substr(0, text.find(';'));
-  if (text.ends_with(']')) text.remove_suffix(1);
-  std::string name;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    name.push_back(text[at]);
-    if (!name.ends_with("::")) continue;
-    const auto scope = name.find_last_of("<, ", name.size() - 3);
-    name.erase(scope == std::string::npos ? 0 : scope + 1);
-  }
-  return name;
-}
+    chorale::allreduce::rabenseifner,                            //
+    chorale::allreduce::ring,                                    //
+    chorale::allreduce::reproducible,                            //
+    chorale::allreduce::rank_by_rank,                            //
+    chorale::allgather::ring,                                    //
+    chorale::alltoall::pairwise,                                 //
+    chorale::gather::flat,                                       //
+    chorale::scatter::flat,                                      //
+    chorale::reduce_scatter::direct,                             //
+    chorale::reduce_scatter::recursive_halving,                  //
+    chorale::scan::recursive_doubling>;
 
 }  // namespace bench

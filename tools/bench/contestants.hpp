@@ -7,10 +7,12 @@
 #include <vector>
 
 #include <chorale/communicator.hpp>
+#include <chorale/core/type_name.hpp>
 
 #include "algorithms.hpp"
 #include "plan.hpp"
 #include "trials.hpp"
+#include "trials_of_blocks.hpp"
 
 namespace bench {
 
@@ -33,7 +35,8 @@ struct listing {
   bool is_default;
 };
 
-template <class Communicator, chorale::operation What>
+/// What a communicator takes for an operation if it is told nothing.
+template <class C, chorale::operation What>
 struct default_algorithm;
 template <class C>
 struct default_algorithm<C, chorale::operation::barrier> : std::type_identity<typename C::barrier_algorithm> {
@@ -46,6 +49,22 @@ struct default_algorithm<C, chorale::operation::reduce> : std::type_identity<typ
 template <class C>
 struct default_algorithm<C, chorale::operation::allreduce>
     : std::type_identity<typename C::allreduce_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::allgather>
+    : std::type_identity<typename C::allgather_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::alltoall>
+    : std::type_identity<typename C::alltoall_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::gather> : std::type_identity<typename C::gather_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::scatter> : std::type_identity<typename C::scatter_algorithm> {
+};
+template <class C>
+struct default_algorithm<C, chorale::operation::reduce_scatter>
+    : std::type_identity<typename C::reduce_scatter_algorithm> {};
+template <class C>
+struct default_algorithm<C, chorale::operation::scan> : std::type_identity<typename C::scan_algorithm> {};
 
 template <class Transport, class Algorithm>
 class entry final : public contestant {
@@ -53,7 +72,7 @@ class entry final : public contestant {
   static constexpr auto what = Algorithm::implements;
 
   entry(buffers& memory, bool back_to_back)
-      : contestant(chorale::name(what), policy_name<Algorithm>(), Transport::name),
+      : contestant(chorale::name(what), chorale::type_name<Algorithm>(), Transport::name),
         memory_(memory),
         apart_(trial<what>::rooted && !back_to_back) {}
 
@@ -68,7 +87,7 @@ class entry final : public contestant {
 
   static listing describe() {
     using standard = typename default_algorithm<chorale::communicator<Transport>, what>::type;
-    return {chorale::name(what), policy_name<Algorithm>(), Transport::name,
+    return {chorale::name(what), chorale::type_name<Algorithm>(), Transport::name,
             std::is_same_v<standard, Algorithm>};
   }
 
@@ -85,11 +104,17 @@ template <class Algorithm, class... Algorithms>
 inline constexpr bool listed<Algorithm, type_list<Algorithms...>> = (std::is_same_v<Algorithm, Algorithms> ||
                                                                      ...);
 }  // namespace detail
+namespace detail {
+template <chorale::operation... All>
+inline constexpr bool defaults_are_listed =
+    (listed<typename default_algorithm<chorale::communicator<>, All>::type, algorithms> && ...);
+}  // namespace detail
 static_assert(
-    detail::listed<chorale::communicator<>::barrier_algorithm, algorithms> &&
-        detail::listed<chorale::communicator<>::broadcast_algorithm, algorithms> &&
-        detail::listed<chorale::communicator<>::reduce_algorithm, algorithms> &&
-        detail::listed<chorale::communicator<>::allreduce_algorithm, algorithms>,
+    detail::defaults_are_listed<chorale::operation::barrier, chorale::operation::broadcast,
+                                chorale::operation::reduce, chorale::operation::allreduce,
+                                chorale::operation::allgather, chorale::operation::alltoall,
+                                chorale::operation::gather, chorale::operation::scatter,
+                                chorale::operation::reduce_scatter, chorale::operation::scan>,
     "add the default algorithm of a communicator to bench/algorithms.hpp: without --algorithms it is "
     "what is measured");
 

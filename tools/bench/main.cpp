@@ -74,9 +74,9 @@ std::vector<listing> list_all() {
 }
 
 void print_list() {
-  fmt::print("{:<10} {:<4} {:<24} {}\n", "operation", "over", "algorithm", "chosen by default");
+  fmt::print("{:<14} {:<4} {:<28} {}\n", "operation", "over", "algorithm", "chosen by default");
   for (const auto& one : list_all())
-    fmt::print("{:<10} {:<4} {:<24} {}\n", one.operation, one.transport, one.algorithm,
+    fmt::print("{:<14} {:<4} {:<28} {}\n", one.operation, one.transport, one.algorithm,
                one.is_default ? "yes" : "");
 }
 
@@ -87,7 +87,7 @@ int run(options& o) {
   chorale_team all{control};
   const bool speaks = all.rank() == 0;
 
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float))};
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size()};
   contestants everyone;
   enter<chorale::transport::rc>(o.wanted, memory, everyone);
   enter<chorale::transport::ud>(o.wanted, memory, everyone);

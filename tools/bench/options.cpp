@@ -10,7 +10,8 @@
 namespace bench {
 
 const std::vector<std::string>& all_operations() {
-  static const std::vector<std::string> all{"barrier", "broadcast", "reduce", "allreduce"};
+  static const std::vector<std::string> all{"barrier",  "broadcast", "reduce",  "allreduce",      "allgather",
+                                            "alltoall", "gather",    "scatter", "reduce_scatter", "scan"};
   return all;
 }
 
@@ -19,7 +20,8 @@ void add_common_options(CLI::App& app, common_options& o) {
   app.add_option("collectives", o.operations, "What to measure (default: all)")
       ->check(CLI::IsMember(all_operations()));
   const auto bytes = CLI::AsSizeValue(false);
-  app.add_option("--min-bytes", l.min_bytes, "Smallest message; sizes double from there")
+  app.add_option("--min-bytes", l.min_bytes,
+                 "Smallest message, or block of one rank; sizes double from there")
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
       ->capture_default_str();
@@ -40,9 +42,8 @@ void add_common_options(CLI::App& app, common_options& o) {
   app.add_option("--budget", l.budget, "Seconds for one algorithm at one size")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
-  app.add_flag(
-      "--back-to-back", l.back_to_back,
-      "Broadcast and reduce: no barrier between the calls, which measures the rate, not the latency");
+  app.add_flag("--back-to-back", l.back_to_back,
+               "Calls with a root: no barrier between them, which measures the rate, not the latency");
   app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
   app.add_flag("--progress", o.progress, "Show progress even if standard error is no terminal");
 }

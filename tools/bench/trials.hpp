@@ -17,10 +17,12 @@
 
 namespace bench {
 
-/// The memory of the calls: operand and result, `bytes()` each, and a guard behind the result.
+/// The memory of the calls: operand and result, each with room for `bytes` of each rank, and a guard behind
+/// the result.
 class buffers {
  public:
-  explicit buffers(std::size_t bytes) : in_(bytes / sizeof(float) + 1), out_(in_.size() + guard) {}
+  buffers(std::size_t bytes, int ranks)
+      : in_((bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks)), out_(in_.size() + guard) {}
 
   [[nodiscard]] std::span<float> in(std::size_t bytes) { return {in_.data(), bytes / sizeof(float)}; }
   [[nodiscard]] std::span<float> out(std::size_t bytes) { return {out_.data(), bytes / sizeof(float)}; }
@@ -80,7 +82,6 @@ struct trial;
 template <>
 struct trial<chorale::operation::barrier> {
   static constexpr bool rooted = false;
-  static constexpr bool has_payload = false;
 
   static void call(auto& comm, buffers&, std::size_t) { comm.barrier(); }
 
@@ -105,7 +106,6 @@ struct trial<chorale::operation::barrier> {
 template <>
 struct trial<chorale::operation::broadcast> {
   static constexpr bool rooted = true;
-  static constexpr bool has_payload = true;
 
   static void call(auto& comm, buffers& memory, std::size_t bytes) { comm.broadcast(memory.raw(bytes), 0); }
 
@@ -130,7 +130,6 @@ struct trial<chorale::operation::broadcast> {
 template <>
 struct trial<chorale::operation::reduce> {
   static constexpr bool rooted = true;
-  static constexpr bool has_payload = true;
 
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
     comm.reduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum, 0);
@@ -154,7 +153,6 @@ struct trial<chorale::operation::reduce> {
 template <>
 struct trial<chorale::operation::allreduce> {
   static constexpr bool rooted = false;
-  static constexpr bool has_payload = true;
 
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
     comm.allreduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum);

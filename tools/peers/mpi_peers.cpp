@@ -38,10 +38,10 @@ class mpi_team final : public team {
 /// An operation of MPI: float sums, root 0, separate operand and result, as chorale-bench has them.
 class mpi_call final : public contestant {
  public:
-  mpi_call(const std::string& what, std::size_t max_bytes, bool back_to_back)
+  mpi_call(const std::string& what, std::size_t max_bytes, int ranks, bool back_to_back)
       : contestant(what, "MPI", "mpi"),
         back_to_back_(back_to_back),
-        in_(max_bytes / sizeof(float) + 1, 1.0F),
+        in_((max_bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks), 1.0F),
         out_(in_.size()) {}
 
   void meet() override { MPI_Barrier(MPI_COMM_WORLD); }
@@ -57,6 +57,24 @@ class mpi_call final : public contestant {
     if (operation == "reduce")
       return rooted(
           [&] { MPI_Reduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
+    float* const in = in_.data();
+    float* const out = out_.data();
+    if (operation == "gather")
+      return rooted([&] { MPI_Gather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, MPI_COMM_WORLD); });
+    if (operation == "scatter")
+      return rooted([&] { MPI_Scatter(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, MPI_COMM_WORLD); });
+    if (operation == "allgather")
+      return time_together(
+          calls, [&] { MPI_Allgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD); });
+    if (operation == "alltoall")
+      return time_together(
+          calls, [&] { MPI_Alltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD); });
+    if (operation == "reduce_scatter")
+      return time_together(
+          calls, [&] { MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+    if (operation == "scan")
+      return time_together(calls,
+                           [&] { MPI_Scan(MPI_IN_PLACE, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
     return time_together(
         calls, [&] { MPI_Allreduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   }
@@ -80,7 +98,8 @@ void run(const common_options& o) {
   mpi_team all;
   std::vector<std::unique_ptr<mpi_call>> calls;
   for (const auto& operation : all_operations())
-    calls.push_back(std::make_unique<mpi_call>(operation, o.limit.max_bytes, o.limit.back_to_back));
+    calls.push_back(
+        std::make_unique<mpi_call>(operation, o.limit.max_bytes, all.size(), o.limit.back_to_back));
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : calls) {

@@ -32,12 +32,13 @@ class allgather_calls : public Base {
       this->reject("allgather", std::to_string(all.size()) + " elements are not one block for each of " +
                                     std::to_string(ranks) + " ranks");
     const std::size_t n = all.size() / ranks;
-    allgather(std::span<const T>{all.subspan(static_cast<std::size_t>(this->rank()) * n, n)}, std::span<T>{all});
+    allgather(std::span<const T>{all.subspan(static_cast<std::size_t>(this->rank()) * n, n)},
+              std::span<T>{all});
   }
 
-  /// The block of rank r has counts[r] elements, at displacements[r] of `out`, or behind that of rank r - 1 if
-  /// there are no displacements. `counts` are the same on all ranks, displacements need not be; blocks must
-  /// not overlap.
+  /// The block of rank r has counts[r] elements, at displacements[r] of `out`, or behind that of rank r - 1
+  /// if there are no displacements. `counts` are the same on all ranks, displacements need not be; blocks
+  /// must not overlap.
   template <element T, std::size_t N, std::size_t M>
   void allgatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
                   std::span<const std::size_t> displacements = {}) {
@@ -59,15 +60,17 @@ class allgather_calls : public Base {
   template <class T>
   blocks<std::byte> place(std::span<const T> in, std::span<T> out) const {
     this->check_sizes("allgather", in.size() * static_cast<std::size_t>(this->size()), out.size());
-    const blocks<std::byte> all{std::as_writable_bytes(out), block_layout::even(this->size(), in.size_bytes())};
+    const blocks<std::byte> all{std::as_writable_bytes(out),
+                                block_layout::even(this->size(), in.size_bytes())};
     this->copy(std::as_bytes(in), all[this->rank()]);
     return all;
   }
   template <class T>
   blocks<std::byte> place_uneven(std::span<const T> in, std::span<T> out, std::span<const std::size_t> counts,
                                  std::span<const std::size_t> displacements) const {
-    const blocks<std::byte> all{std::as_writable_bytes(out),
-                                this->template uneven_layout<T>("allgatherv", counts, displacements, out.size())};
+    const blocks<std::byte> all{
+        std::as_writable_bytes(out),
+        this->template uneven_layout<T>("allgatherv", counts, displacements, out.size())};
     this->check_sizes("allgatherv", counts[static_cast<std::size_t>(this->rank())], in.size());
     this->copy(std::as_bytes(in), all[this->rank()]);
     return all;

@@ -57,15 +57,18 @@ class alltoall_calls : public Base {
   }
   template <class T>
   auto begin(std::span<const T> in, std::span<T> out) {
-    const auto layout = block_layout::even(this->size(), in.size_bytes() / static_cast<std::size_t>(this->size()));
+    const auto layout =
+        block_layout::even(this->size(), in.size_bytes() / static_cast<std::size_t>(this->size()));
     return begin_blocks({std::as_bytes(in), layout}, {std::as_writable_bytes(out), layout});
   }
   template <class T>
   auto begin_uneven(std::span<const T> in, std::span<const std::size_t> send_counts, std::span<T> out,
-                    std::span<const std::size_t> receive_counts, std::span<const std::size_t> send_displacements,
+                    std::span<const std::size_t> receive_counts,
+                    std::span<const std::size_t> send_displacements,
                     std::span<const std::size_t> receive_displacements) {
     const auto rank = static_cast<std::size_t>(this->rank());
-    const auto from = this->template uneven_layout<T>("alltoallv", send_counts, send_displacements, in.size());
+    const auto from =
+        this->template uneven_layout<T>("alltoallv", send_counts, send_displacements, in.size());
     const auto to =
         this->template uneven_layout<T>("alltoallv", receive_counts, receive_displacements, out.size());
     this->check_sizes("alltoallv: block of this rank", send_counts[rank], receive_counts[rank]);

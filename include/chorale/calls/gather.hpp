@@ -26,9 +26,10 @@ class gather_calls : public Base {
   /// The same with counts[r] elements of rank r, which must be what that rank gives. `counts` and
   /// `displacements` (as in `allgatherv`) are those of the root and not looked at elsewhere.
   template <element T, std::size_t N, std::size_t M>
-  void gatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts, int root = 0,
-               std::span<const std::size_t> displacements = {}) {
-    this->run(identify<T>(operation::gatherv, 0, root), begin_uneven<T>(in, out, counts, displacements, root));
+  void gatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
+               int root = 0, std::span<const std::size_t> displacements = {}) {
+    this->run(identify<T>(operation::gatherv, 0, root),
+              begin_uneven<T>(in, out, counts, displacements, root));
   }
   template <element T, std::size_t N, std::size_t M>
   request igatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
@@ -93,9 +94,10 @@ class scatter_calls : public Base {
   /// The same with counts[r] elements for rank r, which must be what that rank takes; `counts` and
   /// `displacements` are those of the root.
   template <element T, std::size_t N, std::size_t M>
-  void scatterv(std::span<const T, N> in, std::span<const std::size_t> counts, std::span<T, M> out, int root = 0,
-                std::span<const std::size_t> displacements = {}) {
-    this->run(identify<T>(operation::scatterv, 0, root), begin_uneven<T>(in, counts, out, displacements, root));
+  void scatterv(std::span<const T, N> in, std::span<const std::size_t> counts, std::span<T, M> out,
+                int root = 0, std::span<const std::size_t> displacements = {}) {
+    this->run(identify<T>(operation::scatterv, 0, root),
+              begin_uneven<T>(in, counts, out, displacements, root));
   }
   template <element T, std::size_t N, std::size_t M>
   request iscatterv(std::span<const T, N> in, std::span<const std::size_t> counts, std::span<T, M> out,
@@ -124,7 +126,8 @@ class scatter_calls : public Base {
                     std::span<const std::size_t> displacements, int root) {
     blocks<const std::byte> all;
     if (this->rank() == root) {
-      all = {std::as_bytes(in), this->template uneven_layout<T>("scatterv", counts, displacements, in.size())};
+      all = {std::as_bytes(in),
+             this->template uneven_layout<T>("scatterv", counts, displacements, in.size())};
       this->check_sizes("scatterv", counts[static_cast<std::size_t>(root)], out.size());
     }
     return begin_blocks(std::move(all), std::as_writable_bytes(out), root, false);

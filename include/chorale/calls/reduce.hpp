@@ -10,11 +10,7 @@ namespace chorale::calls {
 
 template <class Op, class T>
 call identify_reduction(operation what, std::size_t bytes, int root = -1) {
-  return {.what = what,
-          .root = root,
-          .bytes = bytes,
-          .type = type_tag<T>(),
-          .reduction = operator_tag<Op>()};
+  return {.what = what, .root = root, .bytes = bytes, .type = type_tag<T>(), .reduction = operator_tag<Op>()};
 }
 
 template <class Base, class Algorithm>
@@ -23,12 +19,13 @@ class allreduce_calls : public Base {
   using Base::Base;
   using allreduce_algorithm = Algorithm;
 
-  /// data[i] = op over all ranks' data[i], on every rank and to the same bits; in the order that the algorithm
-  /// documents, which is that of the ranks if the operator does not commute. In place.
+  /// data[i] = op over all ranks' data[i], on every rank and to the same bits; in the order that the
+  /// algorithm documents, which is that of the ranks if the operator does not commute. In place.
   template <element T, std::size_t N, class Op = sum_t>
   requires reduction_operator<Op, T>
   void allreduce(std::span<T, N> data, Op op = {}) {
-    this->run(identify_reduction<Op, T>(operation::allreduce, data.size_bytes()), begin(std::as_writable_bytes(data), reduction::of<T>(std::move(op))));
+    this->run(identify_reduction<Op, T>(operation::allreduce, data.size_bytes()),
+              begin(std::as_writable_bytes(data), reduction::of<T>(std::move(op))));
   }
   template <element T, std::size_t N, class Op = sum_t>
   requires reduction_operator<Op, T> request iallreduce(std::span<T, N> data, Op op = {}) {
@@ -93,7 +90,8 @@ class reduce_calls : public Base {
       return Algorithm::run(this->net_, now, in, out, op, root);
     };
   }
-  task<> rank_by_rank(epoch now, std::span<const std::byte> in, std::span<std::byte> out, reduction op, int root) {
+  task<> rank_by_rank(epoch now, std::span<const std::byte> in, std::span<std::byte> out, reduction op,
+                      int root) {
     std::vector<std::byte> work(in.begin(), in.end());
     co_await allreduce::rank_by_rank::run(this->net_, now, work, op);
     if (this->rank() == root) this->copy(work, out);

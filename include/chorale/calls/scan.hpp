@@ -11,8 +11,8 @@ class reduce_scatter_calls : public Base {
   using Base::Base;
   using reduce_scatter_algorithm = Algorithm;
 
-  /// out[i] = op over all ranks' in[rank() * n + i], where n = out.size() is the same everywhere and in.size()
-  /// that times the number of ranks. The buffers do not overlap.
+  /// out[i] = op over all ranks' in[rank() * n + i], where n = out.size() is the same everywhere and
+  /// in.size() that times the number of ranks. The buffers do not overlap.
   template <element T, std::size_t N, std::size_t M, class Op = sum_t>
   requires reduction_operator<Op, T>
   void reduce_scatter(std::span<const T, N> in, std::span<T, M> out, Op op = {}) {

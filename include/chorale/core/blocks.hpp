@@ -56,7 +56,8 @@ class block_layout {
   [[nodiscard]] std::size_t end() const noexcept {
     if (!places_) return total();
     std::size_t last = 0;
-    for (const auto& place : *places_) last = place.offset + place.bytes > last ? place.offset + place.bytes : last;
+    for (const auto& place : *places_)
+      last = place.offset + place.bytes > last ? place.offset + place.bytes : last;
     return last;
   }
   /// The largest block.
@@ -78,7 +79,8 @@ template <class Byte>
 class blocks {
  public:
   blocks() = default;
-  blocks(std::span<Byte> buffer, block_layout layout) noexcept : buffer_(buffer), layout_(std::move(layout)) {}
+  blocks(std::span<Byte> buffer, block_layout layout) noexcept
+      : buffer_(buffer), layout_(std::move(layout)) {}
 
   [[nodiscard]] std::span<Byte> operator[](int rank) const noexcept {
     const extent place = layout_[rank];

@@ -49,14 +49,15 @@ struct config {
   /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come;
   /// 1 to 2147483647 ms.
   std::chrono::milliseconds deadline{60'000};
-  /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer of 16 bytes included; 256 to 1 MiB, multiple of
+  /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer of 16 bytes included; 256 to 1 MiB,
+  /// multiple of
   /// 64. The default takes a message of 8 KiB.
   std::size_t block_bytes = 8256;
   /// `CHORALE_BLOCKS`: blocks of a mailbox in each direction of a connection; 2 to 1024.
   std::uint32_t blocks = 16;
   /// `CHORALE_ZERO_COPY_BYTES`: messages of at least so many bytes go straight between the users' buffers,
   /// shorter ones through the mailbox; 0 to 2^40. The same on all ranks.
-  std::size_t zero_copy_bytes = 65536;
+  std::size_t zero_copy_bytes = 32768;
   /// `CHORALE_REGISTRATION`: `auto`, `watched` or `operation`.
   registration_policy registration = registration_policy::automatic;
   /// `CHORALE_REGISTRATION_ENTRIES`: registrations of user memory that are kept; 1 to 16384.

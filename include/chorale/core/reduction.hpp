@@ -21,7 +21,9 @@ template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 template <class Op, class T>
 constexpr bool says_it_commutes() {
-  if constexpr (requires { { Op::commutes } -> std::convertible_to<bool>; })
+  if constexpr (requires {
+                  { Op::commutes } -> std::convertible_to<bool>;
+                })
     return Op::commutes;
   else
     return builtin_tag<Op> != 0 && (std::is_arithmetic_v<T> || is_complex<T>);
@@ -91,11 +93,11 @@ class reduction {
   };
   static constexpr std::size_t room = 24;
   template <class Op>
-  static constexpr bool fits =
-      sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
+  static constexpr bool fits = sizeof(Op) <= room &&
+                               alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
   template <class T, class Op>
-  static constexpr table table_for{
-      sizeof(T), chorale::commutes<Op, T>, &detail::fold_left<T, Op>, &detail::fold_right<T, Op>};
+  static constexpr table table_for{sizeof(T), chorale::commutes<Op, T>, &detail::fold_left<T, Op>,
+                                   &detail::fold_right<T, Op>};
   [[nodiscard]] const void* op() const noexcept {
     return large_ ? large_.get() : static_cast<const void*>(small_.data());
   }

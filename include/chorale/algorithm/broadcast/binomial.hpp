@@ -1,39 +1,33 @@
-// Binomial broadcast in blocks.
+// Binomial broadcast.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <span>
-
-#include <chorale/core/chunks.hpp>
+#include <chorale/algorithm/broadcast/down_tree.hpp>
 #include <chorale/topology/binomial.hpp>
-#include <chorale/transport/concepts.hpp>
 
 namespace chorale::broadcast {
 
-/// Down the binomial tree below `root`, one block after the other: a rank forwards a block to its children,
-/// then copies it to the user's buffer while the children's blocks are on their way. Cost: ceil(log2 n) steps
-/// for the first block, one block time for each further one.  Source: P2 section 4.1.
+/// Down the binomial tree below `root`, one block after the other: short messages in blocks of the mailbox,
+/// long ones by puts into the users' buffers (P2 section 4.1.5: rendezvous). Cost: ceil(log2 n) steps for the
+/// first block, one block time for each further one; with store_and_forward ceil(log2 n) steps of the whole
+/// message.  Source: P2 section 4.1.
 ///
-/// Blocks are reused only after the receiver's notification, which the transport waits for in `send`.
-struct binomial {
+/// Blocks are reused only after the receiver's notification, which the transport waits for in `send`; a
+/// user's buffer is written only after its rank has said in this call where it is.
+template <forwarding How>
+struct basic_binomial {
   static constexpr auto implements = operation::broadcast;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
   static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
-    const topology::binomial tree{net.rank(), net.size(), root};
-    for (const auto block : chunks{data, net.block_bytes()}) {
-      if (tree.is_root()) {
-        for (const int child : tree.children()) co_await net.send(child, now, block);
-      } else {
-        auto arrived = co_await net.receive(tree.parent(), now);
-        for (const int child : tree.children()) co_await net.send(child, now, arrived.bytes());
-        std::memcpy(block.data(), arrived.bytes().data(), block.size());
-      }
-    }
+    return detail::down_tree<How>(net, now, data, topology::binomial{net.rank(), net.size(), root});
   }
 };
+
+/// Each block is passed on as soon as it is there.
+struct binomial : basic_binomial<forwarding::per_block> {};
+/// The whole message is passed on at once.
+struct binomial_store_and_forward : basic_binomial<forwarding::store_and_forward> {};
 
 }  // namespace chorale::broadcast

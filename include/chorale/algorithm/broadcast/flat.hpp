@@ -1,12 +1,8 @@
 // Flat broadcast: the root sends to everyone.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <span>
-
-#include <chorale/core/chunks.hpp>
-#include <chorale/transport/concepts.hpp>
+#include <chorale/algorithm/broadcast/down_tree.hpp>
+#include <chorale/topology/star.hpp>
 
 namespace chorale::broadcast {
 
@@ -20,15 +16,8 @@ struct flat {
 
   template <mailbox_transport T>
   static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
-    for (const auto block : chunks{data, net.block_bytes()}) {
-      if (net.rank() == root) {
-        for (int step = 1; step < net.size(); ++step)
-          co_await net.send((root + step) % net.size(), now, block);
-      } else {
-        auto arrived = co_await net.receive(root, now);
-        std::memcpy(block.data(), arrived.bytes().data(), block.size());
-      }
-    }
+    return detail::down_tree<forwarding::per_block>(net, now, data,
+                                                    topology::star{net.rank(), net.size(), root});
   }
 };
 

@@ -27,11 +27,15 @@ struct degree_k {
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
   /// empty.
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out, reduction op,
-                    int root) {
+  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
     std::vector<std::byte> scratch;
+    // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up.
+    std::size_t delivered = 0;
     std::size_t at = 0;
+    const std::size_t ahead = blocks_ahead(net) * op.whole(net.block_bytes());
+    const bool takes = tree.deliver_from() >= 0;
     for (const auto bytes : chunks{in, op.whole(net.block_bytes())}) {
       const std::byte* result = bytes.data();
       if (!tree.children().empty()) {
@@ -44,14 +48,29 @@ struct degree_k {
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, {result, bytes.size()});
       if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
-      if (tree.deliver_from() >= 0) {
-        auto arrived = co_await net.receive(tree.deliver_from(), now);
-        std::memcpy(out.data() + at, arrived.bytes().data(), bytes.size());
-      } else if (net.rank() == root) {
-        std::memmove(out.data() + at, result, bytes.size());
-      }
+      if (net.rank() == root && !takes) std::memmove(out.data() + at, result, bytes.size());
       at += bytes.size();
+      if (takes && at - delivered > ahead) {
+        auto arrived = co_await net.receive(tree.deliver_from(), now);
+        std::memcpy(out.data() + delivered, arrived.bytes().data(), arrived.bytes().size());
+        delivered += arrived.bytes().size();
+      }
     }
+    while (takes && delivered < in.size()) {
+      auto arrived = co_await net.receive(tree.deliver_from(), now);
+      std::memcpy(out.data() + delivered, arrived.bytes().data(), arrived.bytes().size());
+      delivered += arrived.bytes().size();
+    }
+  }
+
+ private:
+  /// Blocks of a result that may wait for the root: fewer than a mailbox has.
+  template <class Net>
+  static std::size_t blocks_ahead(const Net& net) noexcept {
+    if constexpr (requires { net.settings().blocks; })
+      return net.settings().blocks / 2;
+    else
+      return 1;
   }
 };
 

@@ -1,0 +1,24 @@
+// Pipelined chain broadcast.
+#pragma once
+
+#include <chorale/algorithm/broadcast/down_tree.hpp>
+#include <chorale/topology/chain.hpp>
+
+namespace chorale::broadcast {
+
+/// From rank to rank, root, root + 1, ..., each block as soon as it is there: every rank sends each byte
+/// once, however many they are. Cost: n - 1 block times for the first block, one for each further one: for
+/// long messages.
+struct chain {
+  static constexpr auto implements = operation::broadcast;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport T>
+  static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
+    return detail::down_tree<forwarding::per_block>(net, now, data,
+                                                    topology::chain{net.rank(), net.size(), root});
+  }
+};
+
+}  // namespace chorale::broadcast

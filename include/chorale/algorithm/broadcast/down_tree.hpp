@@ -1,0 +1,83 @@
+// A broadcast down any tree: what the broadcasts have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/transfer.hpp>
+
+namespace chorale::broadcast {
+
+/// How a rank passes on what is longer than a block: each piece as soon as it has it, or all at once when the
+/// whole message is there.
+enum class forwarding { per_block, store_and_forward };
+
+namespace detail {
+
+/// Bytes of one put of a long message: long enough for its cost to vanish, short enough that the next rank
+/// gets on meanwhile.
+inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
+
+/// Short messages: block by block through the mailboxes. A rank forwards a block to its children, then copies
+/// it to the user's buffer while the children's are on their way.
+template <forwarding How, mailbox_transport Net, class Tree>
+task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
+  for (const auto block : chunks{data, net.block_bytes()}) {
+    if (tree.is_root()) {
+      for (const int child : tree.children()) co_await net.send(child, now, block);
+    } else {
+      auto arrived = co_await net.receive(tree.parent(), now);
+      if constexpr (How == forwarding::per_block) {
+        for (const int child : tree.children()) co_await net.send(child, now, arrived.bytes());
+      }
+      std::memcpy(block.data(), arrived.bytes().data(), block.size());
+    }
+  }
+  if constexpr (How == forwarding::store_and_forward) {
+    if (tree.is_root()) co_return;
+    for (const auto block : chunks{data, net.block_bytes()}) {
+      for (const int child : tree.children()) co_await net.send(child, now, block);
+    }
+  }
+}
+
+/// Long messages: each rank tells its parent where its buffer is, and the parent puts the data there, segment
+/// by segment.
+template <forwarding How, one_sided_transport Net, class Tree>
+task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
+  const auto exposed = net.expose(data);
+  const remote_region here = exposed.region();
+  if (!tree.is_root()) co_await net.send(tree.parent(), now, transfer::bytes_of(here));
+  std::vector<remote_region> there;
+  for (const int child : tree.children()) {
+    auto offer = co_await net.receive(child, now);
+    there.push_back(transfer::read_region(offer.bytes()));
+  }
+  const std::size_t segment = How == forwarding::per_block ? segment_bytes : data.size();
+  for (std::size_t at = 0; at < data.size(); at += segment) {
+    if (!tree.is_root()) {
+      auto arrived = co_await net.receive(tree.parent(), now);
+    }
+    const auto part = data.subspan(at, std::min(segment, data.size() - at));
+    int child = 0;
+    for (const auto& region : there) {
+      co_await net.put(region, at, exposed, part, now);
+      co_await net.send(tree.children()[child++], now, {});
+    }
+  }
+  for (const int child : tree.children()) co_await net.flush(child, now);
+}
+
+template <forwarding How, mailbox_transport Net, class Tree>
+task<> down_tree(Net& net, epoch now, std::span<std::byte> data, const Tree& tree) {
+  if constexpr (one_sided_transport<Net>) {
+    if (transfer::is_zero_copy(net, data.size())) return down_by_puts<How>(net, now, data, tree);
+  }
+  return down_by_blocks<How>(net, now, data, tree);
+}
+
+}  // namespace detail
+}  // namespace chorale::broadcast

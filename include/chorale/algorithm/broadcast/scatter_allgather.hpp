@@ -1,0 +1,30 @@
+// Scatter and allgather broadcast.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/scatter/flat.hpp>
+
+namespace chorale::broadcast {
+
+/// The root scatters the message, one share to each rank, and the ranks gather the shares around a ring: each
+/// sends about as many bytes as the message has, none sends more. Cost: 2 (n - 1) messages of a share: for
+/// long messages on large groups.  Source: van de Geijn's; the ring of P4 section 2.2.
+struct scatter_allgather {
+  static constexpr auto implements = operation::broadcast;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, int root) {
+    const auto layout = even_shares(net.size(), data.size(), 64);
+    const blocks<std::byte> shares{data, layout};
+    co_await scatter::flat::run(net, now, blocks<const std::byte>{data, layout}, shares[net.rank()], root);
+    co_await allgather::ring::run(net, now, shares);
+  }
+};
+
+}  // namespace chorale::broadcast

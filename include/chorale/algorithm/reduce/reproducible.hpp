@@ -1,0 +1,55 @@
+// Reduce whose bits are those of a serial loop.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/core/chunks.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// The root takes the operands of all ranks, from rank 0 upwards: ((x_0 op x_1) op x_2) ..., exactly so. The
+/// bits depend on the operands and their order alone, and are those of `allreduce::reproducible`. Any
+/// operator. Cost: n - 1 messages at the root, one step.
+struct reproducible {
+  static constexpr auto implements = operation::reduce;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, int root) {
+    std::vector<std::byte> mine;
+    std::size_t at = 0;
+    for (const auto block : chunks{in, op.whole(net.block_bytes())}) {
+      if (net.rank() != root) {
+        co_await net.send(root, now, block);
+        continue;
+      }
+      // `in` and `out` may be the same.
+      mine.assign(block.begin(), block.end());
+      const auto result = out.subspan(at, mine.size());
+      at += mine.size();
+      for (int from = 0; from < net.size(); ++from) {
+        if (from == root) {
+          if (from == 0)
+            std::memmove(result.data(), mine.data(), mine.size());
+          else
+            op.combine_left(result, mine);
+          continue;
+        }
+        auto operand = co_await net.receive(from, now);
+        if (from == 0)
+          std::memcpy(result.data(), operand.bytes().data(), result.size());
+        else
+          op.combine_left(result, operand.bytes());
+      }
+    }
+  }
+};
+
+}  // namespace chorale::reduce

@@ -1,0 +1,39 @@
+// Steps of reductions in which two ranks exchange operands.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/core/chunks.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale {
+
+/// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
+/// side waits for the other's free blocks. `theirs_is_left`: what comes stands to the left of `mine`.
+template <mailbox_transport Net>
+task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
+                            std::span<std::byte> mine, bool theirs_is_left, reduction op) {
+  const auto outgoing = chunks{out, op.whole(net.block_bytes())};
+  const auto incoming = chunks{mine, op.whole(net.block_bytes())};
+  auto next_out = outgoing.begin();
+  auto next_in = incoming.begin();
+  while (next_out != outgoing.end() || next_in != incoming.end()) {
+    if (next_out != outgoing.end()) {
+      co_await net.send(to, now, *next_out);
+      ++next_out;
+    }
+    if (next_in != incoming.end()) {
+      const auto block = *next_in;
+      auto theirs = co_await net.receive(from, now);
+      if (theirs_is_left)
+        op.combine_right(theirs.bytes(), block);
+      else
+        op.combine_left(block, theirs.bytes());
+      ++next_in;
+    }
+  }
+}
+
+}  // namespace chorale

@@ -1,0 +1,54 @@
+// Recursive halving reduce-scatter.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/reduce_exchange.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/topology/arithmetic.hpp>
+
+namespace chorale::reduce_scatter {
+
+/// Partners at distances n/2, n/4, ..., 1 divide the blocks that they still hold: each sends the half in
+/// which the other's block lies and combines its own. Cost: log2 n steps, in all (n - 1)/n of the message;
+/// the memory of one operand. For short messages on groups that are a power of two.
+///
+/// Evaluates ranks r, r xor n/2, ... in a tree that is not in rank order, the same for all elements of a
+/// block; operators that do not commute (`chorale::commutes`), uneven blocks and other groups go by `direct`.
+struct recursive_halving {
+  static constexpr auto implements = operation::reduce_scatter;
+  static constexpr bool uneven = true;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
+    if (!op.commutes() || !in.layout().is_even() || !topology::is_power_of_two(net.size()))
+      return direct::run(net, now, in, out, op);
+    return halve(net, now, in, out, op);
+  }
+
+ private:
+  template <mailbox_transport Net>
+  static task<> halve(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out,
+                      reduction op) {
+    const auto all = in.buffer().first(in.layout().total());
+    std::vector<std::byte> work(all.begin(), all.end());
+    const blocks<std::byte> held{work, in.layout()};
+    int first = 0;
+    for (int half = net.size() / 2; half >= 1; half /= 2) {
+      const int peer = net.rank() ^ half;
+      const bool lower = net.rank() < peer;
+      const auto low = held.range(first, half);
+      const auto high = held.range(first + half, half);
+      co_await exchange_and_combine(net, now, peer, lower ? high : low, peer, lower ? low : high, !lower, op);
+      if (!lower) first += half;
+    }
+    if (!out.empty()) std::memcpy(out.data(), held[net.rank()].data(), out.size());
+  }
+};
+
+}  // namespace chorale::reduce_scatter

@@ -1,0 +1,35 @@
+// What a thread has begun and gets on with while it waits for something else.
+#pragma once
+
+namespace chorale {
+
+/// Something begun on a thread that gets on only when it is driven, such as the nonblocking calls of one
+/// communicator. Whoever waits on that thread, for whatever, drives all that is enlisted, so that two
+/// communicators cannot wait for each other. Belongs to one thread at a time.
+class background {
+ public:
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
+
+  /// Lets everything that is enlisted on this thread get on as far as it does without waiting. Does nothing
+  /// when it is called from inside itself.
+  static void get_on_with_all() noexcept;
+
+ protected:
+  background() = default;
+  ~background() { delist(); }
+  /// On the list of this thread; at most once.
+  void enlist() noexcept;
+  void delist() noexcept;
+
+ private:
+  struct list;
+  static list& mine() noexcept;
+  /// Must not wait, and may be called while it is already under way further out on the stack.
+  virtual void get_on() noexcept = 0;
+
+  background* next_ = nullptr;
+  background** place_ = nullptr;  ///< the pointer that leads here; null if it is on no list
+};
+
+}  // namespace chorale

@@ -1,0 +1,159 @@
+// The operations with one block for each rank, and scans: how they are timed, and how results are checked.
+// The bytes of a row are those of one block.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "trials.hpp"
+
+namespace bench {
+
+/// Element i of the block that rank `from` has for rank `to`.
+inline float block_operand(int from, int to, std::size_t i) {
+  return operand(from * 7 + to * 3 + 1, i);
+}
+
+/// Compares blocks, one of each rank, each of out.size() / ranks elements, with `expected(rank, i)`.
+template <class Expected>
+std::string compare_blocks(std::span<const float> out, int ranks, Expected&& expected) {
+  const std::size_t n = out.size() / static_cast<std::size_t>(ranks);
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    const int rank = static_cast<int>(at / n);
+    if (const float want = expected(rank, at % n); out[at] != want)
+      return fmt::format("element {} of the block of rank {} is {}, not {}", at % n, rank, out[at], want);
+  }
+  return {};
+}
+
+inline std::size_t of_all(std::size_t bytes, int ranks) {
+  return bytes / sizeof(float) * sizeof(float) * static_cast<std::size_t>(ranks);
+}
+
+inline void fill_blocks(std::span<float> in, int from, int ranks) {
+  const std::size_t n = in.size() / static_cast<std::size_t>(ranks);
+  for (std::size_t at = 0; at < in.size(); ++at)
+    in[at] = block_operand(from, static_cast<int>(at / n), at % n);
+}
+
+template <>
+struct trial<chorale::operation::allgather> {
+  static constexpr bool rooted = false;
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.allgather(std::span<const float>{memory.in(bytes)}, memory.out(of_all(bytes, comm.size())));
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    fill_operand(memory.in(bytes), all.rank());
+    memory.spoil();
+    call(comm, memory, bytes);
+    const std::size_t total = of_all(bytes, all.size());
+    if (!memory.guard_intact(total)) return "wrote behind the result";
+    return compare_blocks(memory.out(total), all.size(),
+                          [](int rank, std::size_t i) { return operand(rank, i); });
+  }
+};
+
+template <>
+struct trial<chorale::operation::alltoall> {
+  static constexpr bool rooted = false;
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    const std::size_t total = of_all(bytes, comm.size());
+    comm.alltoall(std::span<const float>{memory.in(total)}, memory.out(total));
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    const std::size_t total = of_all(bytes, all.size());
+    fill_blocks(memory.in(total), all.rank(), all.size());
+    memory.spoil();
+    call(comm, memory, bytes);
+    if (!memory.guard_intact(total)) return "wrote behind the result";
+    return compare_blocks(memory.out(total), all.size(),
+                          [&](int rank, std::size_t i) { return block_operand(rank, all.rank(), i); });
+  }
+};
+
+template <>
+struct trial<chorale::operation::gather> {
+  static constexpr bool rooted = true;
+  static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
+    comm.gather(std::span<const float>{memory.in(bytes)}, memory.out(of_all(bytes, comm.size())), root);
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    fill_operand(memory.in(bytes), all.rank());
+    const std::size_t total = of_all(bytes, all.size());
+    std::string wrong;
+    for (const int root : some_ranks(all.size())) {
+      memory.spoil();
+      call(comm, memory, bytes, root);
+      const bool is_root = all.rank() == root;
+      if (is_root && wrong.empty())
+        wrong = compare_blocks(memory.out(total), all.size(),
+                               [](int rank, std::size_t i) { return operand(rank, i); });
+      if (!memory.guard_intact(is_root ? total : 0) && wrong.empty())
+        wrong = fmt::format("wrote outside the result with root {}", root);
+    }
+    return wrong;
+  }
+};
+
+template <>
+struct trial<chorale::operation::scatter> {
+  static constexpr bool rooted = true;
+  static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
+    comm.scatter(std::span<const float>{memory.in(of_all(bytes, comm.size()))}, memory.out(bytes), root);
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
+    std::string wrong;
+    for (const int root : some_ranks(all.size())) {
+      memory.spoil();
+      call(comm, memory, bytes, root);
+      if (wrong.empty())
+        wrong = compare_blocks(memory.out(bytes), 1,
+                               [&](int, std::size_t i) { return block_operand(root, all.rank(), i); });
+      if (!memory.guard_intact(bytes) && wrong.empty())
+        wrong = fmt::format("wrote behind the result with root {}", root);
+    }
+    return wrong;
+  }
+};
+
+template <>
+struct trial<chorale::operation::reduce_scatter> {
+  static constexpr bool rooted = false;
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.reduce_scatter(std::span<const float>{memory.in(of_all(bytes, comm.size()))}, memory.out(bytes),
+                        chorale::sum);
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
+    memory.spoil();
+    call(comm, memory, bytes);
+    if (!memory.guard_intact(bytes)) return "wrote behind the result";
+    return compare_blocks(memory.out(bytes), 1, [&](int, std::size_t i) {
+      float sum = 0;
+      for (int r = 0; r < all.size(); ++r) sum += block_operand(r, all.rank(), i);
+      return sum;
+    });
+  }
+};
+
+template <>
+struct trial<chorale::operation::scan> {
+  static constexpr bool rooted = false;
+  /// The values grow from call to call, which costs nothing.
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.scan(memory.out(bytes), chorale::sum);
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    memory.spoil();
+    fill_operand(memory.out(bytes), all.rank());
+    call(comm, memory, bytes);
+    if (!memory.guard_intact(bytes)) return "wrote behind the result";
+    return compare_sums(memory.out(bytes), all.rank() + 1);
+  }
+};
+
+}  // namespace bench
