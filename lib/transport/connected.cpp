@@ -34,14 +34,15 @@ connected::connected(const group_view& group, const config& settings, const char
       cache_(domain(), settings, finds_by_address(device())),
       inline_wanted_(device().is_soft() ? o.inline_bytes : inline_on_hardware) {
   links_.resize(static_cast<std::size_t>(size()));
-  const long long entries = std::min<long long>(
-      spare_entries + o.receives + entries_for_each_peer * size(), device().attributes().max_cqe);
+  const long long entries = std::min<long long>(spare_entries + o.receives + entries_for_each_peer * size(),
+                                                device().attributes().max_cqe);
   cq_.emplace(device(), static_cast<int>(entries));
   most_signalled_ = static_cast<int>(spare_entries / 2);
-  srq_.emplace(domain(), std::min(o.receives, static_cast<std::uint32_t>(device().attributes().max_srq_wr)));
+  options_.receives = std::min(o.receives, static_cast<std::uint32_t>(device().attributes().max_srq_wr));
+  srq_.emplace(domain(), options_.receives);
   if (o.receive_bytes != 0)
-    receives_.emplace(domain(), std::size_t{o.receives} * o.receive_bytes, IBV_ACCESS_LOCAL_WRITE);
-  for (std::uint32_t i = 0; i < o.receives; ++i) post_receive(i);
+    receives_.emplace(domain(), options_.receives * o.receive_bytes, IBV_ACCESS_LOCAL_WRITE);
+  for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
 }
 
 connected::~connected() = default;
@@ -87,10 +88,15 @@ void connected::on_send_completion(const ibv_wc& wc) {
     --signalled_;
     l->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(l->completed);
     if (l->completed >= l->probe_ticket) l->probe_ticket = 0;
-  } else if (l->broken.empty()) {
-    l->broken = verbs::describe(wc, "RDMA operation");
-    ++broken_links_;
+  } else {
+    break_link(*l, verbs::describe(wc, "RDMA operation"));
   }
+}
+
+void connected::break_link(link& l, std::string why) {
+  if (!l.broken.empty()) return;
+  l.broken = std::move(why);
+  ++broken_links_;
 }
 
 void connected::on_receive_completion(const ibv_wc& wc) {
@@ -120,6 +126,39 @@ void connected::on_progress() {
       if (!l->broken.empty() && !departed(l->peer)) lost(l->peer, l->broken);
     }
   }
+  if (notifications_due_) {
+    notifications_due_ = false;
+    for (link* l : open_links_) {
+      if (l->notification_due && l->broken.empty()) notify(*l);
+    }
+  }
+}
+
+void connected::notify(link& l) noexcept {
+  // What is given back has come by this connection, so the peer has heard that ours takes messages, though
+  // its word that its own does may have been lost.
+  l.ready = true;
+  try {
+    if (has_room(l)) {
+      std::uint64_t count = l.released;
+      ibv_sge source{reinterpret_cast<std::uintptr_t>(&count), sizeof count, 0};
+      ibv_send_wr request{};
+      request.sg_list = &source;
+      request.num_sge = 1;
+      request.opcode = IBV_WR_RDMA_WRITE;
+      request.send_flags = IBV_SEND_INLINE;
+      request.wr.rdma.remote_addr = l.remote_inbox + mailbox_layout::notification_offset;
+      request.wr.rdma.rkey = l.remote_inbox_key;
+      post(l, request);
+      l.notified = count;
+      l.notification_due = false;
+      return;
+    }
+  } catch (...) {
+    // A connection that refuses work has failed or will: the next wait finds out and says so.
+  }
+  l.notification_due = true;
+  notifications_due_ = true;
 }
 
 void connected::probe(int peer, epoch now) {

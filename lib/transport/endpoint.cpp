@@ -179,7 +179,7 @@ void endpoint::broadcast_datagram(std::uint16_t kind, std::span<const std::byte>
   }
 }
 
-void endpoint::receive(std::span<const std::byte> datagram) {
+void endpoint::take_datagram(std::span<const std::byte> datagram) {
   // Anything that is not from this job is none of our business.
   const auto read = read_datagram(datagram, job_, size_);
   if (!read) return;

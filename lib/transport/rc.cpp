@@ -81,40 +81,4 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   return true;
 }
 
-void rc::notify(link& l) noexcept {
-  // What is given back has come by this connection, so the peer has heard that ours takes messages, though
-  // its word that its own does may have been lost.
-  l.ready = true;
-  try {
-    if (has_room(l)) {
-      std::uint64_t count = l.released;
-      ibv_sge source{reinterpret_cast<std::uintptr_t>(&count), sizeof count, 0};
-      ibv_send_wr request{};
-      request.sg_list = &source;
-      request.num_sge = 1;
-      request.opcode = IBV_WR_RDMA_WRITE;
-      request.send_flags = IBV_SEND_INLINE;
-      request.wr.rdma.remote_addr = l.remote_inbox + mailbox_layout::notification_offset;
-      request.wr.rdma.rkey = l.remote_inbox_key;
-      post(l, request);
-      l.notified = count;
-      l.notification_due = false;
-      return;
-    }
-  } catch (...) {
-    // A connection that refuses work has failed or will: the next wait finds out and says so.
-  }
-  l.notification_due = true;
-  notifications_due_ = true;
-}
-
-void rc::on_progress() {
-  connected::on_progress();
-  if (!notifications_due_) return;
-  notifications_due_ = false;
-  for (link* l : open_links()) {
-    if (l->notification_due && l->broken.empty()) notify(*l);
-  }
-}
-
 }  // namespace chorale::transport

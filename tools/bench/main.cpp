@@ -12,8 +12,10 @@
 namespace bench {
 
 extern template void enter<chorale::transport::rc>(const selection&, buffers&, contestants&);
+extern template void enter<chorale::transport::rc_send_receive>(const selection&, buffers&, contestants&);
 extern template void enter<chorale::transport::ud>(const selection&, buffers&, contestants&);
 extern template std::vector<listing> list<chorale::transport::rc>();
+extern template std::vector<listing> list<chorale::transport::rc_send_receive>();
 extern template std::vector<listing> list<chorale::transport::ud>();
 
 bool selected(const selection& wanted, const listing& one) {
@@ -52,9 +54,9 @@ struct options : common_options {
 
 void add_options(CLI::App& app, options& o) {
   add_common_options(app, o);
-  app.add_option("--transport", o.wanted.transports, "rc, ud or both")
+  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud or several")
       ->delimiter(',')
-      ->check(CLI::IsMember({"rc", "ud"}))
+      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud"}))
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
   app.add_option("--algorithm", o.wanted.algorithms,
@@ -68,8 +70,8 @@ void add_options(CLI::App& app, options& o) {
 
 std::vector<listing> list_all() {
   auto all = list<chorale::transport::rc>();
-  auto more = list<chorale::transport::ud>();
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>()})
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }
 
@@ -90,6 +92,7 @@ int run(options& o) {
   buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size()};
   contestants everyone;
   enter<chorale::transport::rc>(o.wanted, memory, everyone);
+  enter<chorale::transport::rc_send_receive>(o.wanted, memory, everyone);
   enter<chorale::transport::ud>(o.wanted, memory, everyone);
   if (everyone.empty()) {
     if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");

@@ -74,7 +74,9 @@ class connected : public endpoint {
   connected(const group_view& group, const config& settings, const char* transport, const options& o);
   ~connected() override;
 
-  [[nodiscard]] link* link_of(int peer) const noexcept { return links_[static_cast<std::size_t>(peer)].get(); }
+  [[nodiscard]] link* link_of(int peer) const noexcept {
+    return links_[static_cast<std::size_t>(peer)].get();
+  }
   /// The link to `peer` if messages can be sent to it; else gets on with making it.
   [[nodiscard]] link* ready_link(int peer);
   /// True if two more requests can be posted.
@@ -82,6 +84,13 @@ class connected : public endpoint {
   /// Posts one request, signalled if it is time to learn which slots are free.
   void post(link& l, ibv_send_wr& request);
   void reap();
+  /// The oldest message of the peer that was handed out is given back; the peer is told of half a mailbox at
+  /// once.
+  void give_back(link& l) noexcept;
+  /// The connection does not work any more: whoever waits for the peer is told why.
+  void break_link(link& l, std::string why);
+  /// Receives of the shared receive queue.
+  [[nodiscard]] std::uint32_t receives() const noexcept { return options_.receives; }
   /// Posts receive number `index` of the shared receive queue, whose bytes are `receive_buffer(index)`.
   void post_receive(std::uint64_t index);
   [[nodiscard]] std::byte* receive_buffer(std::uint64_t index) const noexcept;
@@ -109,10 +118,12 @@ class connected : public endpoint {
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
   void heed_farewells() noexcept;
+  void notify(link& l) noexcept;
   bool may_signal();
   bool try_flush(int peer);
   bool try_notified(int from, epoch now);
-  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, std::size_t bytes) const;
+  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset,
+                                     std::size_t bytes) const;
   std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, const exposure& local,
                                      std::span<const std::byte> memory) const;
 
@@ -128,6 +139,7 @@ class connected : public endpoint {
   std::vector<ibv_wc> completions_{16};
   int connections_ = 0;
   int broken_links_ = 0;
+  bool notifications_due_ = false;
   int signalled_ = 0;
   int most_signalled_ = 0;
   std::uint32_t inline_wanted_ = 0;
@@ -229,6 +241,11 @@ inline bool connected::has_room(link& l) {
     return true;
   reap();
   return l.posted - l.completed + 2 <= l.depth;
+}
+
+inline void connected::give_back(link& l) noexcept {
+  ++l.released;
+  if (l.released - l.notified >= settings().blocks / 2) notify(l);
 }
 
 inline void connected::post(link& l, ibv_send_wr& request) {

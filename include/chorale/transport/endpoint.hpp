@@ -66,6 +66,9 @@ class endpoint {
   /// How the group came to be, e.g. "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
 
+  /// A number that all ranks of this group have and no other group.
+  [[nodiscard]] std::uint64_t job() const noexcept { return job_; }
+
   /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed.
   epoch begin(const call& c) {
     if (failure_) [[unlikely]]
@@ -205,7 +208,7 @@ class endpoint {
   [[nodiscard]] std::size_t datagram_bytes() const noexcept { return port_->memory_bytes(); }
   /// Reads what came by datagram and nothing else.
   void read_datagrams() {
-    port_->poll([this](std::span<const std::byte> d) { receive(d); });
+    port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
   }
   [[nodiscard]] epoch current() const noexcept;
 
@@ -218,7 +221,7 @@ class endpoint {
   [[noreturn]] void report_deadline(int peer, epoch now);
   void check();
   [[noreturn]] void left(int peer);
-  void receive(std::span<const std::byte> datagram);
+  void take_datagram(std::span<const std::byte> datagram);
   void take_notice(int from, std::span<const std::byte> body);
   void exchange_cards(const group_view& group, std::string_view transport);
   static std::size_t next_state_index() noexcept;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include <chorale/transport/connected.hpp>
+#include <chorale/transport/mailbox_calls.hpp>
 
 namespace chorale::transport {
 
@@ -15,7 +15,7 @@ namespace chorale::transport {
 /// section 4.1.3); a signal is an RDMA write of one word into a place of the sender's own at the receiver (P1
 /// section 5.1). Neither needs the receiver's CPU, nor a receive request. Cost: one RDMA write a message, one
 /// more for each half mailbox that the receiver has read.
-class rc final : public connected {
+class rc final : public connected, public mailbox_calls<rc, connected::link*> {
  public:
   static constexpr const char* name = "rc";
 
@@ -27,70 +27,19 @@ class rc final : public connected {
   /// Largest payload of one message.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
 
-  class arrival;
-
-  [[nodiscard]] auto signal(int to, epoch now) {
-    return waiting{*this, to, now, [this, to, now] { return try_signal(to, now); }};
-  }
-  [[nodiscard]] auto signalled(int from, epoch now) {
-    return waiting{*this, from, now, [this, from, now] { return try_signalled(from, now); }};
-  }
-  [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
-    return waiting{*this, to, now, [this, to, now, bytes] { return try_send(to, now, bytes); }};
-  }
-  [[nodiscard]] auto receive(int from, epoch now);
-
  private:
+  friend class mailbox_calls<rc, link*>;
   rc(const group_view& group, const config& settings);
 
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
-  void release(link& l) noexcept;
-  void notify(link& l) noexcept;
-  void on_progress() override;
+  [[nodiscard]] link* sender(int from) const noexcept { return link_of(from); }
+  void release(link* from) noexcept { give_back(*from); }
 
   mailbox_layout layout_;
-  bool notifications_due_ = false;
 };
-
-/// A message in a block of the inbox.
-class rc::arrival {
- public:
-  arrival(rc& net, link& l, std::span<const std::byte> bytes) noexcept
-      : net_(&net), link_(&l), bytes_(bytes) {}
-  arrival(arrival&& other) noexcept
-      : net_(std::exchange(other.net_, nullptr)), link_(other.link_), bytes_(other.bytes_) {}
-  arrival& operator=(arrival&& other) noexcept {
-    std::swap(net_, other.net_);
-    std::swap(link_, other.link_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~arrival() { release(); }
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  void release() noexcept {
-    if (net_ != nullptr) std::exchange(net_, nullptr)->release(*link_);
-  }
-
- private:
-  rc* net_;
-  link* link_;
-  std::span<const std::byte> bytes_;
-};
-
-inline auto rc::receive(int from, epoch now) {
-  struct look {
-    rc* net;
-    int from;
-    epoch now;
-    std::span<const std::byte> message{};
-    bool operator()() { return net->try_receive(from, now, message); }
-    arrival result() { return {*net, *net->link_of(from), message}; }
-  };
-  return waiting{*this, from, now, look{this, from, now}};
-}
 
 inline bool rc::try_signalled(int from, epoch now) {
   const link* l = link_of(from);
@@ -138,11 +87,6 @@ inline bool rc::try_receive(int from, epoch now, std::span<const std::byte>& mes
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};
   ++l->received;
   return true;
-}
-
-inline void rc::release(link& l) noexcept {
-  ++l.released;
-  if (l.released - l.notified >= layout_.blocks / 2) notify(l);
 }
 
 }  // namespace chorale::transport

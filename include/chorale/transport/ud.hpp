@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/mailbox_calls.hpp>
 
 namespace chorale::transport {
 
@@ -19,7 +19,7 @@ namespace chorale::transport {
 /// on a fabric that loses some, the loss is seen by the sequence numbers and reported: this transport does
 /// not send again. It has no one-sided operations. Cost: one datagram a message, one more for each half
 /// window.  Source: P5 section 4.1 for the design.
-class ud final : public endpoint {
+class ud final : public endpoint, public mailbox_calls<ud, int> {
  public:
   static constexpr const char* name = "ud";
 
@@ -33,20 +33,8 @@ class ud final : public endpoint {
   [[nodiscard]] int connections() const noexcept { return 0; }
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return datagram_bytes(); }
 
-  class arrival;
-
-  [[nodiscard]] auto signal(int to, epoch now) {
-    return waiting{*this, to, now, [this, to, now] { return try_signal(to, now); }};
-  }
-  [[nodiscard]] auto signalled(int from, epoch now) {
-    return waiting{*this, from, now, [this, from, now] { return try_signalled(from, now); }};
-  }
-  [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
-    return waiting{*this, to, now, [this, to, now, bytes] { return try_send(to, now, bytes); }};
-  }
-  [[nodiscard]] auto receive(int from, epoch now);
-
  private:
+  friend class mailbox_calls<ud, int>;
   /// What lies here of one peer's messages, and what it knows of ours.
   struct stream {
     std::vector<std::byte> ring;     ///< blocks in the layout of a mailbox; made when the peer first sends
@@ -67,6 +55,7 @@ class ud final : public endpoint {
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  [[nodiscard]] static int sender(int from) noexcept { return from; }
   void release(int from) noexcept;
   void notify(int from) noexcept;
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
@@ -77,43 +66,6 @@ class ud final : public endpoint {
   std::vector<stream> streams_;
   std::vector<int> notifications_due_;
 };
-
-/// A message in the ring of its sender.
-class ud::arrival {
- public:
-  arrival(ud& net, int from, std::span<const std::byte> bytes) noexcept
-      : net_(&net), from_(from), bytes_(bytes) {}
-  arrival(arrival&& other) noexcept
-      : net_(std::exchange(other.net_, nullptr)), from_(other.from_), bytes_(other.bytes_) {}
-  arrival& operator=(arrival&& other) noexcept {
-    std::swap(net_, other.net_);
-    std::swap(from_, other.from_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~arrival() { release(); }
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  void release() noexcept {
-    if (net_ != nullptr) std::exchange(net_, nullptr)->release(from_);
-  }
-
- private:
-  ud* net_;
-  int from_;
-  std::span<const std::byte> bytes_;
-};
-
-inline auto ud::receive(int from, epoch now) {
-  struct look {
-    ud* net;
-    int from;
-    epoch now;
-    std::span<const std::byte> message{};
-    bool operator()() { return net->try_receive(from, now, message); }
-    arrival result() { return {*net, from, message}; }
-  };
-  return waiting{*this, from, now, look{this, from, now}};
-}
 
 }  // namespace chorale::transport
 

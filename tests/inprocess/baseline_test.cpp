@@ -1,0 +1,167 @@
+// The send/receive transport of the papers' baselines: every collective, and what is its own, the queue of
+// messages that nobody waits for.
+#include <thread>
+
+#include <chorale/transport/rc_send_receive.hpp>
+
+#include "all_calls.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::errc;
+using chorale::transport::rc_send_receive;
+using baseline = chorale::communicator<rc_send_receive>;
+
+TEST_CASE("every collective runs over send and receive", "[baseline]") {
+  for (const int size : {1, 2, 3, 4, 5, 7, 8}) {
+    barrier_witness witness{size};
+    run_ranks<baseline>(size, settings(), [&](baseline& comm) {
+      // Nothing, less than a block, a block and a word, several blocks, and the rendezvous of 64 KiB and
+      // more.
+      for (const std::size_t count : {0, 1, 2, 2061, 9000, 16384, 50000}) {
+        const auto s = seed() + count;
+        witness.check(comm);
+        check_moves(comm, count, s);
+        check_reductions(comm, count, s);
+        witness.check(comm);
+      }
+    });
+  }
+}
+
+TEST_CASE("small blocks, and few of them", "[baseline]") {
+  auto c = settings();
+  c.block_bytes = 256;
+  c.blocks = 2;
+  barrier_witness witness{4};
+  run_ranks<baseline>(4, c, [&](baseline& comm) {
+    for (std::size_t count = 0; count < 300; count += 7) {
+      check_moves(comm, count, seed() + count);
+      check_reductions(comm, count, seed() + count);
+      witness.check(comm);
+    }
+  });
+}
+
+TEST_CASE("messages that nobody waits for do not keep the awaited one away", "[baseline]") {
+  // 5 ranks may have 4 * 128 messages under way to rank 0, more than half of the 512 receives of its queue;
+  // it takes those of the last rank first, of which each is sent after all others have come.
+  auto c = settings();
+  c.blocks = 128;
+  std::uint64_t copied_out = 0;
+  constexpr int size = 5;
+  run_ranks<baseline>(size, c, [&](baseline& comm) {
+    const chorale::call what{chorale::operation::barrier, -1, 0, 0};
+    auto& net = comm.transport();
+    const auto now = net.begin(what);
+    const auto run = [&](auto&& body) {
+      net.set_blocking(true);
+      chorale::task<> t = body();
+      t.resume();
+      t.result();
+    };
+    const auto payload = [&](int from, int i) {
+      return element(seed(), from, everybody, static_cast<std::size_t>(i));
+    };
+    constexpr int messages = 120;
+    if (comm.rank() != 0) {
+      run([&]() -> chorale::task<> {
+        if (comm.rank() == size - 1) {
+          for (int r = 1; r < size - 1; ++r) co_await net.signalled(r, now);
+        }
+        for (int i = 0; i < messages; ++i) {
+          const word w = payload(comm.rank(), i);
+          co_await net.send(0, now, std::as_bytes(std::span{&w, 1}));
+        }
+        if (comm.rank() != size - 1) co_await net.signal(size - 1, now);
+      });
+    } else {
+      run([&]() -> chorale::task<> {
+        for (int r = size - 1; r > 0; --r) {
+          for (int i = 0; i < messages; ++i) {
+            auto arrived = co_await net.receive(r, now);
+            word w = 0;
+            if (arrived.bytes().size() == sizeof w) std::memcpy(&w, arrived.bytes().data(), sizeof w);
+            if (w != payload(r, i)) throw std::runtime_error("a message is not the one that was sent");
+          }
+        }
+      });
+      copied_out = net.copied_out();
+    }
+    net.complete(now);
+    comm.barrier();
+  });
+  CHECK(copied_out > 0);
+}
+
+TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
+  auto c = settings();
+  c.blocks = 4;
+  run_ranks<baseline>(2, c, [&](baseline& comm) {
+    auto& net = comm.transport();
+    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    net.set_blocking(true);
+    const int other = 1 - comm.rank();
+    const auto body = [&]() -> chorale::task<> {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const word w = element(seed(), comm.rank(), other, i);
+        co_await net.send(other, now, std::as_bytes(std::span{&w, 1}));
+      }
+      std::vector<rc_send_receive::arrival> held;
+      for (int i = 0; i < 4; ++i) held.push_back(co_await net.receive(other, now));
+      for (std::size_t i = 0; i < 4; ++i) {
+        word w = 0;
+        std::memcpy(&w, held[i].bytes().data(), sizeof w);
+        if (w != element(seed(), other, comm.rank(), i))
+          throw std::runtime_error("a held message has changed");
+      }
+      for (auto& h : held) h.release();
+      // As many again: all blocks have been given back.
+      for (int i = 0; i < 4; ++i) co_await net.send(other, now, {});
+      for (int i = 0; i < 4; ++i) auto arrived = co_await net.receive(other, now);
+    };
+    chorale::task<> t = body();
+    t.resume();
+    t.result();
+    net.complete(now);
+  });
+}
+
+TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]") {
+  auto c = settings();
+  c.deadline = std::chrono::seconds{20};
+  std::atomic<int> mismatches{0};
+  chorale::bootstrap::run_in_process(3, [&](auto& group) {
+    baseline comm{group, c};
+    try {
+      if (comm.rank() == 1)
+        static_cast<void>(comm.allreduce(word{1}, chorale::sum));
+      else
+        comm.barrier();
+      comm.barrier();
+    } catch (const chorale::error& e) {
+      if (e.code() == errc::mismatch) ++mismatches;
+    }
+  });
+  CHECK(mismatches == 3);
+}
+
+TEST_CASE("a communicator ends with messages unread", "[baseline]") {
+  run_ranks<baseline>(3, settings(), [&](baseline& comm) {
+    comm.barrier();
+    auto& net = comm.transport();
+    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    net.set_blocking(true);
+    const auto body = [&]() -> chorale::task<> {
+      const std::vector<std::byte> bytes(1000);
+      for (int to = 0; to < comm.size(); ++to) {
+        if (to == comm.rank()) continue;
+        for (int i = 0; i < 5; ++i) co_await net.send(to, now, bytes);
+        co_await net.signal(to, now);
+      }
+    };
+    chorale::task<> t = body();
+    t.resume();
+    t.result();
+  });
+}
