@@ -2,6 +2,12 @@
 // time.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
@@ -20,6 +26,7 @@
 #include <chorale/calls/gather.hpp>
 #include <chorale/calls/reduce.hpp>
 #include <chorale/calls/scan.hpp>
+#include <chorale/calls/split.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>
@@ -43,7 +50,8 @@ struct composition {
   using l7 = calls::gather_calls<l6, chosen<operation::gather, gather::flat>>;
   using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::flat>>;
   using l9 = calls::reduce_scatter_calls<l8, chosen<operation::reduce_scatter, reduce_scatter::direct>>;
-  using type = calls::scan_calls<l9, chosen<operation::scan, scan::recursive_doubling>>;
+  using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::recursive_doubling>>;
+  using type = calls::split_calls<l10>;
 };
 
 }  // namespace detail
@@ -84,6 +92,53 @@ class communicator : public detail::composition<Transport, Algorithms...>::type 
   template <bootstrap::group G>
   explicit communicator(G&& group, const config& settings = config::from_environment())
       : base(group, settings) {}
+
+  /// A communicator of the ranks that give the same `color`, in the order of `key`, then of rank here; null
+  /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
+  /// is independent of this one, which may end first: it has an endpoint, queue pairs and memory of its own,
+  /// and one may be used by another thread at the same time as the other. It has the same settings and
+  /// device. Cost: a datagram queue pair and its buffers, a device context, and connections as they are used
+  /// (`transport().registered_bytes()` and `connections()` tell); 8 (n - 1) small messages of the allgather
+  /// algorithm.
+  /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
+  /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
+  /// that rank on the others of its group. Neither poisons this communicator or another group.
+  [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0) {
+    if (color < 0 && color != undefined_color)
+      this->reject("split",
+                   "colour " + std::to_string(color) +
+                       " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
+    return this->template make_part<communicator>({.color = color, .key = key});
+  }
+
+  /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
+  [[nodiscard]] std::unique_ptr<communicator> duplicate() {
+    return this->template make_part<communicator>({.color = 0, .key = 0});
+  }
+
+  /// A communicator of `ranks` in that order; null on a rank that gives a list without itself, such as an
+  /// empty one. Collective; ranks that are to be together give the same list, so that disjoint groups can be
+  /// made at once. Cost as `split`.
+  /// @throws error errc::invalid_argument on this rank only if `ranks` are out of range or occur twice;
+  /// errc::mismatch on all ranks if lists differ; as `split`.
+  [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks) {
+    std::vector<bool> seen(static_cast<std::size_t>(this->size()));
+    typename base::wish mine;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const int r = ranks[i];
+      if (r < 0 || r >= this->size() || seen[static_cast<std::size_t>(r)])
+        this->reject("subgroup", "rank " + std::to_string(r) + ", number " + std::to_string(i) +
+                                     " of the list, is not in 0.." + std::to_string(this->size() - 1) +
+                                     " or occurs twice");
+      seen[static_cast<std::size_t>(r)] = true;
+      if (r != this->rank()) continue;
+      mine = {.color = ranks.front(),
+              .key = static_cast<std::int64_t>(i),
+              .list = base::hash_of(ranks),
+              .listed = ranks.size()};
+    }
+    return this->template make_part<communicator>(mine);
+  }
 };
 
 }  // namespace chorale

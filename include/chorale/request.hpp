@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include <chorale/core/background.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/endpoint.hpp>
@@ -24,19 +25,22 @@ struct pending_call {
 };
 
 /// The calls of one communicator, in the order in which they were made. They run one after the other: that is
-/// the order on all ranks, so none can wait for a later one.
-class call_queue {
+/// the order on all ranks, so none can wait for a later one. Those of several communicators run side by side:
+/// every wait of the thread that began them drives all.
+class call_queue : private background {
  public:
   explicit call_queue(transport::endpoint& net) noexcept : net_(&net) {}
-  call_queue(const call_queue&) = delete;
-  call_queue& operator=(const call_queue&) = delete;
   ~call_queue() { abandon(std::make_exception_ptr(error(errc::poisoned, "the communicator was destroyed"))); }
 
-  void push(std::shared_ptr<pending_call> call) { calls_.push_back(std::move(call)); }
+  void push(std::shared_ptr<pending_call> call) {
+    calls_.push_back(std::move(call));
+    enlist();
+  }
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
 
   /// Gets on with the calls as far as possible without waiting, or, with `wait`, waits for one thing.
   void drive(bool wait) {
+    const place here{*this};
     while (!calls_.empty()) {
       const auto head = calls_.front();
       net_->set_blocking(false);
@@ -57,9 +61,32 @@ class call_queue {
   }
 
  private:
+  /// While the queue is driven: it is not driven again from further in, and who drives it from inside a wait
+  /// of his own on the same transport finds that as it was.
+  class place {
+   public:
+    explicit place(call_queue& queue) noexcept
+        : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {}
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    ~place() {
+      queue_.net_->set_blocking(blocking_);
+      queue_.driven_ = driven_;
+    }
+
+   private:
+    call_queue& queue_;
+    bool driven_;
+    bool blocking_;
+  };
+
+  void get_on() noexcept override {
+    if (!driven_) drive(false);
+  }
   void finish(pending_call& head) {
     head.done = true;
     calls_.pop_front();
+    if (calls_.empty()) delist();
     try {
       head.algorithm.result();
       net_->complete(head.now);
@@ -72,6 +99,7 @@ class call_queue {
     head.algorithm = {};
   }
   void abandon(const std::exception_ptr& why) {
+    delist();
     for (auto& call : std::exchange(calls_, {})) {
       call->done = true;
       call->failure = why;
@@ -81,14 +109,17 @@ class call_queue {
 
   transport::endpoint* net_;
   std::deque<std::shared_ptr<pending_call>> calls_;
+  bool driven_ = false;
 };
 
 }  // namespace detail
 
 /// A nonblocking call. Its buffers must stay untouched until `test()` has returned true or `wait()` has
-/// returned. It progresses while any request of its communicator is tested or waited for, or a blocking call
-/// is made; dropping the request does not cancel the call. Must not be used after its communicator has ended.
-/// Same thread as the communicator.
+/// returned. It progresses whenever the thread that began it waits in Chorale: while any request, of this or
+/// another communicator, is tested or waited for, or a blocking call is made. Ranks may therefore wait for
+/// the calls of several communicators in different orders. Dropping the request does not cancel the call.
+/// Must not be used after its communicator has ended. It is tested and waited for on the thread that began
+/// it, and a communicator is handed to another thread only when none of its calls is pending.
 class [[nodiscard]] request {
  public:
   request() = default;
@@ -99,6 +130,7 @@ class [[nodiscard]] request {
   bool test() {
     if (!call_) return true;
     if (!call_->done) queue_->drive(false);
+    if (!call_->done) background::get_on_with_all();
     if (!call_->done) return false;
     take();
     return true;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/background.hpp>
 #include <chorale/transport/endpoint.hpp>
 
 #include "messages.hpp"
@@ -44,6 +45,8 @@ steady::duration vigil::look(bool mind_deadline) {
   }
   owner_->progress();
   owner_->check();
+  // Others may be waiting for what this thread has begun elsewhere.
+  background::get_on_with_all();
   if (owner_->departed(peer_)) {
     // Its last message may still be on its way, and overtaken by the farewell.
     if (departed_at_ == steady::time_point{}) departed_at_ = now;

@@ -1,0 +1,262 @@
+// Communicators made from a communicator: who is in which, and that they are independent.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::request;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+/// Checks that `part` consists of `members` (numbers of the original group) in their order, and that it
+/// works.
+template <class Comm>
+void check_part(Comm* part, const std::vector<int>& members, int me) {
+  const auto place = std::find(members.begin(), members.end(), me);
+  if (place == members.end()) {
+    if (part != nullptr) throw wrong("a rank without a part has got a communicator");
+    return;
+  }
+  if (part == nullptr) throw wrong("a rank has got no communicator");
+  if (part->size() != static_cast<int>(members.size()) || part->rank() != place - members.begin())
+    throw wrong("rank " + std::to_string(me) + " is rank " + std::to_string(part->rank()) + " of " +
+                std::to_string(part->size()));
+  std::vector<int> all(members.size());
+  part->allgather(std::span<const int>{&me, 1}, std::span{all});
+  if (all != members) throw wrong("the ranks of a part are others, or in another order");
+  check_allreduce<triangle>(*part, 50, multiply{}, seed(), {});
+  part->barrier();
+}
+
+/// The members of the part of `me`, worked out without the library.
+std::vector<int> expected_members(const std::vector<int>& colors, const std::vector<int>& keys, int me) {
+  std::vector<std::pair<int, int>> sorted;
+  for (int r = 0; r < static_cast<int>(colors.size()); ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (colors[i] == colors[static_cast<std::size_t>(me)] && colors[i] >= 0) sorted.emplace_back(keys[i], r);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int> members;
+  for (const auto& [key, r] : sorted) members.push_back(r);
+  return members;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("split makes the groups that colours and keys say", "[split]", standard<rc>,
+                   standard<ud>) {
+  for (const int size : {1, 2, 3, 5, 8}) {
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
+      std::mt19937_64 plan{seed()};
+      for (int trial = 0; trial < 4; ++trial) {
+        std::vector<int> colors;
+        std::vector<int> keys;
+        for (int r = 0; r < size; ++r) {
+          colors.push_back(static_cast<int>(plan() % 4) - 1);
+          keys.push_back(static_cast<int>(plan() % 5) - 2);
+        }
+        const auto me = static_cast<std::size_t>(comm.rank());
+        const auto part = comm.split(colors[me], keys[me]);
+        check_part(part.get(), expected_members(colors, keys, comm.rank()), comm.rank());
+        comm.barrier();
+      }
+      std::vector<int> all(static_cast<std::size_t>(size));
+      for (int r = 0; r < size; ++r) all[static_cast<std::size_t>(r)] = r;
+      check_part(comm.duplicate().get(), all, comm.rank());
+    });
+  }
+}
+
+TEST_CASE("subgroup takes ranks in the order of the list", "[split]") {
+  run_ranks<standard<rc>>(6, settings(), [](auto& comm) {
+    const std::vector<int> first{4, 0, 2};
+    const std::vector<int> second{5, 3};
+    const bool even = comm.rank() % 2 == 0;
+    const auto& mine = even ? first : second;
+    const auto part = comm.subgroup(comm.rank() == 1 ? std::span<const int>{} : std::span<const int>{mine});
+    check_part(part.get(), mine, comm.rank());
+    // The others name a group that they are not in.
+    const auto again = comm.subgroup(second);
+    check_part(again.get(), second, comm.rank());
+  });
+}
+
+TEST_CASE("parts of parts, and parts that outlive what they were made of", "[split]") {
+  chorale::bootstrap::run_in_process(8, [](auto& group) {
+    const int me = group.rank();
+    auto whole = std::make_unique<standard<rc>>(group, settings());
+    auto half = whole->split(me / 4);
+    auto pair = half->split(me % 4 / 2, -me);
+    whole.reset();
+    half.reset();
+    const int first = me / 2 * 2;
+    check_part(pair.get(), {first + 1, first}, me);
+  });
+}
+
+TEST_CASE("lists of ranks that cannot be are refused", "[split]") {
+  run_ranks<standard<rc>>(3, settings(), [](auto& comm) {
+    const auto code_of = [&](const std::vector<int>& ranks) {
+      try {
+        static_cast<void>(comm.subgroup(ranks));
+      } catch (const chorale::error& e) {
+        return e.code();
+      }
+      return std::error_code{};
+    };
+    const auto expect = [](std::error_code got, chorale::errc wanted) {
+      if (got != wanted) throw wrong("refused with " + got.message());
+    };
+    expect(code_of({0, 3}), chorale::errc::invalid_argument);
+    expect(code_of({-1}), chorale::errc::invalid_argument);
+    expect(code_of({0, 1, 0}), chorale::errc::invalid_argument);
+    // Lists that differ are seen by all, and harm nothing.
+    expect(code_of(comm.rank() == 0 ? std::vector{0, 1} : std::vector{0, 1, 2}), chorale::errc::mismatch);
+    expect(code_of(comm.rank() == 1 ? std::vector<int>{} : std::vector{0, 1}), chorale::errc::mismatch);
+    try {
+      static_cast<void>(comm.split(-7));
+      throw wrong("a negative colour was taken");
+    } catch (const chorale::error& e) {
+      expect(e.code(), chorale::errc::invalid_argument);
+    }
+    comm.barrier();
+  });
+}
+
+TEST_CASE("a group that fails harms no other and not its parent", "[split]") {
+  run_ranks<standard<rc>>(6, settings(), [](auto& comm) {
+    auto part = comm.split(comm.rank() % 2);
+    auto kept = comm.duplicate();
+    if (comm.rank() % 2 == 0) {
+      // Rank 0 leaves the even part: the others of it wait in vain.
+      if (comm.rank() == 0) {
+        part.reset();
+      } else {
+        try {
+          part->barrier();
+          throw wrong("a barrier without rank 0 is over");
+        } catch (const chorale::error&) {
+        }
+        try {
+          part->barrier();
+          throw wrong("a poisoned part works");
+        } catch (const chorale::error& e) {
+          if (e.code() != chorale::errc::poisoned) throw;
+        }
+      }
+    } else {
+      for (int i = 0; i < 100; ++i) part->barrier();
+    }
+    kept->barrier();
+    comm.barrier();
+    check_part(comm.split(comm.rank() / 3).get(),
+               comm.rank() < 3 ? std::vector{0, 1, 2} : std::vector{3, 4, 5}, comm.rank());
+  });
+}
+
+TEMPLATE_TEST_CASE("requests of several communicators are waited for in any order", "[split]", standard<rc>,
+                   standard<ud>) {
+  // A barrier of five or eight ranks has three rounds, a gather of many blocks more.
+  for (const int size : {5, 8}) {
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
+      auto b = comm.duplicate();
+      auto c = comm.split(0, -comm.rank());
+      for (int trial = 0; trial < 10; ++trial) {
+        std::vector<request> begun;
+        begun.push_back(comm.ibarrier());
+        begun.push_back(b->ibarrier());
+        begun.push_back(c->ibarrier());
+        for (int i = 0; i < 3; ++i) begun[static_cast<std::size_t>((i + comm.rank()) % 3)].wait();
+        // One of them by a blocking call.
+        auto r = comm.ibarrier();
+        if (comm.rank() % 2 == 0) {
+          b->barrier();
+          r.wait();
+        } else {
+          r.wait();
+          b->barrier();
+        }
+      }
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("hundreds of calls of three communicators at once", "[split]", standard<rc>,
+                   standard<ud>) {
+  for (const int size : {3, 5, 8}) {
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
+      std::vector<std::unique_ptr<TestType>> others;
+      others.push_back(comm.duplicate());
+      others.push_back(comm.split(0, -comm.rank()));
+      std::vector<TestType*> comms{&comm, others[0].get(), others[1].get()};
+      std::mt19937_64 own{seed() + static_cast<unsigned>(comm.rank())};
+      constexpr std::size_t calls = 150;
+      std::mt19937_64 plan{seed()};
+      std::vector<guarded_buffer<triangle>> data;
+      std::vector<request> begun;
+      std::vector<std::size_t> kinds;
+      for (std::size_t i = 0; i < calls; ++i) {
+        TestType& one = *comms[plan() % comms.size()];
+        data.emplace_back(plan() % 300);
+        data.back().fill_with([&](std::size_t k) { return operand<triangle>(seed() + i, one.rank(), k); });
+        kinds.push_back(plan() % 3);
+        if (kinds.back() == 0) {
+          begun.push_back(one.ibroadcast(data.back().span(), size / 2));
+        } else if (kinds.back() == 1) {
+          begun.push_back(one.iallreduce(data.back().span(), multiply{}));
+        } else {
+          begun.push_back(one.ibarrier());
+        }
+      }
+      std::vector<std::size_t> order(calls);
+      for (std::size_t i = 0; i < calls; ++i) order[i] = i;
+      std::shuffle(order.begin(), order.end(), own);
+      for (const std::size_t i : order) {
+        if (own() % 2 == 0)
+          begun[i].wait();
+        else
+          await(std::move(begun[i]));
+        if (kinds[i] == 0)
+          data[i].check("broadcast",
+                        [&](std::size_t k) { return operand<triangle>(seed() + i, size / 2, k); });
+        else if (kinds[i] == 1)
+          data[i].check("allreduce", [&](std::size_t k) {
+            return expected_reduction<triangle>(seed() + i, size, k, multiply{});
+          });
+      }
+    });
+  }
+}
+
+TEST_CASE("the error of a call that another's wait drove is its request's", "[split]") {
+  run_ranks<standard<rc>>(2, settings(), [](auto& comm) {
+    auto doomed = comm.duplicate();
+    if (comm.rank() == 1) doomed.reset();
+    if (comm.rank() == 0) {
+      auto lost = doomed->ibarrier();
+      for (int i = 0; i < 200; ++i) comm.barrier();
+      try {
+        lost.wait();
+        throw wrong("a barrier with a rank that left is over");
+      } catch (const chorale::error& e) {
+        if (e.code() != chorale::errc::peer_lost) throw;
+      }
+    } else {
+      for (int i = 0; i < 200; ++i) comm.barrier();
+    }
+    comm.barrier();
+  });
+}
