@@ -12,9 +12,9 @@
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
-#include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/broadcast/standard.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
-#include <chorale/algorithm/reduce/degree_k.hpp>
+#include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
@@ -42,8 +42,8 @@ struct composition {
 
   using l0 = calls::caller<Transport>;
   using l1 = calls::barrier_calls<l0, chosen<operation::barrier, barrier::standard>>;
-  using l2 = calls::broadcast_calls<l1, chosen<operation::broadcast, broadcast::binomial>>;
-  using l3 = calls::reduce_calls<l2, chosen<operation::reduce, reduce::degree_k<3>>>;
+  using l2 = calls::broadcast_calls<l1, chosen<operation::broadcast, broadcast::standard>>;
+  using l3 = calls::reduce_calls<l2, chosen<operation::reduce, reduce::standard>>;
   using l4 = calls::allreduce_calls<l3, chosen<operation::allreduce, allreduce::standard>>;
   using l5 = calls::allgather_calls<l4, chosen<operation::allgather, allgather::ring>>;
   using l6 = calls::alltoall_calls<l5, chosen<operation::alltoall, alltoall::pairwise>>;

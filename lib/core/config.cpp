@@ -87,6 +87,8 @@ config config::from_environment() {
   read("CHORALE_REGISTRATION_BYTES", c.registration_bytes, 0, most_bytes);
   read("CHORALE_CONNECTIONS", c.connections, 0, 65536);
   if (c.connections == 1) reject("CHORALE_CONNECTIONS", "1");
+  if (const char* text = std::getenv("CHORALE_TUNING")) c.tuning = text;
+  read("CHORALE_EXPLAIN", c.explain, 0, 1);
   if (const char* text = std::getenv("CHORALE_WAIT")) {
     const std::string_view value{text};
     if (value == "auto")
@@ -160,6 +162,9 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_REGISTRATION_BYTES", "0 to 1099511627776", "bytes that stay registered, default 2^32"},
       {"CHORALE_CONNECTIONS", "0, or 2 to 65536",
        "connections that a rank keeps open, default 0: as many as are used"},
+      {"CHORALE_TUNING", "a file of chorale-bench --tune",
+       "measurements by which algorithms are chosen; unset: the built-in ones"},
+      {"CHORALE_EXPLAIN", "0 or 1", "1: rank 0 says which algorithms it chooses and why, default 0"},
       {"CHORALE_RANKS", "1 and up",
        "number of ranks that must be there; another number is an error; unset: any"},
       {"CHORALE_WAIT", "auto, spin or yield",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/model/tuning.hpp>
 #include <chorale/transport/endpoint.hpp>
 
 #include "host.hpp"
@@ -68,6 +69,7 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
   mine.blocks = settings_.blocks;
   mine.zero_copy_bytes = settings_.zero_copy_bytes;
   mine.connections = settings_.connections;
+  mine.tuning = model::tuning_table::of(settings_)->fingerprint();
   mine.mtu = chosen_.mtu_bytes;
   transport.copy(mine.transport, sizeof mine.transport - 1);
   chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
@@ -126,6 +128,8 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
   if (theirs.zero_copy_bytes != mine.zero_copy_bytes)
     differ("config::zero_copy_bytes", mine.zero_copy_bytes, theirs.zero_copy_bytes,
            "set CHORALE_ZERO_COPY_BYTES alike");
+  if (theirs.tuning != mine.tuning)
+    differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.connections != mine.connections)
     differ("config::connections", mine.connections, theirs.connections, "set CHORALE_CONNECTIONS alike");
   if (theirs.mtu != mine.mtu)

@@ -58,6 +58,7 @@ struct rank_card {
   verbs::endpoint_address address;
   std::uint64_t block_bytes;
   std::uint64_t zero_copy_bytes;
+  std::uint64_t tuning;  ///< fingerprint of the table
   std::uint32_t connections;
   std::uint32_t blocks;
   std::int32_t mtu;

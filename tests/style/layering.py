@@ -19,8 +19,8 @@ ALLOWED = {
     "soft": {"core", "verbs"},
     "preload": {"core", "verbs", "soft"},
     "bootstrap": {"core"},
-    "transport": {"core", "verbs", "bootstrap"},
-    "algorithm": {"core", "topology", "transport/concepts.hpp"},
+    "transport": {"core", "verbs", "bootstrap", "model"},
+    "algorithm": {"core", "topology", "model", "transport/concepts.hpp"},
     "calls": {"core", "bootstrap", "transport", "algorithm", "request.hpp"},
     "model": {"core", "topology"},
 }

@@ -16,11 +16,14 @@ using algorithms = type_list<                                    //
     chorale::barrier::pairwise_exchange,                         //
     chorale::barrier::dissemination_k<3>,                        //
     chorale::barrier::dissemination_k<7>,                        //
+    chorale::broadcast::standard,                                //
     chorale::broadcast::binomial,                                //
     chorale::broadcast::flat,                                    //
     chorale::broadcast::binomial_store_and_forward,              //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
+    chorale::reduce::standard,                                   //
+    chorale::reduce::degree_k<15>,                               //
     chorale::reduce::degree_k<1>,                                //
     chorale::reduce::degree_k<3>,                                //
     chorale::reduce::degree_k<7>,                                //

@@ -1,24 +1,16 @@
 // The barrier that a communicator has if none is chosen.
 #pragma once
 
+#include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
+#include <chorale/algorithm/barrier/dissemination_k.hpp>
+#include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 
 namespace chorale::barrier {
 
-/// Dissemination; where ranks outnumber the cores, central. Every rank of a group chooses alike.
-struct standard {
-  static constexpr auto implements = operation::barrier;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
-
-  template <mailbox_transport T>
-  static task<> run(T& net, epoch now) {
-    if constexpr (requires { net.oversubscribed(); }) {
-      if (net.oversubscribed()) return central::run(net, now);
-    }
-    return dissemination::run(net, now);
-  }
-};
+/// The fastest by the tuning table.
+struct standard
+    : automatic<dissemination, dissemination_k<3>, dissemination_k<7>, pairwise_exchange, central> {};
 
 }  // namespace chorale::barrier

@@ -1,0 +1,77 @@
+// Measured costs of algorithms, and the choice by them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/config.hpp>
+
+namespace chorale::model {
+
+/// Where algorithms are to be compared.
+struct situation {
+  operation what = operation::none;
+  std::string_view transport;
+  int ranks = 1;
+  bool crowded = false;  ///< ranks outnumber the cores of some host
+};
+
+/// One algorithm at one size. `bytes`: of the message, or of one block for operations of blocks.
+struct measurement {
+  operation what = operation::none;
+  std::string transport;
+  int ranks = 0;
+  bool crowded = false;
+  std::size_t bytes = 0;
+  std::string algorithm;  ///< its `type_name`
+  double microseconds = 0;
+};
+
+/// Messages of at most `up_to` bytes go by algorithm number `algorithm`.
+struct rule {
+  std::size_t up_to = 0;
+  int algorithm = 0;
+  std::string why;
+};
+
+/// Measurements, from the library or from a file of `chorale-bench --tune`. Immutable; thread-safe.
+class tuning_table {
+ public:
+  tuning_table(std::vector<measurement> rows, std::string origin);
+  /// What the library was built with.
+  static std::shared_ptr<const tuning_table> built_in();
+  /// A file of `chorale-bench --tune`. @throws error errc::invalid_argument naming file and reason.
+  static std::shared_ptr<const tuning_table> read(const std::string& file);
+  /// `read(settings.tuning)`, or the built-in one. Files are read once a process.
+  static std::shared_ptr<const tuning_table> of(const config& settings);
+
+  /// Which of `algorithms` (type names, at least one) is best for which sizes: rules in ascending order of
+  /// `up_to`, the last without limit. By measurements of the same transport and crowding on the number of
+  /// ranks nearest to that wanted, if one is within a factor of two; else by formulas (`cost.hpp`);
+  /// algorithms of which nothing is known are chosen only if nothing is known of any: the first then.
+  [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;
+
+  /// The same on ranks whose tables choose alike.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  /// "the built-in table", or the file's name.
+  [[nodiscard]] const std::string& origin() const noexcept { return origin_; }
+  [[nodiscard]] const std::vector<measurement>& rows() const noexcept { return rows_; }
+
+ private:
+  [[nodiscard]] int nearest_ranks(const situation& s, std::string_view transport) const;
+
+  std::vector<measurement> rows_;
+  std::string origin_;
+  std::uint64_t fingerprint_;
+};
+
+/// The operation of that name; operation::none if there is none.
+operation operation_named(std::string_view name) noexcept;
+
+}  // namespace chorale::model

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/model/cost.hpp>
+#include <chorale/model/tuning.hpp>
+
+#include "built_in.hpp"
+
+namespace chorale::model {
+namespace {
+
+constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+std::uint64_t mix(std::uint64_t h, std::string_view text) {
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return h * 0x9e3779b97f4a7c15ULL;
+}
+
+/// The sizes that formulas are evaluated at.
+constexpr std::array<std::size_t, 10> model_sizes{0,      64,     1024,    8192,    32768,
+                                                  131072, 524288, 2097152, 8388608, 67108864};
+
+struct candidate {
+  int algorithm;
+  double microseconds;
+};
+
+/// "ring 12.1 us, bruck 15.0 us": the best three.
+std::string list(std::vector<candidate> all, std::span<const std::string> names) {
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.microseconds < b.microseconds; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i)
+    text += fmt::format("{}{} {:.3g} us", i == 0 ? "" : ", ",
+                        names[static_cast<std::size_t>(all[i].algorithm)], all[i].microseconds);
+  return text;
+}
+
+/// One rule for each size, then those that say the same become one. Between two sizes the border lies at
+/// their geometric mean.
+std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
+                             std::span<const std::string> names, const std::string& source) {
+  std::vector<rule> found;
+  for (auto at = by_size.begin(); at != by_size.end(); ++at) {
+    const auto best =
+        std::min_element(at->second.begin(), at->second.end(), [](const auto& a, const auto& b) {
+          return a.microseconds < b.microseconds ||
+                 (a.microseconds == b.microseconds && a.algorithm < b.algorithm);
+        });
+    const auto next = std::next(at);
+    const std::size_t up_to =
+        next == by_size.end()
+            ? no_limit
+            : static_cast<std::size_t>(std::sqrt(static_cast<double>(std::max<std::size_t>(1, at->first))) *
+                                       std::sqrt(static_cast<double>(next->first)));
+    const std::string why = fmt::format("{} at {} bytes ({})", list(at->second, names), at->first, source);
+    if (!found.empty() && found.back().algorithm == best->algorithm)
+      found.back().up_to = up_to;
+    else
+      found.push_back({up_to, best->algorithm, why});
+  }
+  return found;
+}
+
+}  // namespace
+
+tuning_table::tuning_table(std::vector<measurement> rows, std::string origin)
+    : rows_(std::move(rows)), origin_(std::move(origin)), fingerprint_(0xcbf29ce484222325ULL) {
+  for (const auto& r : rows_) {
+    fingerprint_ = mix(fingerprint_, r.transport);
+    fingerprint_ = mix(fingerprint_, r.algorithm);
+    fingerprint_ = mix(fingerprint_, fmt::format("{} {} {} {} {}", static_cast<int>(r.what), r.ranks,
+                                                 r.crowded, r.bytes, r.microseconds));
+  }
+}
+
+int tuning_table::nearest_ranks(const situation& s, std::string_view transport) const {
+  int nearest = 0;
+  double distance = 1.01;  // a factor of two, in powers of two
+  for (const auto& r : rows_) {
+    if (r.what != s.what || r.transport != transport || r.crowded != s.crowded) continue;
+    const double d = std::abs(std::log2(static_cast<double>(r.ranks) / s.ranks));
+    if (d < distance) {
+      distance = d;
+      nearest = r.ranks;
+    }
+  }
+  return nearest;
+}
+
+std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::string> algorithms) const {
+  if (algorithms.size() == 1) return {{no_limit, 0, "it is the only one"}};
+  std::map<std::size_t, std::vector<candidate>> by_size;
+  std::string source;
+  for (const std::string_view transport : {s.transport, std::string_view{"rc"}}) {
+    const int ranks = nearest_ranks(s, transport);
+    if (ranks == 0) continue;
+    for (const auto& r : rows_) {
+      if (r.what != s.what || r.transport != transport || r.crowded != s.crowded || r.ranks != ranks)
+        continue;
+      const auto at = std::find(algorithms.begin(), algorithms.end(), r.algorithm);
+      if (at != algorithms.end())
+        by_size[r.bytes].push_back({static_cast<int>(at - algorithms.begin()), r.microseconds});
+    }
+    source = fmt::format("measured on {} ranks over {}{}, {}", ranks, transport,
+                         s.crowded ? " that share cores" : "", origin_);
+    if (!by_size.empty()) break;
+  }
+  if (by_size.empty()) {
+    source = fmt::format("by formula for {} ranks", s.ranks);
+    for (const std::size_t bytes : model_sizes) {
+      for (std::size_t i = 0; i < algorithms.size(); ++i) {
+        if (const auto us = estimate(s.what, algorithms[i], s.ranks, bytes))
+          by_size[bytes].push_back({static_cast<int>(i), *us});
+      }
+    }
+  }
+  if (by_size.empty()) return {{no_limit, 0, "nothing is known of any, so the first"}};
+  return rules_from(by_size, algorithms, source);
+}
+
+std::shared_ptr<const tuning_table> tuning_table::built_in() {
+  static const auto table =
+      std::make_shared<const tuning_table>(built_in_measurements(), "the built-in table");
+  return table;
+}
+
+std::shared_ptr<const tuning_table> tuning_table::of(const config& settings) {
+  if (settings.tuning.empty()) return built_in();
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const tuning_table>> known;
+  const std::lock_guard lock(mutex);
+  auto& table = known[settings.tuning];
+  if (!table) table = read(settings.tuning);
+  return table;
+}
+
+operation operation_named(std::string_view text) noexcept {
+  for (int i = 1; i <= static_cast<int>(operation::window); ++i) {
+    if (text == name(static_cast<operation>(i))) return static_cast<operation>(i);
+  }
+  return operation::none;
+}
+
+}  // namespace chorale::model
