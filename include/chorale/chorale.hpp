@@ -32,6 +32,8 @@
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/subgroup.hpp>
+#include <chorale/calls/split.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
@@ -42,5 +44,6 @@
 #include <chorale/model/tuning.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 // IWYU pragma: end_exports
