@@ -7,6 +7,7 @@
 #include <chorale/transport/registration_cache.hpp>
 
 #include "unmap_monitor.hpp"
+#include "unmapped_log.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -23,6 +24,12 @@ int access_of(registration_cache::rights wanted) noexcept {
                    IBV_ACCESS_REMOTE_ATOMIC;
 }
 
+/// What programs have given back to devices, for all caches of the process.
+unmapped_log& given_back() noexcept {
+  static unmapped_log log;
+  return log;
+}
+
 }  // namespace
 
 struct registration_cache::entry {
@@ -37,8 +44,8 @@ struct registration_cache::entry {
   rights kind;
   std::size_t users = 0;
   std::uint64_t last_used = 0;
-  bool leaving = false;
-  bool kept = true;  ///< beyond the operation
+  bool leaving = false;  ///< out of the table; its last user ends it
+  bool kept = true;      ///< beyond the operation
   verbs::memory_region region;
 };
 
@@ -54,7 +61,8 @@ const char* describe(registration_guarantee g) noexcept {
   return "unknown";
 }
 
-registration_cache::handle::handle(registration_cache& owner, entry& e) noexcept : owner_(&owner), entry_(&e) {}
+registration_cache::handle::handle(registration_cache& owner, entry& e) noexcept
+    : owner_(&owner), entry_(&e) {}
 registration_cache::handle::handle(handle&& other) noexcept
     : owner_(other.owner_), entry_(std::exchange(other.entry_, nullptr)) {}
 registration_cache::handle& registration_cache::handle::operator=(handle&& other) noexcept {
@@ -65,15 +73,20 @@ registration_cache::handle& registration_cache::handle::operator=(handle&& other
 registration_cache::handle::~handle() {
   if (entry_ != nullptr) owner_->release(*entry_);
 }
-std::uint32_t registration_cache::handle::lkey() const noexcept { return entry_->region.lkey(); }
-std::uint32_t registration_cache::handle::rkey() const noexcept { return entry_->region.rkey(); }
+std::uint32_t registration_cache::handle::lkey() const noexcept {
+  return entry_->region.lkey();
+}
+std::uint32_t registration_cache::handle::rkey() const noexcept {
+  return entry_->region.rkey();
+}
 
 registration_cache::registration_cache(const verbs::protection_domain& domain, const config& settings,
                                        bool by_address)
     : domain_(&domain),
       most_entries_(settings.registration_entries),
       most_bytes_(settings.registration_bytes),
-      guarantee_(registration_guarantee::per_operation) {
+      guarantee_(registration_guarantee::per_operation),
+      given_back_seen_(given_back().position()) {
   if (settings.registration == registration_policy::per_operation) return;
   if (by_address && settings.registration != registration_policy::watched) {
     guarantee_ = registration_guarantee::by_address;
@@ -93,33 +106,44 @@ registration_cache::handle registration_cache::use(entry& e) noexcept {
   return {*this, e};
 }
 
+registration_cache::entry* registration_cache::known(rights wanted, std::uintptr_t first,
+                                                     std::uintptr_t last) noexcept {
+  // Of those that begin no later, the last to begin is also the last to end: none lies within another.
+  table& all = tables_[static_cast<std::size_t>(wanted)];
+  const auto at = all.upper_bound(first);
+  return at != all.begin() && std::prev(at)->second->end >= last ? std::prev(at)->second.get() : nullptr;
+}
+
 registration_cache::handle registration_cache::find(std::span<const std::byte> memory, rights wanted) {
   if (memory.empty()) return {};
-  if (monitor_) drop_stale();
+  drop_stale();
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto last = first + memory.size();
-  table& known = tables_[static_cast<std::size_t>(wanted)];
-  if (auto at = known.upper_bound(first); at != known.begin() && std::prev(at)->second->end >= last) {
+  entry* found = known(wanted, first, last);
+  // What peers may read and write is a source as well.
+  if (found == nullptr && wanted == rights::local_read) found = known(rights::remote, first, last);
+  if (found != nullptr) {
     ++counts_.hits;
-    return use(*std::prev(at)->second);
+    return use(*found);
   }
   ++counts_.misses;
   const auto page = page_bytes();
   return use(make(first / page * page, (last + page - 1) / page * page, wanted));
 }
 
-registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last, rights wanted) {
-  table& known = tables_[static_cast<std::size_t>(wanted)];
+registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last,
+                                                    rights wanted) {
+  table& all = tables_[static_cast<std::size_t>(wanted)];
   // What the new one covers is not needed besides it.
-  for (auto at = known.lower_bound(first); at != known.end() && at->first < last;) {
+  for (auto at = all.lower_bound(first); at != all.end() && at->first < last;) {
     const auto next = std::next(at);
-    if (at->second->end <= last || at->first == first) take_out(known, at);
+    if (at->second->end <= last || at->first == first) take_out(all, at);
     at = next;
   }
   make_room(last - first);
   // Watched before it is registered, so that no unmapping between the two is missed.
-  const bool kept = guarantee_ == registration_guarantee::by_address ||
-                    (monitor_ && monitor_->watch(first, last - first));
+  const bool kept =
+      guarantee_ == registration_guarantee::by_address || (monitor_ && monitor_->watch(first, last - first));
   std::unique_ptr<entry> made;
   for (;;) {
     try {
@@ -132,9 +156,9 @@ registration_cache::entry& registration_cache::make(std::uintptr_t first, std::u
   }
   entry& result = *made;
   result.kept = kept;
+  all.emplace(first, std::move(made));
   counts_.bytes += last - first;
   ++counts_.entries;
-  known.emplace(first, std::move(made));
   return result;
 }
 
@@ -143,7 +167,7 @@ void registration_cache::take_out(table& from, table::iterator at) noexcept {
   --counts_.entries;
   if (at->second->users != 0) {
     at->second->leaving = true;
-    leaving_.push_back(std::move(at->second));
+    static_cast<void>(at->second.release());
   }
   from.erase(at);
 }
@@ -151,20 +175,20 @@ void registration_cache::take_out(table& from, table::iterator at) noexcept {
 void registration_cache::release(entry& e) noexcept {
   if (--e.users != 0) return;
   if (e.leaving) {
-    std::erase_if(leaving_, [&](const auto& one) { return one.get() == &e; });
+    delete &e;
   } else if (!e.kept) {
-    table& known = tables_[static_cast<std::size_t>(e.kind)];
-    take_out(known, known.find(e.begin));
+    table& all = tables_[static_cast<std::size_t>(e.kind)];
+    take_out(all, all.find(e.begin));
   }
 }
 
 bool registration_cache::evict_one() noexcept {
   table* where = nullptr;
   table::iterator oldest;
-  for (table& known : tables_) {
-    for (auto at = known.begin(); at != known.end(); ++at) {
+  for (table& all : tables_) {
+    for (auto at = all.begin(); at != all.end(); ++at) {
       if (at->second->users == 0 && (where == nullptr || at->second->last_used < oldest->second->last_used)) {
-        where = &known;
+        where = &all;
         oldest = at;
       }
     }
@@ -181,26 +205,34 @@ void registration_cache::make_room(std::size_t bytes) noexcept {
 }
 
 void registration_cache::drop_stale() noexcept {
-  monitor_->take_unmapped(unmapped_seen_, [this](std::uintptr_t first, std::size_t bytes) {
-    forget(reinterpret_cast<void*>(first), bytes);
-  });
+  const auto drop = [this](std::uintptr_t first, std::size_t bytes) { drop_range(first, bytes); };
+  if (given_back_seen_ != given_back().position()) given_back().take(given_back_seen_, drop);
+  if (monitor_) monitor_->take_unmapped(unmapped_seen_, drop);
 }
 
 void registration_cache::forget(const void* address, std::size_t bytes) noexcept {
-  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  if (bytes == 0) return;
+  drop_range(reinterpret_cast<std::uintptr_t>(address), bytes);
+  // Other communicators may know it too; each hears of it when it looks for memory next.
+  given_back().note({reinterpret_cast<std::uintptr_t>(address), bytes});
+}
+
+void registration_cache::drop_range(std::uintptr_t first, std::size_t bytes) noexcept {
   const auto last = bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes;
-  for (table& known : tables_) {
-    for (auto at = known.begin(); at != known.end() && at->first < last;) {
+  for (table& all : tables_) {
+    for (auto at = all.begin(); at != all.end() && at->first < last;) {
       const auto next = std::next(at);
       if (at->second->end > first) {
         ++counts_.invalidations;
-        take_out(known, at);
+        take_out(all, at);
       }
       at = next;
     }
   }
 }
 
-registration_statistics registration_cache::statistics() const noexcept { return counts_; }
+registration_statistics registration_cache::statistics() const noexcept {
+  return counts_;
+}
 
 }  // namespace chorale::transport

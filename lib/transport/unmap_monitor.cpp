@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <mutex>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -87,19 +88,20 @@ void unmap_monitor::run() noexcept {
 }
 
 void unmap_monitor::read_events() noexcept {
-  const std::lock_guard lock(mutex_);
-  uffd_msg event;
-  while (read(fd_, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
-    range gone{};
-    if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP) {
-      gone = {event.arg.remove.start, event.arg.remove.end - event.arg.remove.start};
-    } else if (event.event == UFFD_EVENT_REMAP) {
-      gone = {event.arg.remap.from, event.arg.remap.len};
-    } else {
-      continue;
+  log_.note_all([this](unmapped_log::range& gone) {
+    uffd_msg event;
+    while (read(fd_, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+      if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP) {
+        gone = {event.arg.remove.start, event.arg.remove.end - event.arg.remove.start};
+        return true;
+      }
+      if (event.event == UFFD_EVENT_REMAP) {
+        gone = {event.arg.remap.from, event.arg.remap.len};
+        return true;
+      }
     }
-    ranges_[count_++ % ranges_.size()] = gone;
-  }
+    return false;
+  });
 }
 
 }  // namespace chorale::transport

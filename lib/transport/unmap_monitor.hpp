@@ -1,22 +1,22 @@
 // Knows when memory of this process is unmapped, before whoever unmaps it can map something else there.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
+#include <utility>
+
+#include "unmapped_log.hpp"
 
 namespace chorale::transport {
 
 /// Linux's userfaultfd reports munmap, mremap and madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE) of watched
 /// memory, and holds the caller up until the report has been read. It is read with the lock held that readers
-/// of this object take, so that memory which has been unmapped is known here before the program gets on. One
-/// a process, with a thread of its own, which allocates nothing: it may be an allocator that it holds up.
-/// Thread-safe.
+/// of this object take, so that what a thread has unmapped is known here before that thread gets on. (Another
+/// thread that maps memory at the same address in the instant between the kernel's unmapping and its report,
+/// and communicates with it, is not covered.) One a process, with a thread of its own, which allocates
+/// nothing: it may be an allocator that it holds up. Thread-safe.
 class unmap_monitor {
  public:
   /// The process's; nullptr where the system does not offer it.
@@ -30,39 +30,23 @@ class unmap_monitor {
   bool watch(std::uintptr_t first, std::size_t bytes) noexcept;
 
   /// Calls `use(first, bytes)` for all that was unmapped since the same `reader` asked last; once with
-  /// everything if that is too long ago.
+  /// everything if that is too long ago. What other threads have just unmapped is asked for as well.
   template <class Use>
   void take_unmapped(std::uint64_t& reader, Use&& use) {
-    const std::lock_guard lock(mutex_);
-    if (count_ - reader > ranges_.size()) {
-      reader = count_;
-      use(0, static_cast<std::size_t>(-1));
-    }
-    for (; reader != count_; ++reader) {
-      const range& r = ranges_[reader % ranges_.size()];
-      use(r.first, r.bytes);
-    }
+    read_events();
+    log_.take(reader, std::forward<Use>(use));
   }
   /// What a new reader begins with.
-  [[nodiscard]] std::uint64_t position() {
-    const std::lock_guard lock(mutex_);
-    return count_;
-  }
+  [[nodiscard]] std::uint64_t position() const noexcept { return log_.position(); }
 
  private:
-  struct range {
-    std::uintptr_t first;
-    std::size_t bytes;
-  };
   explicit unmap_monitor(int fd);
   void run() noexcept;
   void read_events() noexcept;
 
   int fd_;
   int stop_fd_;
-  std::mutex mutex_;
-  std::array<range, 1024> ranges_{};
-  std::uint64_t count_ = 0;
+  unmapped_log log_;
   std::thread thread_;
 };
 

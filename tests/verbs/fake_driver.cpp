@@ -150,9 +150,16 @@ struct table {
     mr->context = pd->context;
     mr->addr = address;
     mr->length = bytes;
-    mr->lkey = 11;
-    mr->rkey = 22;
+    mr->lkey = ++m().registrations;
+    mr->rkey = mr->lkey + 1'000'000;
+    m().regions[mr->lkey] = {static_cast<const std::byte*>(address), bytes};
     return mr;
+  }
+  static int dereg_mr(ibv_mr* mr) {
+    const std::uint32_t key = mr->lkey;
+    const int failed = unmake("dereg_mr", "mr", mr);
+    if (failed == 0) m().regions.erase(key);
+    return failed;
   }
   static ibv_comp_channel* create_channel(ibv_context* c) {
     auto* channel = make<ibv_comp_channel>("create_comp_channel", "channel");
@@ -216,7 +223,7 @@ struct table {
       .alloc_pd = alloc_pd,
       .dealloc_pd = [](ibv_pd* pd) { return unmake("dealloc_pd", "pd", pd); },
       .reg_mr = reg_mr,
-      .dereg_mr = [](ibv_mr* mr) { return unmake("dereg_mr", "mr", mr); },
+      .dereg_mr = dereg_mr,
       .create_comp_channel = create_channel,
       .destroy_comp_channel =
           [](ibv_comp_channel* c) { return unmake("destroy_comp_channel", "channel", c); },

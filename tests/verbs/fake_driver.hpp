@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct machine {
   int list_errno = 0;                   ///< with which listing fails
   std::map<std::string, int> failures;  ///< entry of the table -> errno with which it fails
   std::map<std::string, int> live;      ///< kind of object -> how many there are
+  std::uint32_t registrations = 0;      ///< memory regions that were ever made: the lkey of the last
+  std::map<std::uint32_t, std::span<const std::byte>> regions;  ///< registered now, by lkey
   int poll_result = 0;                  ///< of ibv_poll_cq
   int post_result = 0;                  ///< of ibv_post_send and its kin
   ibv_qp_state state = IBV_QPS_RESET;   ///< of every queue pair

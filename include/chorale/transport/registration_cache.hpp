@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include <chorale/core/config.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -19,8 +18,15 @@ class unmap_monitor;
 
 /// Why a cached registration is right although the program may free, remap or reuse its memory.
 enum class registration_guarantee {
-  by_address,     ///< the device finds the pages by their address at each access: soft0, on-demand paging
-  watched,        ///< the kernel tells of each unmapping before it is over (userfaultfd)
+  /// The device finds the pages by their address at each access: soft0, on-demand paging.
+  by_address,
+  /// The kernel tells of each unmapping before it is over (userfaultfd): munmap, mmap over it, mremap,
+  /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). Not of holes punched into a file or of one cut short.
+  /// The
+  /// registered pages become an area of their own: mremap of a stretch that they are only a part of fails
+  /// with
+  /// EFAULT, which realloc minds and copies.
+  watched,
   per_operation,  ///< none: nothing is kept longer than an operation
 };
 const char* describe(registration_guarantee g) noexcept;
@@ -37,7 +43,8 @@ struct registration_statistics {
 
 /// Registers whole pages and keeps the registrations, least recently used first to go, within
 /// `config::registration_entries` and `config::registration_bytes`. Entries in use are never given up: the
-/// bounds may be exceeded by them. One thread at a time. Source: P4 section 3.4 for the need of it.
+/// bounds may be exceeded by them. Handles end before the cache. One thread at a time. Source: P4 section 3.4
+/// for the need of it.
 class registration_cache {
  public:
   enum class rights { local_read, remote };
@@ -64,9 +71,12 @@ class registration_cache {
   registration_cache& operator=(const registration_cache&) = delete;
   ~registration_cache();
 
-  /// The registration of `memory`, made if there is none. @throws error as verbs::memory_region.
+  /// A registration of `memory` with at least these rights, made if there is none. Zero bytes need none.
+  /// @throws error as verbs::memory_region.
   handle find(std::span<const std::byte> memory, rights wanted);
-  /// Memory that is unmapped: none of its registrations is used again.
+  /// Memory that is about to be given back to a device: none of its registrations is used again, in this
+  /// cache or any other of the process. For memory from devices it is needed with every guarantee, since the
+  /// kernel or the device may see such memory otherwise than by its address.
   void forget(const void* address, std::size_t bytes) noexcept;
 
   [[nodiscard]] registration_guarantee guarantee() const noexcept { return guarantee_; }
@@ -76,12 +86,14 @@ class registration_cache {
   using table = std::map<std::uintptr_t, std::unique_ptr<entry>>;
 
   void release(entry& e) noexcept;
+  entry* known(rights wanted, std::uintptr_t first, std::uintptr_t last) noexcept;
   handle use(entry& e) noexcept;
   entry& make(std::uintptr_t first, std::uintptr_t last, rights wanted);
   void take_out(table& from, table::iterator at) noexcept;
   void make_room(std::size_t bytes) noexcept;
   bool evict_one() noexcept;
   void drop_stale() noexcept;
+  void drop_range(std::uintptr_t first, std::size_t bytes) noexcept;
 
   const verbs::protection_domain* domain_;
   std::size_t most_entries_;
@@ -89,9 +101,8 @@ class registration_cache {
   registration_guarantee guarantee_;
   std::shared_ptr<unmap_monitor> monitor_;
   std::uint64_t unmapped_seen_ = 0;
+  std::uint64_t given_back_seen_ = 0;
   table tables_[2];
-  /// Out of the tables, but in use.
-  std::vector<std::unique_ptr<entry>> leaving_;
   std::uint64_t clock_ = 0;
   registration_statistics counts_;
 };
@@ -112,8 +123,8 @@ class exposure {
   [[nodiscard]] bool contains(std::span<const std::byte> part) const noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data());
     const auto at = reinterpret_cast<std::uintptr_t>(part.data());
-    return part.empty() || (at >= begin && part.size() <= memory_.size() &&
-                            at - begin <= memory_.size() - part.size());
+    return part.empty() ||
+           (at >= begin && part.size() <= memory_.size() && at - begin <= memory_.size() - part.size());
   }
 
  private:

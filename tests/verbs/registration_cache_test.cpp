@@ -1,0 +1,350 @@
+// The cache of registrations over a fake driver: what is registered when, and that no registration of memory
+// that went away is ever used again.
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/registration_cache.hpp>
+#include <chorale/verbs/device.hpp>
+
+#include "fake_driver.hpp"
+
+using namespace chorale::transport;
+using rights = registration_cache::rights;
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+/// A device with one protection domain and a cache on it.
+struct scene {
+  explicit scene(chorale::registration_policy policy, bool by_address, std::size_t entries = 256,
+                 std::size_t bytes = std::size_t{1} << 30) {
+    fake::real() = {.devices = {fake::infiniband("fake0")}};
+    const std::vector<const chorale::verbs::driver*> drivers{&fake::real_driver()};
+    device.emplace(chorale::verbs::device::open("fake0", drivers));
+    domain.emplace(*device);
+    chorale::config c;
+    c.registration = policy;
+    c.registration_entries = entries;
+    c.registration_bytes = bytes;
+    cache.emplace(*domain, c, by_address);
+  }
+  ~scene() {
+    cache.reset();
+    CHECK(fake::real().live["mr"] == 0);
+  }
+
+  std::optional<chorale::verbs::device> device;
+  std::optional<chorale::verbs::protection_domain> domain;
+  std::optional<registration_cache> cache;
+};
+
+/// CHORALE_TEST_SEED or random; printed.
+std::uint64_t seed() {
+  const char* given = std::getenv("CHORALE_TEST_SEED");
+  const std::uint64_t s = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+  std::cout << "CHORALE_TEST_SEED=" << s << std::endl;
+  return s;
+}
+
+scene cached() {
+  return scene{chorale::registration_policy::automatic, true};
+}
+
+/// Pages of their own, at a chosen address if one is given.
+std::span<std::byte> map(std::size_t pages, void* where = nullptr) {
+  void* at = mmap(where, pages * page, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | (where != nullptr ? MAP_FIXED : 0), -1, 0);
+  REQUIRE(at != MAP_FAILED);
+  std::fill_n(static_cast<std::byte*>(at), pages * page, std::byte{1});
+  return {static_cast<std::byte*>(at), pages * page};
+}
+
+std::uint32_t made() {
+  return fake::real().registrations;
+}
+bool alive(std::uint32_t lkey) {
+  return fake::real().regions.contains(lkey);
+}
+/// True if the region of that key has all of the memory.
+bool covers(std::uint32_t lkey, std::span<const std::byte> memory) {
+  const auto at = fake::real().regions.find(lkey);
+  return at != fake::real().regions.end() && at->second.data() <= memory.data() &&
+         at->second.data() + at->second.size() >= memory.data() + memory.size();
+}
+
+/// Whether the kernel tells of unmapped memory here; if not, says that the test is skipped.
+bool can_watch(scene& s) {
+  if (s.cache->guarantee() == registration_guarantee::watched) return true;
+  WARN(
+      "skipped: userfaultfd is not available to this process (kernel.unprivileged_userfaultfd, a seccomp "
+      "filter, "
+      "or a kernel without its events); the cache falls back to a registration for each operation");
+  CHECK(s.cache->guarantee() == registration_guarantee::per_operation);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("memory is registered once, in whole pages, and found again", "[registration]") {
+  scene s = cached();
+  CHECK(s.cache->guarantee() == registration_guarantee::by_address);
+  const auto memory = map(4);
+  auto first = s.cache->find(memory.subspan(100, 2 * page), rights::remote);
+  CHECK(made() == 1);
+  CHECK(covers(first.lkey(), memory.first(3 * page)));
+  CHECK(first.rkey() != first.lkey());
+  const auto inside = s.cache->find(memory.subspan(page, 1), rights::remote);
+  CHECK(inside.lkey() == first.lkey());
+  // A source needs no more rights than others have given; the reverse does not hold.
+  CHECK(s.cache->find(memory.first(10), rights::local_read).lkey() == first.lkey());
+  CHECK(made() == 1);
+  const auto other = s.cache->find(memory.last(page), rights::local_read);
+  CHECK(made() == 2);
+  CHECK(s.cache->find(memory.last(page), rights::remote).lkey() != other.lkey());
+  CHECK(made() == 3);
+  CHECK_FALSE(s.cache->find({}, rights::remote));
+  const auto counts = s.cache->statistics();
+  CHECK(counts.hits == 2);
+  CHECK(counts.misses == 3);
+  CHECK(counts.entries == 3);
+  CHECK(counts.bytes == 5 * page);
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("a larger registration takes the place of those it covers", "[registration]") {
+  scene s = cached();
+  const auto memory = map(8);
+  const auto kept = s.cache->find(memory.subspan(2 * page, page), rights::remote);
+  static_cast<void>(s.cache->find(memory.subspan(5 * page, page), rights::remote));
+  const auto all = s.cache->find(memory, rights::remote);
+  // One is still in use, so that it must stay registered until it is not.
+  CHECK(alive(kept.lkey()));
+  CHECK(fake::real().live["mr"] == 2);
+  CHECK(s.cache->statistics().entries == 1);
+  CHECK(s.cache->find(memory.subspan(2 * page, page), rights::remote).lkey() == all.lkey());
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("the bounds hold, least recently used first, but for what is in use", "[registration]") {
+  SECTION("entries") {
+    scene s{chorale::registration_policy::automatic, true, 3};
+    const auto memory = map(10);
+    const auto use = [&](std::size_t i) {
+      return s.cache->find(memory.subspan(i * 2 * page, 1), rights::remote);
+    };
+    for (std::size_t i = 0; i < 3; ++i) static_cast<void>(use(i));
+    static_cast<void>(use(0));
+    static_cast<void>(use(3));  // takes the place of 1
+    CHECK(s.cache->statistics().evictions == 1);
+    const auto before = made();
+    static_cast<void>(use(0));
+    static_cast<void>(use(2));
+    CHECK(made() == before);
+    static_cast<void>(use(1));
+    CHECK(made() == before + 1);
+    munmap(memory.data(), memory.size());
+  }
+  SECTION("bytes") {
+    scene s{chorale::registration_policy::automatic, true, 100, 4 * page};
+    const auto memory = map(20);
+    auto held = s.cache->find(memory.first(3 * page), rights::remote);
+    auto second = s.cache->find(memory.subspan(4 * page, 3 * page), rights::remote);
+    CHECK(s.cache->statistics().evictions == 0);
+    CHECK(s.cache->statistics().bytes == 6 * page);
+    const auto key = second.lkey();
+    second = {};
+    static_cast<void>(s.cache->find(memory.subspan(10 * page, page), rights::remote));
+    CHECK_FALSE(alive(key));
+    CHECK(alive(held.lkey()));
+    CHECK(s.cache->statistics().evictions == 1);
+    munmap(memory.data(), memory.size());
+  }
+  SECTION("the system's own bound") {
+    scene s = cached();
+    const auto memory = map(4);
+    static_cast<void>(s.cache->find(memory.first(page), rights::remote));
+    fake::real().failures["reg_mr"] = ENOMEM;
+    CHECK_THROWS_AS(s.cache->find(memory.last(page), rights::remote), chorale::error);
+    // What was only kept for later went first.
+    CHECK(fake::real().live["mr"] == 0);
+    fake::real().failures["reg_mr"] = EFAULT;
+    CHECK_THROWS_AS(s.cache->find(memory.last(page), rights::remote), chorale::error);
+    fake::real().failures.clear();
+    CHECK(s.cache->find(memory.last(page), rights::remote));
+    CHECK(s.cache->statistics().entries == 1);
+    munmap(memory.data(), memory.size());
+  }
+}
+
+TEST_CASE("nothing is kept longer than an operation if nothing else is safe", "[registration]") {
+  scene s{chorale::registration_policy::per_operation, true};
+  CHECK(s.cache->guarantee() == registration_guarantee::per_operation);
+  const auto memory = map(2);
+  {
+    const auto one = s.cache->find(memory, rights::remote);
+    CHECK(alive(one.lkey()));
+    CHECK(s.cache->find(memory, rights::remote).lkey() == one.lkey());
+  }
+  CHECK(fake::real().live["mr"] == 0);
+  static_cast<void>(s.cache->find(memory, rights::remote));
+  CHECK(made() == 2);
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("memory given back to a device is forgotten by all caches", "[registration]") {
+  scene s = cached();
+  registration_cache another{*s.domain, chorale::config{}, true};
+  const auto memory = map(6);
+  const auto in_use = s.cache->find(memory.first(page), rights::remote);
+  const auto here = s.cache->find(memory.subspan(2 * page, page), rights::remote).lkey();
+  const auto there = another.find(memory.subspan(2 * page, page), rights::remote).lkey();
+  const auto beyond = s.cache->find(memory.last(page), rights::remote).lkey();
+  s.cache->forget(memory.data(), 3 * page);
+  CHECK_FALSE(alive(here));
+  CHECK(alive(in_use.lkey()));
+  CHECK(alive(beyond));
+  CHECK(s.cache->find(memory.first(page), rights::remote).lkey() != in_use.lkey());
+  CHECK(another.find(memory.subspan(2 * page, page), rights::remote).lkey() != there);
+  CHECK_FALSE(alive(there));
+  // More at once than anybody remembers: then nothing is trusted.
+  const auto last = another.find(memory.last(page), rights::remote).lkey();
+  for (int i = 0; i < 3000; ++i) s.cache->forget(memory.data(), 1);
+  CHECK(another.find(memory.last(page), rights::remote).lkey() != last);
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("what is unmapped, moved or emptied is registered anew", "[registration][watched]") {
+  scene s{chorale::registration_policy::watched, true};
+  if (!can_watch(s)) return;
+  auto memory = map(8);
+  const auto key = [&] { return s.cache->find(memory.subspan(page, 3 * page), rights::remote).lkey(); };
+  const auto before = key();
+  CHECK(key() == before);
+  SECTION("munmap, and other pages at the same address") {
+    munmap(memory.data(), memory.size());
+    memory = map(8, memory.data());
+  }
+  SECTION("a part of it") {
+    munmap(memory.data() + 2 * page, page);
+    map(1, memory.data() + 2 * page);
+  }
+  SECTION("other pages mapped over it") {
+    map(8, memory.data());
+  }
+  SECTION("mremap, and other pages at the old address") {
+    // Watching divides a mapping, and the system moves one piece at a time.
+    const auto piece = memory.subspan(page, 3 * page);
+    void* moved =
+        mremap(piece.data(), piece.size(), piece.size(), MREMAP_MAYMOVE | MREMAP_FIXED, map(3).data());
+    REQUIRE(moved != MAP_FAILED);
+    map(3, piece.data());
+    munmap(moved, piece.size());
+  }
+  SECTION("madvise(MADV_DONTNEED)") {
+    REQUIRE(madvise(memory.data(), memory.size(), MADV_DONTNEED) == 0);
+  }
+  SECTION("by another thread") {
+    std::thread{[&] {
+      munmap(memory.data(), memory.size());
+      memory = map(8, memory.data());
+    }}.join();
+  }
+  const auto after = key();
+  CHECK(after != before);
+  // Gone before the new one was made, or nobody could tell which is which.
+  CHECK_FALSE(alive(before));
+  CHECK(alive(after));
+  CHECK(s.cache->statistics().invalidations == 1);
+  CHECK(key() == after);
+  // What does not touch it harms nothing.
+  munmap(map(3).data(), 3 * page);
+  CHECK(key() == after);
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("a child that writes, unmaps and exits disturbs no registration", "[registration][watched]") {
+  scene s{chorale::registration_policy::watched, true};
+  if (!can_watch(s)) return;
+  const auto memory = map(4);
+  const auto before = s.cache->find(memory, rights::remote).lkey();
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      std::fill(memory.begin(), memory.end(), std::byte{9});
+      munmap(memory.data(), memory.size());
+      _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(s.cache->find(memory, rights::remote).lkey() == before);
+    CHECK(memory[5] == std::byte{1});
+  }
+  munmap(memory.data(), memory.size());
+  map(4, memory.data());
+  CHECK(s.cache->find(memory, rights::remote).lkey() != before);
+  munmap(memory.data(), memory.size());
+}
+
+TEST_CASE("an allocator that is watched does not wait for its watcher", "[registration][watched]") {
+  scene s{chorale::registration_policy::watched, true, 64};
+  if (!can_watch(s)) return;
+  // Large blocks are mapped and unmapped by malloc itself, some of them while the cache drops registrations.
+  std::mt19937_64 chance{seed()};
+  std::vector<std::vector<std::byte>> blocks(16);
+  std::uint64_t stale = 0;
+  for (int i = 0; i < 4000; ++i) {
+    auto& block = blocks[chance() % blocks.size()];
+    if (chance() % 2 == 0) std::vector<std::byte>(4096 + chance() % 1'000'000).swap(block);
+    if (block.empty()) continue;
+    const auto h = s.cache->find(block, chance() % 2 == 0 ? rights::remote : rights::local_read);
+    stale += covers(h.lkey(), block) ? 0 : 1;
+  }
+  CHECK(stale == 0);
+  CHECK(s.cache->statistics().invalidations > 0);
+  CHECK(s.cache->statistics().entries <= 64);
+}
+
+TEST_CASE("random use of the cache against a model of what is mapped", "[registration][watched]") {
+  scene s{chorale::registration_policy::watched, true, 20, 60 * page};
+  if (!can_watch(s)) return;
+  std::mt19937_64 chance{seed()};
+  constexpr std::size_t pages = 64;
+  const auto area = map(pages);
+  // The time at which each page was mapped, and at which each registration was made.
+  std::vector<std::uint64_t> mapped(pages, 0);
+  std::map<std::uint32_t, std::uint64_t> registered;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t now = 1; now < 5000; ++now) {
+    const std::size_t first = chance() % pages;
+    const std::size_t count = 1 + chance() % std::min<std::size_t>(pages - first, 12);
+    const auto part = area.subspan(first * page, count * page);
+    if (chance() % 4 == 0) {
+      munmap(part.data(), part.size());
+      map(count, part.data());
+      std::fill_n(mapped.begin() + static_cast<std::ptrdiff_t>(first), count, now);
+    } else {
+      const auto h = s.cache->find(part, chance() % 2 == 0 ? rights::remote : rights::local_read);
+      const auto since = registered.try_emplace(h.lkey(), now).first->second;
+      wrong += covers(h.lkey(), part) ? 0 : 1;
+      for (std::size_t p = first; p < first + count; ++p) wrong += mapped[p] > since ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(s.cache->statistics().hits > 0);
+  munmap(area.data(), area.size());
+}
