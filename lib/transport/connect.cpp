@@ -1,4 +1,4 @@
-// Reliable connections: made by datagrams when a rank first sends to another, closed without loss.
+// Reliable connections: made by datagrams when a rank first sends to another, ended without loss.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -7,12 +7,12 @@
 
 #include <chorale/transport/connected.hpp>
 
+#include "connecting.hpp"
 #include "messages.hpp"
 
 namespace chorale::transport {
 namespace {
 
-constexpr auto connect_kind = static_cast<std::uint16_t>(datagram_kind::first_of_transport);
 constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 std::uint32_t random_psn() {
@@ -22,24 +22,16 @@ std::uint32_t random_psn() {
 
 }  // namespace
 
-/// Either side may send it first, and both at once: it says all there is to say, so the order does not
-/// matter. A side may send when it has heard that the other's queue pair takes its messages.
-struct connected::connect_message {
-  std::uint32_t qp_number;
-  std::uint32_t psn;
-  std::uint64_t inbox;
-  std::uint32_t inbox_key;
-  std::uint32_t hears_you;
-  std::uint32_t wants_answer;
-};
-
-connected::link& connected::make_link(int peer) {
+connected::link& connected::known_link(int peer) {
   auto& slot = links_[static_cast<std::size_t>(peer)];
-  if (slot) return *slot;
-  auto made = std::make_unique<link>();
-  made->peer = peer;
-  made->psn = random_psn();
-  made->inbox = pool_.take(options_.inbox_bytes);
+  if (!slot) {
+    slot = std::make_unique<link>();
+    slot->peer = peer;
+  }
+  return *slot;
+}
+
+void connected::open(link& l) {
   verbs::queue_pair_options o;
   o.type = IBV_QPT_RC;
   o.send = &*cq_;
@@ -51,20 +43,24 @@ connected::link& connected::make_link(int peer) {
   for (;;) {
     o.inline_bytes = inline_wanted_;
     try {
-      made->qp.emplace(domain(), o);
+      l.qp.emplace(domain(), o);
       break;
     } catch (const error&) {
       if (inline_wanted_ <= 16) throw;
       inline_wanted_ /= 2;
     }
   }
-  made->depth = o.send_depth;
-  made->qp->to_init(
-      {.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
-  slot = std::move(made);
-  link_of_qp_.emplace(slot->qp->number(), slot.get());
-  open_links_.push_back(slot.get());
-  return *slot;
+  l.depth = o.send_depth;
+  l.qp->to_init({.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
+  l.psn = random_psn();
+  l.inbox = pool_.take(options_.inbox_bytes);
+  std::memcpy(l.inbox.data, l.kept_words, sizeof l.kept_words);
+  l.words = l.inbox.data;
+  l.used_before = l.used();
+  l.last_active = ++uses_;
+  l.waits_for_room_since = {};
+  link_of_qp_.insert_or_assign(l.qp->number(), &l);
+  open_links_.push_back(&l);
 }
 
 void connected::send_connect(link& l) {
@@ -73,8 +69,9 @@ void connected::send_connect(link& l) {
   m.psn = l.psn;
   m.inbox = reinterpret_cast<std::uintptr_t>(l.inbox.data);
   m.inbox_key = l.inbox.rkey;
+  m.generation = l.generation;
   m.hears_you = l.receiving ? 1 : 0;
-  m.wants_answer = l.ready ? 0 : 1;
+  m.wants_answer = l.ready || l.closing ? 0 : 1;
   send_datagram(l.peer, connect_kind, std::as_bytes(std::span{&m, 1}));
 }
 
@@ -82,9 +79,15 @@ bool connected::connect(int peer) {
   if (peer < 0 || peer >= size() || peer == rank())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} cannot send to rank {} of {}", rank(), peer, size()));
-  link& l = make_link(peer);
+  link& l = known_link(peer);
+  l.wished = true;
   progress();
   if (l.ready) return true;
+  if (l.closing) return false;
+  if (!l.qp) {
+    if (!may_open(l)) return false;
+    open(l);
+  }
   if (const auto now = steady::now(); now >= l.next_request) {
     send_connect(l);
     l.next_request = now + l.request_interval;
@@ -94,10 +97,28 @@ bool connected::connect(int peer) {
 }
 
 void connected::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  connect_message m;
-  if (kind != connect_kind || body.size() != sizeof m || from == rank()) return;
-  std::memcpy(&m, body.data(), sizeof m);
-  link& l = make_link(from);
+  if (from == rank()) return;
+  if (connect_message m; kind == connect_kind && body.size() == sizeof m) {
+    std::memcpy(&m, body.data(), sizeof m);
+    on_connect(known_link(from), m);
+  } else if (close_message c; kind == close_kind && body.size() == sizeof c) {
+    std::memcpy(&c, body.data(), sizeof c);
+    on_close(known_link(from), c);
+  }
+}
+
+void connected::on_connect(link& l, const connect_message& m) {
+  // The peer is a connection ahead: it has agreed to close this one, though its word of it is not here yet.
+  if (m.generation == l.generation + 1 && l.closing && !ending_) close_link(l);
+  if (m.generation != l.generation) return;
+  if (!l.qp) {
+    if (ending_) return;
+    if (!may_open(l)) {
+      if (std::find(callers_.begin(), callers_.end(), &l) == callers_.end()) callers_.push_back(&l);
+      return;
+    }
+    open(l);
+  }
   if (!l.receiving) {
     l.remote_inbox = m.inbox;
     l.remote_inbox_key = m.inbox_key;
@@ -106,23 +127,24 @@ void connected::on_datagram(int from, std::uint16_t kind, std::span<const std::b
     c.remote_psn = m.psn;
     c.local_psn = l.psn;
     c.path_mtu = verbs::mtu_from_bytes(chosen().mtu_bytes);
-    c.path = verbs::path_to(local_port(), address_of(from));
+    c.path = verbs::path_to(local_port(), address_of(l.peer));
     c.timeout = settings().qp_timeout;
     c.retry = settings().qp_retry;
     l.qp->to_ready_to_receive(c);
     l.qp->to_ready_to_send(c);
     l.separate_counter = !l.qp->data_in_order(IBV_WR_RDMA_WRITE);
     l.receiving = true;
-    ++connections_;
-    on_connected(l);
+    ++opened_;
+    peak_connections_ = std::max(peak_connections_, ++connections_);
   }
-  if (m.hears_you != 0) l.ready = true;
+  if (m.hears_you != 0 && !l.closing) l.ready = true;
   if (m.wants_answer != 0) send_connect(l);
 }
 
 void connected::close() noexcept {
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
   // request: a farewell, without which a peer that still sends would take the silence for a death.
+  ending_ = true;
   try {
     const auto give_up = steady::now() + std::chrono::seconds{2};
     for (link* l : open_links_) {

@@ -106,6 +106,7 @@ void connected::on_receive_completion(const ibv_wc& wc) {
   const std::uint64_t index = wc.wr_id & ~receive_mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     at->second->notices.push_back(ntohl(wc.imm_data));
+    ++at->second->notices_received;
     post_receive(index);
   } else {
     on_message(*at->second, index, wc);
@@ -114,7 +115,7 @@ void connected::on_receive_completion(const ibv_wc& wc) {
 
 void connected::heed_farewells() noexcept {
   for (const link* l : open_links_) {
-    if (load_acquire(l->inbox.data + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
+    if (load_acquire(l->words + mailbox_layout::farewell_offset) != 0) note_departure(l->peer);
   }
 }
 
@@ -132,14 +133,15 @@ void connected::on_progress() {
       if (l->notification_due && l->broken.empty()) notify(*l);
     }
   }
+  if (settings().connections != 0) keep_limit();
 }
 
 void connected::notify(link& l) noexcept {
   // What is given back has come by this connection, so the peer has heard that ours takes messages, though
   // its word that its own does may have been lost.
-  l.ready = true;
+  if (!l.closing) l.ready = true;
   try {
-    if (has_room(l)) {
+    if (!l.closing && has_room(l)) {
       std::uint64_t count = l.released;
       ibv_sge source{reinterpret_cast<std::uintptr_t>(&count), sizeof count, 0};
       ibv_send_wr request{};
@@ -166,14 +168,19 @@ void connected::probe(int peer, epoch now) {
   // Whether the peer's adapter answers shows without its CPU: an RDMA write of nothing. (A read would do as
   // well, but Soft-RoCE trips over reads among writes.)
   link* l = link_of(peer);
-  if (l == nullptr || !l->ready || l->probe_ticket != 0 || !has_room(*l)) return;
+  if (l != nullptr && l->ready) post_probe(*l);
+}
+
+void connected::post_probe(link& l) {
+  if (l.probe_ticket != 0 || !has_room(l)) return;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.rdma.remote_addr = l->remote_inbox;
-  request.wr.rdma.rkey = l->remote_inbox_key;
-  post(*l, request);
-  l->probe_ticket = l->posted;
+  request.wr.rdma.remote_addr = l.remote_inbox;
+  request.wr.rdma.rkey = l.remote_inbox_key;
+  post(l, request);
+  l.probe_ticket = l.posted;
+  ++l.probes;
 }
 
 std::size_t connected::registered_bytes() const noexcept {

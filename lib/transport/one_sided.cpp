@@ -77,6 +77,7 @@ bool connected::one_sided::operator()() {
     net->post(*l, request);
     posted_bytes += part;
     last_posted = last;
+    if (request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) ++l->notices_sent;
     ticket = l->posted;
     if (opcode != IBV_WR_RDMA_READ) l->last_put = ticket;
   }

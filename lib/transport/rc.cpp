@@ -27,7 +27,7 @@ bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   }
   link* l = ready_link(to);
   if (l == nullptr) return false;
-  if (l->sent - load_acquire(l->inbox.data + mailbox_layout::notification_offset) >= layout_.blocks)
+  if (l->sent - load_acquire(l->words + mailbox_layout::notification_offset) >= layout_.blocks)
     return false;
   if (!has_room(*l)) return false;
 

@@ -48,15 +48,14 @@ bool rc_send_receive::try_signal(int to, epoch now) {
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_INLINE;
   post(*l, request);
+  l->signal_sent = header.word;
   return true;
 }
 
 bool rc_send_receive::try_signalled(int from, epoch now) {
   const link* l = link_of(from);
   const std::uint64_t wanted = signal_word(now);
-  const auto seen = [&] {
-    return l == nullptr ? 0 : load_acquire(l->inbox.data + mailbox_layout::signal_offset);
-  };
+  const auto seen = [&] { return l == nullptr ? 0 : load_acquire(l->words + mailbox_layout::signal_offset); };
   if (!reached(seen(), wanted)) {
     reap();
     if (!reached(seen(), wanted)) return false;
@@ -76,7 +75,7 @@ bool rc_send_receive::try_send(int to, epoch now, std::span<const std::byte> byt
   link* l = ready_link(to);
   if (l == nullptr) return false;
   const std::uint64_t blocks = settings().blocks;
-  if (l->sent - load_acquire(l->inbox.data + mailbox_layout::notification_offset) >= blocks || !has_room(*l))
+  if (l->sent - load_acquire(l->words + mailbox_layout::notification_offset) >= blocks || !has_room(*l))
     return false;
 
   const message_header header{kind::message, static_cast<std::uint32_t>(now.number),
@@ -120,7 +119,7 @@ void rc_send_receive::on_message(link& from, std::uint64_t index, const ibv_wc& 
   message_header header{};
   if (wc.byte_len >= sizeof header) std::memcpy(&header, receive_buffer(index), sizeof header);
   if (header.what == kind::signal) {
-    std::byte* place = from.inbox.data + mailbox_layout::signal_offset;
+    std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
   } else if (header.what == kind::message &&
              wc.byte_len == sizeof header + static_cast<std::uint32_t>(header.word)) {

@@ -22,6 +22,14 @@ namespace chorale::transport {
 
 /// One RC queue pair for each peer that is really talked to, made when it is first needed, all on one
 /// completion queue and one shared receive queue. User memory is registered through a cache.
+///
+/// `config::connections` limits the queue pairs that a rank keeps. When it needs one more, the one that has
+/// not been used for longest is closed, if both sides agree that nothing is under way on it; it is made again
+/// when it is next used, and messages and signals go on where they were. The limit is soft: a rank that finds
+/// nothing to close within 5 ms exceeds it, and closes what is too much as soon as it can. What it costs:
+/// making and closing take the peer's attention, so that a rank which computes outside of calls can keep
+/// others waiting until it makes its next call; and the death of a rank is not noticed before the deadline
+/// while nobody is connected to it.
 class connected : public endpoint {
  public:
   struct link;
@@ -30,6 +38,9 @@ class connected : public endpoint {
 
   /// Peers this rank is connected with.
   [[nodiscard]] int connections() const noexcept { return connections_; }
+  /// Connections made and closed so far.
+  [[nodiscard]] std::uint64_t connections_opened() const noexcept { return opened_; }
+  [[nodiscard]] std::uint64_t connections_closed() const noexcept { return closed_; }
   /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers.
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
   /// What the cache of registrations of user memory has done.
@@ -96,8 +107,6 @@ class connected : public endpoint {
   [[nodiscard]] std::byte* receive_buffer(std::uint64_t index) const noexcept;
   /// A message came into receive `index`, which must be posted again.
   virtual void on_message(link& from, std::uint64_t index, const ibv_wc& wc);
-  /// The connection takes and sends messages from now on.
-  virtual void on_connected(link&) {}
   void on_progress() override;
   void probe(int peer, epoch now) override;
   /// Ends the connections; to be called by the destructor of the transport.
@@ -108,12 +117,27 @@ class connected : public endpoint {
 
  private:
   struct connect_message;
+  struct close_message;
   static constexpr std::uint32_t queue_depth = 128;
   static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
   bool connect(int peer);
-  link& make_link(int peer);
+  link& known_link(int peer);
+  void open(link& l);
   void send_connect(link& l);
+  void on_connect(link& l, const connect_message& m);
+  // The limit on connections, and closing them by agreement.
+  bool may_open(link& l);
+  void make_room(std::size_t wanted);
+  void keep_limit();
+  bool ask_to_close(link& l);
+  [[nodiscard]] close_message state_of(const link& l) const noexcept;
+  void send_close(int to, const close_message& m);
+  void on_close(link& l, const close_message& m);
+  void answer_close(link& l, const close_message& m);
+  bool drained(link& l);
+  void close_link(link& l);
+  void post_probe(link& l);
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
@@ -137,20 +161,30 @@ class connected : public endpoint {
   std::vector<link*> open_links_;
   std::unordered_map<std::uint32_t, link*> link_of_qp_;
   std::vector<ibv_wc> completions_{16};
+  std::vector<link*> callers_;  ///< peers that wait for room here
   int connections_ = 0;
+  int peak_connections_ = 0;
+  std::uint64_t opened_ = 0;
+  std::uint64_t closed_ = 0;
+  bool ending_ = false;
   int broken_links_ = 0;
   bool notifications_due_ = false;
   int signalled_ = 0;
   int most_signalled_ = 0;
   std::uint32_t inline_wanted_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
-/// One peer: its queue pair, the inbox it writes into, and where its own inbox is.
+/// One peer: its queue pair, the inbox it writes into, and where its own inbox is. It lives as long as the
+/// transport; a closed connection leaves the counters and the words.
 struct connected::link {
   int peer = -1;
   std::optional<verbs::queue_pair> qp;
   std::uint32_t psn = 0;
-  pool_block inbox;  ///< written by the peer
+  pool_block inbox;  ///< written by the peer; none while closed
+  /// Signal, notification and farewell at their offsets of mailbox_layout: in the inbox, or in `kept_words`.
+  std::byte* words = kept_words;
+  alignas(64) std::byte kept_words[mailbox_layout::blocks_offset]{};
   std::uint64_t remote_inbox = 0;
   std::uint32_t remote_inbox_key = 0;
   bool receiving = false;  ///< our queue pair takes what the peer sends
@@ -171,10 +205,31 @@ struct connected::link {
   // Messages through the inbox or the receive queue, as the transport has them.
   pool_block staging;  ///< source of messages that cannot go inline; made when first needed
   bool notification_due = false;
-  std::uint64_t sent = 0;      ///< messages sent to the peer
-  std::uint64_t received = 0;  ///< messages of the peer handed out
-  std::uint64_t released = 0;  ///< ... and given back
-  std::uint64_t notified = 0;  ///< ... and told to the peer
+  std::uint64_t sent = 0;         ///< messages sent to the peer
+  std::uint64_t received = 0;     ///< messages of the peer handed out
+  std::uint64_t released = 0;     ///< ... and given back
+  std::uint64_t notified = 0;     ///< ... and told to the peer
+  std::uint64_t signal_sent = 0;  ///< the last signal word
+  std::uint64_t notices_sent = 0;
+  std::uint64_t notices_received = 0;
+
+  // Closing, and what tells which connection has not been used for longest.
+  std::uint32_t generation = 0;  ///< how often it has been closed
+  std::uint32_t attempt = 0;     ///< number of this rank's last request to close it
+  std::uint32_t refused = 0;     ///< number of the peer's last request that was refused
+  bool closing = false;          ///< this rank has asked, and posts nothing until it is answered
+  bool wished = false;           ///< this rank has opened it in order to send
+  std::uint64_t probes = 0;
+  std::uint64_t used_before = 0;  ///< `used()` when it was opened
+  std::uint64_t activity = 0;     ///< as it was looked at last
+  std::uint64_t last_active = 0;
+  steady::time_point next_attempt{};
+  steady::time_point waits_for_room_since{};
+
+  /// Requests that were more than signs of life.
+  [[nodiscard]] std::uint64_t used() const noexcept { return posted - probes; }
+  /// True if this rank has opened it in order to send, and has not yet.
+  [[nodiscard]] bool is_due() const noexcept { return wished && used() == used_before; }
 };
 
 /// A put or get under way, in requests of at most 1 GiB.

@@ -44,7 +44,7 @@ class rc final : public connected, public mailbox_calls<rc, connected::link*> {
 inline bool rc::try_signalled(int from, epoch now) {
   const link* l = link_of(from);
   if (l == nullptr) return false;
-  const std::uint64_t seen = load_acquire(l->inbox.data + mailbox_layout::signal_offset);
+  const std::uint64_t seen = load_acquire(l->words + mailbox_layout::signal_offset);
   const std::uint64_t wanted = signal_word(now);
   if (!reached(seen, wanted)) return false;
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
@@ -68,12 +68,13 @@ inline bool rc::try_signal(int to, epoch now) {
   request.wr.rdma.remote_addr = l->remote_inbox + mailbox_layout::signal_offset;
   request.wr.rdma.rkey = l->remote_inbox_key;
   post(*l, request);
+  l->signal_sent = word;
   return true;
 }
 
 inline bool rc::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   link* l = link_of(from);
-  if (l == nullptr) return false;
+  if (l == nullptr || l->inbox.data == nullptr) return false;
   const std::byte* end = l->inbox.data + layout_.block_end(l->received);
   const std::uint64_t counter = load_acquire(end - sizeof(std::uint64_t));
   if (!has_arrived(counter, l->received)) return false;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,24 +21,36 @@ struct pool_block {
   std::uint32_t rkey = 0;
 };
 
-/// Hands out pieces of slabs of `slab_bytes` (larger pieces get a slab of their own); all are given back
-/// together when the pool ends. Not thread-safe.
+/// Hands out pieces of slabs of `slab_bytes` (larger pieces get a slab of their own). Pieces that are given
+/// back are handed out again for the same size; the memory itself goes when the pool ends. Not thread-safe.
 class registered_pool {
  public:
   registered_pool(const verbs::protection_domain& domain, std::size_t slab_bytes, int access)
       : domain_(&domain), slab_bytes_(slab_bytes), access_(access) {}
 
+  /// @throws error as verbs::registered_buffer.
   pool_block take(std::size_t bytes) {
     const std::size_t rounded = (bytes + 63) / 64 * 64;
-    if (slabs_.empty() || slabs_.back()->bytes() - used_ < rounded) {
-      slabs_.push_back(std::make_unique<verbs::registered_buffer>(
-          *domain_, rounded > slab_bytes_ ? rounded : slab_bytes_, access_));
+    if (auto& spare = spare_[rounded]; !spare.empty()) {
+      pool_block block = spare.back();
+      spare.pop_back();
+      block.bytes = bytes;
+      std::memset(block.data, 0, rounded);
+      return block;
+    }
+    if (rounded > slab_bytes_) return piece(make_slab(rounded), 0, bytes);
+    if (open_slab_ == nullptr || open_slab_->bytes() - used_ < rounded) {
+      open_slab_ = &make_slab(slab_bytes_);
       used_ = 0;
     }
-    auto& slab = *slabs_.back();
-    pool_block block{slab.data() + used_, bytes, slab.lkey(), slab.rkey()};
+    const pool_block block = piece(*open_slab_, used_, bytes);
     used_ += rounded;
     return block;
+  }
+
+  /// Nothing may access the piece any more, on neither side. An empty one is ignored.
+  void give_back(const pool_block& block) {
+    if (block.data != nullptr) spare_[(block.bytes + 63) / 64 * 64].push_back(block);
   }
 
   [[nodiscard]] std::size_t registered_bytes() const noexcept {
@@ -46,11 +60,21 @@ class registered_pool {
   }
 
  private:
+  verbs::registered_buffer& make_slab(std::size_t bytes) {
+    slabs_.push_back(std::make_unique<verbs::registered_buffer>(*domain_, bytes, access_));
+    return *slabs_.back();
+  }
+  static pool_block piece(const verbs::registered_buffer& slab, std::size_t offset, std::size_t bytes) {
+    return {slab.data() + offset, bytes, slab.lkey(), slab.rkey()};
+  }
+
   const verbs::protection_domain* domain_;
   std::size_t slab_bytes_;
   int access_;
+  verbs::registered_buffer* open_slab_ = nullptr;
   std::size_t used_ = 0;
   std::vector<std::unique_ptr<verbs::registered_buffer>> slabs_;
+  std::map<std::size_t, std::vector<pool_block>> spare_;
 };
 
 }  // namespace chorale::transport

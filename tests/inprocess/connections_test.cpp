@@ -1,0 +1,176 @@
+// A limit on connections: they are closed and made again while everybody talks to everybody, and nothing is
+// lost.
+#include <atomic>
+#include <thread>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+
+#include "all_calls.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::communicator;
+using chorale::transport::rc;
+using chorale::transport::rc_send_receive;
+
+namespace {
+
+chorale::config limited(std::uint32_t connections) {
+  auto c = settings();
+  c.connections = connections;
+  return c;
+}
+
+/// Ranks make progress until each has as few connections as `limit`. When nothing is under way every request
+/// to close one is agreed to.
+template <class Comm>
+void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
+  auto& net = comm.transport();
+  const auto give_up = chorale::steady::now() + std::chrono::seconds{30};
+  bool counted = false;
+  while (content < comm.size()) {
+    net.progress();
+    if (!counted && net.connections() <= limit) {
+      counted = true;
+      ++content;
+    }
+    if (chorale::steady::now() > give_up)
+      throw std::runtime_error("rank " + std::to_string(comm.rank()) + " still has " +
+                               std::to_string(net.connections()) + " connections, the limit is " +
+                               std::to_string(limit));
+    std::this_thread::yield();
+  }
+}
+
+/// Everybody puts into everybody's memory with notice, reads it back, and counts at rank 0.
+template <class Comm>
+void check_one_sided(Comm& comm, std::uint64_t seed) {
+  auto& net = comm.transport();
+  const int rank = comm.rank();
+  const int size = comm.size();
+  std::vector<word> table(static_cast<std::size_t>(size));
+  std::uint64_t counter = 0;
+  const auto exposed = net.expose(std::as_writable_bytes(std::span{table}));
+  const auto counted = net.expose(std::as_writable_bytes(std::span{&counter, 1}));
+  struct both {
+    chorale::remote_region table;
+    chorale::remote_region counter;
+  };
+  const std::vector<both> mine{{exposed.region(), counted.region()}};
+  std::vector<both> all(static_cast<std::size_t>(size));
+  comm.allgather(std::span<const both>{mine}, std::span{all});
+
+  const auto now = net.begin({chorale::operation::window, -1, 0, 0});
+  net.set_blocking(true);
+  const auto body = [&]() -> chorale::task<> {
+    for (int i = 1; i < size; ++i) {
+      const int to = (rank + i) % size;
+      const auto there = all[static_cast<std::size_t>(to)];
+      const word w = element(seed, rank, to, 0);
+      const auto source = std::as_bytes(std::span{&w, 1});
+      co_await net.put_notified(there.table, static_cast<std::size_t>(rank) * sizeof w, net.lend(source),
+                                source, now);
+      co_await net.flush(to, now);
+      word back = 0;
+      const auto into = std::as_writable_bytes(std::span{&back, 1});
+      const auto local = net.expose(into);
+      co_await net.get(there.table, static_cast<std::size_t>(rank) * sizeof w, local, into, now);
+      if (back != w) throw std::runtime_error("what was put is not there");
+    }
+    if (rank != 0) {
+      const auto old = co_await net.fetch_add(all[0].counter, 0, 1, now);
+      if (old >= static_cast<std::uint64_t>(size)) throw std::runtime_error("the counter is wrong");
+    }
+    for (int from = 0; from < size; ++from) {
+      if (from != rank) co_await net.notified(from, now);
+    }
+  };
+  chorale::task<> t = body();
+  t.resume();
+  t.result();
+  net.complete(now);
+  comm.barrier();
+  for (int from = 0; from < size; ++from) {
+    if (from != rank && table[static_cast<std::size_t>(from)] != element(seed, from, rank, 0))
+      throw std::runtime_error("a put is not there");
+  }
+  if (rank == 0 && counter != static_cast<std::uint64_t>(size - 1))
+    throw std::runtime_error("an addition is lost");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connections]", rc,
+                   rc_send_receive) {
+  using comm_type = communicator<TestType>;
+  struct setting {
+    int size;
+    int limit;
+  };
+  for (const auto [size, limit] : {setting{8, 2}, setting{8, 3}, setting{13, 2}, setting{13, 4}}) {
+    barrier_witness witness{size};
+    std::atomic<int> content{0};
+    std::atomic<std::uint64_t> made_again{0};
+    auto c = limited(static_cast<std::uint32_t>(limit));
+    // Few blocks: senders wait for what is given back, also across closed connections.
+    c.blocks = 4;
+    c.zero_copy_bytes = 20000;
+    run_ranks<comm_type>(size, c, [&, size = size, limit = limit](auto& comm) {
+      for (std::size_t round = 0; round < 4; ++round) {
+        const auto s = seed() + round;
+        check_moves(comm, 1 + round * 17 % 40, s);
+        witness.check(comm);
+        check_reductions(comm, 3, s);
+        check_one_sided(comm, s);
+        witness.check(comm);
+      }
+      check_moves(comm, 6000, seed());
+      wait_for_quiet(comm, limit, content);
+      witness.check(comm);
+      const auto& net = comm.transport();
+      if (net.connections_closed() > 0 && net.connections_opened() > static_cast<std::uint64_t>(size - 1))
+        ++made_again;
+    });
+    INFO(size << " ranks, limit " << limit);
+    CHECK(made_again > 0);
+  }
+}
+
+TEST_CASE("a signal that nobody has waited for outlives its connection", "[connections]") {
+  constexpr int size = 6;
+  std::atomic<int> content{0};
+  run_ranks<communicator<rc>>(size, limited(2), [&](auto& comm) {
+    auto& net = comm.transport();
+    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    net.set_blocking(true);
+    const auto signal_all = [&]() -> chorale::task<> {
+      for (int i = 1; i < size; ++i) co_await net.signal((comm.rank() + i) % size, now);
+    };
+    const auto wait_for_all = [&]() -> chorale::task<> {
+      for (int from = 0; from < size; ++from) {
+        if (from != comm.rank()) co_await net.signalled(from, now);
+      }
+    };
+    chorale::task<> first = signal_all();
+    first.resume();
+    first.result();
+    wait_for_quiet(comm, 2, content);
+    if (net.connections_closed() == 0) throw std::runtime_error("no connection was closed");
+    chorale::task<> second = wait_for_all();
+    second.resume();
+    second.result();
+    net.complete(now);
+  });
+}
+
+TEST_CASE("without a limit no connection is closed", "[connections]") {
+  run_ranks<communicator<rc>>(8, limited(0), [&](auto& comm) {
+    check_moves(comm, 5, seed());
+    comm.barrier();
+    const auto& net = comm.transport();
+    if (net.connections() != comm.size() - 1 || net.connections_closed() != 0)
+      throw std::runtime_error("rank " + std::to_string(comm.rank()) + " has " +
+                               std::to_string(net.connections()) + " connections");
+  });
+}
