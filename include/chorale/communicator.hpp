@@ -23,6 +23,7 @@
 #include <chorale/calls/alltoall.hpp>
 #include <chorale/calls/barrier.hpp>
 #include <chorale/calls/broadcast.hpp>
+#include <chorale/calls/explain.hpp>
 #include <chorale/calls/gather.hpp>
 #include <chorale/calls/reduce.hpp>
 #include <chorale/calls/scan.hpp>
@@ -51,7 +52,8 @@ struct composition {
   using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::flat>>;
   using l9 = calls::reduce_scatter_calls<l8, chosen<operation::reduce_scatter, reduce_scatter::direct>>;
   using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::recursive_doubling>>;
-  using type = calls::split_calls<l10>;
+  using l11 = calls::explain_calls<l10>;
+  using type = calls::split_calls<l11>;
 };
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include "contestants.hpp"
 #include "floor.hpp"
 #include "session.hpp"
+#include "tune.hpp"
 
 namespace bench {
 
@@ -50,6 +51,7 @@ struct options : common_options {
   bool check = false;
   bool floor = false;
   bool list = false;
+  std::string tune;
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -65,7 +67,16 @@ void add_options(CLI::App& app, options& o) {
       ->allow_extra_args(false);
   app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
   app.add_flag("--floor", o.floor, "Measure the latency of a flag between ranks 0 and 1 in between");
+  app.add_option("--tune", o.tune,
+                 "Measure all algorithms and put the result into this table, by which automatic choices are "
+                 "made (CHORALE_TUNING)")
+      ->type_name("FILE");
   app.add_flag("--list", o.list, "List the algorithms and end");
+}
+
+/// What a tuning table is measured at, unless sizes are given.
+std::vector<std::size_t> tuning_sizes() {
+  return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
 }
 
 std::vector<listing> list_all() {
@@ -85,6 +96,12 @@ void print_list() {
 int run(options& o) {
   o.wanted.operations = o.operations;
   o.wanted.back_to_back = o.limit.back_to_back;
+  if (!o.tune.empty()) {
+    o.wanted.all_algorithms = o.wanted.algorithms.empty();
+    if (o.limit.sizes.empty()) o.limit.sizes = tuning_sizes();
+  }
+  if (!o.limit.sizes.empty())
+    o.limit.max_bytes = *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
   chorale::communicator<> control;
   chorale_team all{control};
   const bool speaks = all.rank() == 0;
@@ -129,7 +146,10 @@ int run(options& o) {
     }
     return found;
   };
-  const int wrong = run_session(o, about, all, of, around);
+  const auto rows = run_session(o, about, all, of, around);
+  const int wrong = count_wrong(rows);
+  if (!o.tune.empty() && speaks && wrong == 0)
+    write_tuning(o.tune, rows, all.size(), control.transport().oversubscribed());
   if (wrong > 0 && speaks) fmt::print(stderr, "chorale-bench: {} results were WRONG\n", wrong);
   return wrong > 0 ? 1 : 0;
 }

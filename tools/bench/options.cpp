@@ -29,6 +29,10 @@ void add_common_options(CLI::App& app, common_options& o) {
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
       ->capture_default_str();
+  app.add_option("--sizes", l.sizes, "These sizes and no others, with commas between")
+      ->delimiter(',')
+      ->transform(bytes)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34));
   app.add_option("--iterations", l.iterations,
                  "Calls at each size; fewer above 8 KiB, and where --budget ends")
       ->check(CLI::Range(1, 1'000'000'000))

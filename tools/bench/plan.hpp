@@ -11,11 +11,12 @@ namespace bench {
 struct limits {
   std::size_t min_bytes = 4;
   std::size_t max_bytes = std::size_t{1} << 20;
-  int iterations = 10'000;    ///< calls of one contestant at one size, fewer for long or slow ones
-  int samples = 100;          ///< into which the calls are divided
-  int warmup = 200;           ///< calls before the first sample, at most
-  double budget = 0.25;       ///< seconds for one contestant at one size
-  bool back_to_back = false;  ///< calls with a root follow each other without a barrier between them
+  std::vector<std::size_t> sizes;  ///< if there are any, these and no others
+  int iterations = 10'000;         ///< calls of one contestant at one size, fewer for long or slow ones
+  int samples = 100;               ///< into which the calls are divided
+  int warmup = 200;                ///< calls before the first sample, at most
+  double budget = 0.25;            ///< seconds for one contestant at one size
+  bool back_to_back = false;       ///< calls with a root follow each other without a barrier between them
 };
 
 /// min_bytes, then doubling as long as max_bytes is not exceeded.

@@ -15,7 +15,7 @@ bool asked_for(const common_options& o, const std::string& operation) {
 /// A barrier has no payload; reductions are of whole floats.
 std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l) {
   if (operation == "barrier") return {0};
-  auto all = sizes(l.min_bytes, l.max_bytes);
+  auto all = l.sizes.empty() ? sizes(l.min_bytes, l.max_bytes) : l.sizes;
   if (operation == "broadcast") return all;
   for (auto& bytes : all) bytes = bytes / sizeof(float) * sizeof(float);
   all.erase(std::remove(all.begin(), all.end(), std::size_t{0}), all.end());
@@ -25,8 +25,8 @@ std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l)
 
 }  // namespace
 
-int run_session(const common_options& o, const facts& about, team& all, const field& of,
-                const surroundings& around) {
+std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
+                             const surroundings& around) {
   const bool speaks = all.rank() == 0;
   const bool with_floor = static_cast<bool>(around.floor);
   std::size_t steps = 0;
@@ -50,8 +50,12 @@ int run_session(const common_options& o, const facts& about, team& all, const fi
     }
   }
   if (speaks && !o.json.empty()) write_json(o.json, about, all.size(), result);
+  return result;
+}
+
+int count_wrong(const std::vector<row>& rows) {
   return static_cast<int>(
-      std::count_if(result.begin(), result.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }));
+      std::count_if(rows.begin(), rows.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }));
 }
 
 }  // namespace bench

@@ -15,8 +15,11 @@ namespace bench {
 using field = std::function<std::vector<contestant*>(const std::string& operation)>;
 
 /// Measures what `o` asks for; rank 0 prints. Collective.
-/// @returns the number of rows with a wrong result.
-int run_session(const common_options& o, const facts& about, team& all, const field& of,
-                const surroundings& around);
+/// @returns all rows, on every rank.
+std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
+                             const surroundings& around);
+
+/// Rows with a wrong result.
+int count_wrong(const std::vector<row>& rows);
 
 }  // namespace bench

@@ -97,9 +97,11 @@ std::string library_version() {
 void run(const common_options& o) {
   mpi_team all;
   std::vector<std::unique_ptr<mpi_call>> calls;
+  const std::size_t largest = o.limit.sizes.empty()
+                                  ? o.limit.max_bytes
+                                  : *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
   for (const auto& operation : all_operations())
-    calls.push_back(
-        std::make_unique<mpi_call>(operation, o.limit.max_bytes, all.size(), o.limit.back_to_back));
+    calls.push_back(std::make_unique<mpi_call>(operation, largest, all.size(), o.limit.back_to_back));
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : calls) {

@@ -1,0 +1,17 @@
+// Tuning tables: what chorale-bench --tune writes and chorale::automatic chooses by.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace bench {
+
+/// Puts the measured rows into the table in `file`, in place of what it has for the same operation,
+/// transport, number of ranks and crowding; other rows stay. `crowded`: ranks share cores, so that what
+/// counts is all the time a call takes, that of the barrier before it included.
+/// @throws std::runtime_error naming the file if it cannot be read, understood or written.
+void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded);
+
+}  // namespace bench
