@@ -14,6 +14,7 @@
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/memory_report.hpp>
 #include <chorale/transport/registered_pool.hpp>
 #include <chorale/transport/registration_cache.hpp>
 #include <chorale/verbs/shared_receive_queue.hpp>
@@ -38,9 +39,8 @@ class connected : public endpoint {
 
   /// Peers this rank is connected with.
   [[nodiscard]] int connections() const noexcept { return connections_; }
-  /// Connections made and closed so far.
-  [[nodiscard]] std::uint64_t connections_opened() const noexcept { return opened_; }
-  [[nodiscard]] std::uint64_t connections_closed() const noexcept { return closed_; }
+  /// Connections, and what they and the buffers cost. Takes a look at every peer.
+  [[nodiscard]] memory_report memory() const noexcept;
   /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers.
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
   /// What the cache of registrations of user memory has done.

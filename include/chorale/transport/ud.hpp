@@ -10,6 +10,7 @@
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/mailbox_calls.hpp>
+#include <chorale/transport/memory_report.hpp>
 
 namespace chorale::transport {
 
@@ -32,6 +33,8 @@ class ud final : public endpoint, public mailbox_calls<ud, int> {
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
   [[nodiscard]] int connections() const noexcept { return 0; }
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return datagram_bytes(); }
+  /// What the buffers cost; there are no connections. Takes a look at every peer.
+  [[nodiscard]] memory_report memory() const noexcept;
 
  private:
   friend class mailbox_calls<ud, int>;
