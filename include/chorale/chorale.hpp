@@ -42,8 +42,10 @@
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/model/tuning.hpp>
+#include <chorale/device_array.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/window.hpp>
 // IWYU pragma: end_exports

@@ -29,6 +29,7 @@
 #include <chorale/calls/scan.hpp>
 #include <chorale/calls/split.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>
 
@@ -140,6 +141,14 @@ class communicator : public detail::composition<Transport, Algorithms...>::type 
               .listed = ranks.size()};
     }
     return this->template make_part<communicator>(mine);
+  }
+
+  /// `count` elements of memory from the device, all bytes zero, registered for this communicator as long as
+  /// they live, so that no call on them registers anything. Not collective. They end before the communicator.
+  /// @throws error errc::invalid_argument if there cannot be so many; as verbs::registered_buffer.
+  template <element T>
+  [[nodiscard]] device_array<T> allocate(std::size_t count) {
+    return detail::allocate_from<T>(this->transport(), count);
   }
 };
 

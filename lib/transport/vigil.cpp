@@ -43,10 +43,7 @@ steady::duration vigil::look(bool mind_deadline) {
     next_probe_ = now + first_probe;
     owner_->status_.waiting_for = peer_;
   }
-  owner_->progress();
-  owner_->check();
-  // Others may be waiting for what this thread has begun elsewhere.
-  background::get_on_with_all();
+  owner_->look_around();
   if (owner_->departed(peer_)) {
     // Its last message may still be on its way, and overtaken by the farewell.
     if (departed_at_ == steady::time_point{}) departed_at_ = now;
@@ -64,6 +61,13 @@ steady::duration vigil::look(bool mind_deadline) {
     owner_->probe(peer_, now_);
   }
   return waited;
+}
+
+void endpoint::look_around() {
+  progress();
+  check();
+  // Others may be waiting for what this thread has begun elsewhere.
+  background::get_on_with_all();
 }
 
 void endpoint::check() {

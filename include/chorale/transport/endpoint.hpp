@@ -80,6 +80,17 @@ class endpoint {
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
   void fail(const std::exception_ptr& why) noexcept;
 
+  /// @throws error errc::poisoned if an earlier call failed.
+  void require_sound() const {
+    if (failure_) [[unlikely]]
+      throw_poisoned();
+  }
+  /// The call that this rank is in, or was in last: for what goes on beside the calls.
+  [[nodiscard]] epoch current() const noexcept;
+  /// The rare half of a wait that concerns no single peer: what came by datagram, failures that others report,
+  /// other calls of this thread. @throws error if a failure was reported or a peer is lost.
+  void look_around();
+
   /// Blocking calls wait inside an await; nonblocking ones park there.
   void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
   [[nodiscard]] bool blocking() const noexcept { return blocking_; }
@@ -210,7 +221,6 @@ class endpoint {
   void read_datagrams() {
     port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
   }
-  [[nodiscard]] epoch current() const noexcept;
 
  private:
   friend class vigil;

@@ -1,0 +1,74 @@
+#include <array>
+#include <cstring>
+#include <sched.h>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/loopback.hpp>
+#include <chorale/verbs/work_completion.hpp>
+
+namespace chorale::transport {
+
+loopback::loopback(const endpoint& net)
+    : deadline_(net.settings().deadline),
+      old_(net.domain(), sizeof(std::uint64_t), IBV_ACCESS_LOCAL_WRITE),
+      cq_(net.device(), 4),
+      qp_(net.domain(), {.type = IBV_QPT_RC, .send = &cq_, .recv = &cq_, .send_depth = 4, .recv_depth = 1}) {
+  const config& settings = net.settings();
+  const verbs::choice& chosen = net.chosen();
+  const auto port =
+      verbs::query_local_port(net.device(), chosen.port, chosen.gid_index, settings.service_level);
+  qp_.to_init({.port = port.number,
+               .pkey_index = settings.pkey_index,
+               .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC});
+  verbs::connection itself;
+  itself.remote_qp = qp_.number();
+  itself.path_mtu = verbs::mtu_from_bytes(chosen.mtu_bytes);
+  itself.path = verbs::path_to(port, port.address);
+  itself.timeout = settings.qp_timeout;
+  itself.retry = settings.qp_retry;
+  qp_.to_ready_to_receive(itself);
+  qp_.to_ready_to_send(itself);
+}
+
+std::uint64_t loopback::fetch_add(const remote_region& own, std::size_t offset, std::uint64_t value) {
+  return execute(IBV_WR_ATOMIC_FETCH_AND_ADD, own, offset, value, 0);
+}
+
+std::uint64_t loopback::compare_swap(const remote_region& own, std::size_t offset, std::uint64_t expected,
+                                     std::uint64_t wanted) {
+  return execute(IBV_WR_ATOMIC_CMP_AND_SWP, own, offset, expected, wanted);
+}
+
+std::uint64_t loopback::execute(ibv_wr_opcode opcode, const remote_region& own, std::size_t offset,
+                                std::uint64_t first, std::uint64_t second) {
+  ibv_sge here{reinterpret_cast<std::uintptr_t>(old_.data()), sizeof(std::uint64_t), old_.lkey()};
+  ibv_send_wr request{};
+  request.sg_list = &here;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.atomic.remote_addr = own.address + offset;
+  request.wr.atomic.rkey = own.key;
+  request.wr.atomic.compare_add = first;
+  request.wr.atomic.swap = second;
+  qp_.post_send(request);
+  std::array<ibv_wc, 1> done{};
+  const auto give_up = steady::now() + deadline_;
+  while (cq_.poll(done).empty()) {
+    if (steady::now() > give_up)
+      throw error(
+          errc::deadline,
+          fmt::format("atomic operation on rank {}'s own memory: the device has not executed it", own.owner),
+          {own.owner});
+    sched_yield();
+  }
+  if (done[0].status != IBV_WC_SUCCESS)
+    throw error(errc::completion_failed, verbs::describe(done[0], "atomic operation on own memory"),
+                {own.owner});
+  std::uint64_t old = 0;
+  std::memcpy(&old, old_.data(), sizeof old);
+  return old;
+}
+
+}  // namespace chorale::transport
