@@ -2,6 +2,9 @@
 #pragma once
 
 // IWYU pragma: begin_exports
+#include <chorale/algorithm/allgather/bruck.hpp>
+#include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
@@ -10,6 +13,8 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
+#include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -22,6 +27,7 @@
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
+#include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
@@ -29,6 +35,7 @@
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
+#include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
@@ -41,8 +48,8 @@
 #include <chorale/core/operators.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
-#include <chorale/model/tuning.hpp>
 #include <chorale/device_array.hpp>
+#include <chorale/model/tuning.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>

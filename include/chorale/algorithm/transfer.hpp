@@ -1,7 +1,9 @@
 // Bytes of any number from one rank to another, for algorithms that move whole buffers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -10,7 +12,8 @@
 
 namespace chorale::transfer {
 
-/// True if a message of so many bytes goes straight into the receiver's buffer. Both sides must know its size.
+/// True if a message of so many bytes goes straight into the receiver's buffer. Both sides must know its
+/// size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy(const Net& net, std::size_t bytes) noexcept {
   if constexpr (one_sided_transport<Net>)
@@ -29,11 +32,17 @@ template <mailbox_transport Net>
   return region;
 }
 
+/// The address of a part of what `whole` exposes, as a region of its own.
+[[nodiscard]] inline remote_region part_of(const remote_region& whole,
+                                           std::span<const std::byte> part) noexcept {
+  return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
+}
+
 /// Sends `out` to rank `to`, which calls `receive` with as many bytes, or `exchange`.
 ///
-/// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver tells
-/// where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.2). Nothing of
-/// either is left over for the next call.
+/// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
+/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.2). Nothing
+/// of either is left over for the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
   if constexpr (one_sided_transport<Net>) {
@@ -71,39 +80,9 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
   }
 }
 
-/// Sends `out` to rank `to` and receives `in` from rank `from`, both at once, so that ranks which do this in a
-/// circle do not wait for each other's free blocks. Either may be empty; then its rank does not matter.
+/// What `exchange` does, through the mailbox whatever the size.
 template <mailbox_transport Net>
-task<> exchange(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
-                std::span<std::byte> in) {
-  const bool puts = is_zero_copy(net, out.size());
-  const bool offers = is_zero_copy(net, in.size());
-  if constexpr (one_sided_transport<Net>) {
-    if (puts || offers) {
-      const auto exposed = net.expose(offers ? in : in.first(0));
-      const auto lent = net.lend(puts ? out : out.first(0));
-      const remote_region here = exposed.region();
-      if (offers) co_await net.send(from, now, bytes_of(here));
-      if (puts) {
-        remote_region there;
-        {
-          auto offer = co_await net.receive(to, now);
-          there = read_region(offer.bytes());
-        }
-        co_await net.put(there, 0, lent, out, now);
-        co_await net.send(to, now, {});
-      } else {
-        co_await send(net, to, now, out);
-      }
-      if (offers) {
-        auto done = co_await net.receive(from, now);
-      } else {
-        co_await receive(net, from, now, in);
-      }
-      if (puts) co_await net.flush(to, now);
-      co_return;
-    }
-  }
+task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
   auto outgoing = chunks{out, net.block_bytes()};
   auto incoming = chunks{in, net.block_bytes()};
   auto next_out = outgoing.begin();
@@ -120,6 +99,48 @@ task<> exchange(Net& net, epoch now, int to, std::span<const std::byte> out, int
       ++next_in;
     }
   }
+}
+
+/// `exchange` where `out` lies in what `lent` covers and `in` in what this rank exposes as `exposed`, for
+/// operations of several steps. What is put is to be flushed by the caller; `out` may not change before that.
+template <one_sided_transport Net, class Lent>
+task<> exchange_within(Net& net, epoch now, int to, std::span<const std::byte> out, const Lent& lent,
+                       int from, std::span<std::byte> in, remote_region exposed) {
+  const bool puts = is_zero_copy(net, out.size());
+  const bool offers = is_zero_copy(net, in.size());
+  if (offers) {
+    const remote_region here = part_of(exposed, in);
+    co_await net.send(from, now, bytes_of(here));
+  }
+  if (puts) {
+    remote_region there;
+    {
+      auto offer = co_await net.receive(to, now);
+      there = read_region(offer.bytes());
+    }
+    co_await net.put_notified(there, 0, lent, out, now);
+  }
+  co_await copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
+  if (offers) co_await net.notified(from, now);
+}
+
+/// Sends `out` to rank `to` and receives `in` from rank `from`, both at once, so that ranks which do this in
+/// a circle do not wait for each other's free blocks. Either may be empty; then its rank does not matter.
+template <mailbox_transport Net>
+task<> exchange(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
+                std::span<std::byte> in) {
+  const bool puts = is_zero_copy(net, out.size());
+  const bool offers = is_zero_copy(net, in.size());
+  if constexpr (one_sided_transport<Net>) {
+    if (puts || offers) {
+      const auto exposed = net.expose(offers ? in : in.first(0));
+      const auto lent = net.lend(puts ? out : out.first(0));
+      co_await exchange_within(net, now, to, out, lent, from, in, exposed.region());
+      if (puts) co_await net.flush(to, now);
+      co_return;
+    }
+  }
+  co_await copy(net, now, to, out, from, in);
 }
 
 }  // namespace chorale::transfer

@@ -1,6 +1,13 @@
 // Ring allgather.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/topology/ring.hpp>
@@ -8,21 +15,68 @@
 namespace chorale::allgather {
 
 /// In each step a rank passes to its right the block that came last, and gets another from its left. Even and
-/// uneven blocks. Cost: n - 1 steps of one block; zero copy above the transport's threshold. Best for long
-/// messages on large groups.  Source: P4 section 2.2, T = (p - 1) (ts + m tw).
+/// uneven blocks. Above the transport's threshold it is zero copy, with one registration and one exchange of
+/// addresses for the whole operation, and a block travels on in segments as they come, so that a large one
+/// among small ones does not hold the ring up. Cost: n - 1 steps of one block. Best for long messages on
+/// large groups.  Source: P4 section 2.2, T = (p - 1) (ts + m tw).
 ///
-/// A block is only written by the one step that brings it, so nothing is overwritten that is still read.
+/// A place is only written by the one step that brings its block, so nothing is overwritten that is still
+/// read; the left neighbour writes straight into `all` only after this call has told it where, and the call
+/// is over when all of that is there and its own puts have been placed.
 struct ring {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
+  /// What travels at once of a long block, in bytes.
+  static constexpr std::size_t segment_bytes = std::size_t{1} << 19;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<std::byte> all) {
-    for (const auto step : topology::ring{net.rank(), net.size()}) {
-      co_await transfer::exchange(net, now, step.to, all[step.send_block], step.from, all[step.receive_block]);
+    if constexpr (one_sided_transport<Net>) {
+      // All ranks know all sizes, so they choose alike.
+      if (net.size() > 1 && transfer::is_zero_copy(net, all.layout().largest())) {
+        co_await put_around(net, now, all);
+        co_return;
+      }
     }
+    for (const auto step : topology::ring{net.rank(), net.size()})
+      co_await transfer::copy(net, now, step.to, all[step.send_block], step.from, all[step.receive_block]);
+  }
+
+ private:
+  template <one_sided_transport Net>
+  static task<> put_around(Net& net, epoch now, blocks<std::byte> all) {
+    const topology::ring around{net.rank(), net.size()};
+    const auto exposed = net.expose(all.buffer());
+    const remote_region here = exposed.region();
+    co_await net.send(around.left(), now, transfer::bytes_of(here));
+    std::vector<std::uint64_t> places(static_cast<std::size_t>(net.size()));
+    for (int r = 0; r < net.size(); ++r) places[static_cast<std::size_t>(r)] = all.layout()[r].offset;
+    // Where they are even they lie alike at all ranks.
+    const bool told = !all.layout().is_even();
+    const std::vector<std::uint64_t> own = places;
+    remote_region there;
+    {
+      auto address = co_await net.receive(around.right(), now);
+      there = transfer::read_region(address.bytes());
+    }
+    if (told)
+      co_await transfer::copy(net, now, around.left(), std::as_bytes(std::span{own}), around.right(),
+                              std::as_writable_bytes(std::span{places}));
+    int arriving = -1;
+    for (const auto step : around) {
+      std::size_t at = places[static_cast<std::size_t>(step.send_block)];
+      for (const auto segment : chunks{all[step.send_block], segment_bytes}) {
+        if (arriving >= 0) co_await net.notified(step.from, now);
+        co_await net.put_notified(there, at, exposed, segment, now);
+        at += segment.size();
+      }
+      arriving = step.receive_block;
+    }
+    for (std::size_t at = 0; at < all[arriving].size(); at += segment_bytes)
+      co_await net.notified(around.left(), now);
+    co_await net.flush(around.right(), now);
   }
 };
 

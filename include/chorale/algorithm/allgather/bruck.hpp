@@ -1,0 +1,34 @@
+// Bruck's allgather.
+#pragma once
+
+#include <vector>
+
+#include <chorale/algorithm/allgather/within.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/topology/bruck.hpp>
+
+namespace chorale::allgather {
+
+/// In round m a rank passes the 2^m blocks that it holds, its own and those after it, to rank - 2^m. The
+/// blocks are in their final places all along: a run of them that goes past the last rank's goes on at the
+/// first, so nothing is rotated at the end. Even blocks; long runs are zero copy. Cost: ceil(log2 n) rounds
+/// for any n, n - 1 blocks. Best for short messages.  Source: P4 section 2.1 (Bruck).
+///
+/// What is sent is never written again in this call; puts are announced and flushed as in
+/// `recursive_doubling`.
+struct bruck {
+  static constexpr auto implements = operation::allgather;
+  static constexpr bool uneven = false;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+    std::vector<within::step> steps;
+    for (const auto round : topology::bruck_allgather{net.rank(), net.size()})
+      steps.push_back({round.to, {net.rank(), round.blocks}, round.from, {round.from, round.blocks}});
+    co_await within::run(net, now, all, steps, 0);
+  }
+};
+
+}  // namespace chorale::allgather

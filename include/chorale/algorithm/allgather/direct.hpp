@@ -1,0 +1,87 @@
+// Direct allgather: everyone sends to everyone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+
+namespace chorale::allgather {
+
+/// Every rank sends its block to all others and then receives theirs. Even and uneven blocks; zero copy above
+/// the transport's threshold, with one registration. Cost: n - 1 messages a rank, but nothing is passed on:
+/// one step, whoever is late. Best where ranks outnumber the cores, so that each step of the others costs a
+/// change of processes, and for short messages on small groups.
+///
+/// Each place of `all` is written by one message. Straight writes come only after this call has told the
+/// writer where; it ends when all have been announced and its own have been placed.
+struct direct {
+  static constexpr auto implements = operation::allgather;
+  static constexpr bool uneven = true;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+    // All ranks know all sizes, so they choose alike.
+    if (transfer::is_zero_copy(net, all.layout().largest()))
+      co_await put_all(net, now, all);
+    else
+      co_await copy_all(net, now, all);
+  }
+
+ private:
+  template <mailbox_transport Net>
+  static int at_distance(const Net& net, int distance) {
+    return (net.rank() + distance + net.size()) % net.size();
+  }
+
+  /// Chunk by chunk, so that at most two of a pair are under way and no rank waits for another's free blocks.
+  template <mailbox_transport Net>
+  static task<> copy_all(Net& net, epoch now, blocks<std::byte> all) {
+    const auto mine = all[net.rank()];
+    const std::size_t step = net.block_bytes();
+    for (std::size_t at = 0; at < all.layout().largest(); at += step) {
+      if (at < mine.size()) {
+        const auto chunk = mine.subspan(at, std::min(step, mine.size() - at));
+        for (int d = 1; d < net.size(); ++d) co_await net.send(at_distance(net, d), now, chunk);
+      }
+      for (int d = 1; d < net.size(); ++d) {
+        const int from = at_distance(net, -d);
+        const auto theirs = all[from];
+        if (at >= theirs.size()) continue;
+        auto message = co_await net.receive(from, now);
+        std::memcpy(theirs.data() + at, message.bytes().data(), message.bytes().size());
+      }
+    }
+  }
+
+  /// Each rank tells every other where that one's block goes, so that blocks may lie anywhere.
+  template <mailbox_transport Net>
+  static task<> put_all(Net& net, epoch now, blocks<std::byte> all) {
+    if constexpr (one_sided_transport<Net>) {
+      const auto exposed = net.expose(all.buffer());
+      const auto mine = all[net.rank()];
+      for (int d = 1; d < net.size(); ++d) {
+        const int from = at_distance(net, -d);
+        const remote_region here = transfer::part_of(exposed.region(), all[from]);
+        co_await net.send(from, now, transfer::bytes_of(here));
+      }
+      for (int d = 1; d < net.size(); ++d) {
+        remote_region there;
+        {
+          auto address = co_await net.receive(at_distance(net, d), now);
+          there = transfer::read_region(address.bytes());
+        }
+        co_await net.put_notified(there, 0, exposed, mine, now);
+      }
+      for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
+      for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
+    }
+  }
+};
+
+}  // namespace chorale::allgather

@@ -1,0 +1,88 @@
+// Where the receive buffers of all ranks are, kept from call to call.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/topology/bruck.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::alltoall {
+
+/// The regions that all ranks exposed last. `refresh` is a synchronisation: when it is over, all ranks have
+/// begun it. A region is sent again if anything of it differs from what was sent last, its key included, so
+/// that memory which was registered anew, or is another's at the same address, is never taken for the old.
+class addresses {
+ public:
+  [[nodiscard]] const remote_region& of(int rank) const { return known_[static_cast<std::size_t>(rank)]; }
+
+  /// Bruck's allgather of those regions that changed: ceil(log2 n) messages, empty where nothing did; more
+  /// where a round has more news than fit into a message. Collective; `mine`: what this rank exposes now.
+  template <mailbox_transport Net>
+  task<> refresh(Net& net, epoch now, remote_region mine) {
+    const auto ranks = static_cast<std::size_t>(net.size());
+    known_.resize(ranks);
+    // In the order of Bruck's places: that of this rank first, then those of the ranks after it.
+    std::vector<remote_region> news;
+    std::vector<std::size_t> news_up_to(ranks + 1);  // among the first so many places
+    auto& last = known_[static_cast<std::size_t>(net.rank())];
+    if (!(same(last, mine))) news.push_back(mine);
+    last = mine;
+    news_up_to[1] = news.size();
+    const std::size_t most = net.block_bytes() / sizeof(remote_region);
+    for (const auto round : topology::bruck_allgather{net.rank(), net.size()}) {
+      // A full message is followed by another.
+      const std::size_t out_end = news_up_to[static_cast<std::size_t>(round.blocks)];
+      std::size_t sent = 0;
+      bool sending = true;
+      bool receiving = true;
+      while (sending || receiving) {
+        if (sending) {
+          const std::size_t count = out_end - sent < most ? out_end - sent : most;
+          co_await net.send(round.to, now, std::as_bytes(std::span{news}.subspan(sent, count)));
+          sent += count;
+          sending = count == most;
+        }
+        if (receiving) {
+          auto message = co_await net.receive(round.from, now);
+          const std::size_t count = message.bytes().size() / sizeof(remote_region);
+          const std::size_t old = news.size();
+          news.resize(old + count);
+          if (count != 0)
+            std::memcpy(news.data() + old, message.bytes().data(), count * sizeof(remote_region));
+          receiving = count == most;
+        }
+      }
+      // News come in the order of places, so that those among any number of first places are a prefix.
+      for (int place = round.distance; place < round.distance + round.blocks; ++place) {
+        const int rank = (net.rank() + place) % net.size();
+        const auto p = static_cast<std::size_t>(place);
+        std::size_t upto = news_up_to[p];
+        if (upto < news.size() && news[upto].owner == rank) {
+          known_[static_cast<std::size_t>(rank)] = news[upto];
+          ++upto;
+        }
+        news_up_to[p + 1] = upto;
+      }
+    }
+  }
+
+ private:
+  static bool same(const remote_region& a, const remote_region& b) noexcept {
+    return a.address == b.address && a.bytes == b.bytes && a.key == b.key && a.owner == b.owner;
+  }
+  std::vector<remote_region> known_;
+};
+
+/// Those of this communicator, if its transport keeps state for algorithms, else `fresh`.
+template <class Net>
+addresses& addresses_of(Net& net, addresses& fresh) {
+  if constexpr (requires { net.template state<addresses>(); })
+    return net.template state<addresses>();
+  else
+    return fresh;
+}
+
+}  // namespace chorale::alltoall

@@ -1,0 +1,63 @@
+// Binomial gather.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/topology/binomial.hpp>
+
+namespace chorale::gather {
+
+/// Each rank collects the blocks of its subtree and passes them to its parent together. Even blocks. Cost:
+/// ceil(log2 n) steps, in which the root receives each byte once and others pass on up to n / 2 blocks. Best
+/// for short messages.  Source: the tree of P2 section 4.1, upwards.
+///
+/// The subtree of a rank is the ranks from it on, counted from the root around: their blocks lie together
+/// here, and at the root in at most two runs, at which they are parted all the way up. What is collected
+/// belongs to this call, so nothing of it outlives it.
+struct binomial {
+  static constexpr auto implements = operation::gather;
+  static constexpr bool uneven = false;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
+    const int ranks = net.size();
+    const topology::binomial tree{net.rank(), ranks, root};
+    const std::size_t one = mine.size();
+    const bool is_root = tree.is_root();
+    const int subtree = tree.subtree_size();
+    std::vector<std::byte> collected(is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
+    if (!collected.empty()) std::memcpy(collected.data(), mine.data(), one);
+    const auto children = tree.children();
+    // The smallest subtrees are complete first.
+    for (int c = children.size() - 1; c >= 0; --c) {
+      const int child = children[c];
+      const int count = topology::binomial{child, ranks, root}.subtree_size();
+      const int before_end = std::min(count, ranks - child);
+      if (is_root) {
+        co_await transfer::receive(net, child, now, all.range(child, before_end));
+        co_await transfer::receive(net, child, now, all.range(0, count - before_end));
+      } else {
+        const auto at = static_cast<std::size_t>((child - net.rank() + ranks) % ranks) * one;
+        const auto first = static_cast<std::size_t>(before_end) * one;
+        const auto theirs = std::span{collected}.subspan(at, static_cast<std::size_t>(count) * one);
+        co_await transfer::receive(net, child, now, theirs.first(first));
+        co_await transfer::receive(net, child, now, theirs.subspan(first));
+      }
+    }
+    if (is_root) co_return;
+    const std::span<const std::byte> out = subtree == 1 ? mine : std::span<const std::byte>{collected};
+    const auto first = static_cast<std::size_t>(std::min(subtree, ranks - net.rank())) * one;
+    co_await transfer::send(net, tree.parent(), now, out.first(first));
+    co_await transfer::send(net, tree.parent(), now, out.subspan(first));
+  }
+};
+
+}  // namespace chorale::gather
