@@ -39,15 +39,18 @@ using algorithms = type_list<                                    //
     chorale::allreduce::reproducible,                            //
     chorale::allreduce::rank_by_rank,                            //
     chorale::allgather::ring,                                    //
-    chorale::allgather::recursive_doubling, chorale::allgather::bruck, chorale::allgather::direct,
-    chorale::alltoall::pairwise,  //
-    chorale::alltoall::direct, chorale::alltoall::bruck,
-    chorale::gather::flat,  //
-    chorale::gather::binomial,
-    chorale::scatter::flat,  //
-    chorale::scatter::binomial,
-    chorale::reduce_scatter::direct,             //
-    chorale::reduce_scatter::recursive_halving,  //
+    chorale::allgather::recursive_doubling,                      //
+    chorale::allgather::bruck,                                   //
+    chorale::allgather::direct,                                  //
+    chorale::alltoall::pairwise,                                 //
+    chorale::alltoall::direct,                                   //
+    chorale::alltoall::bruck,                                    //
+    chorale::gather::flat,                                       //
+    chorale::gather::binomial,                                   //
+    chorale::scatter::flat,                                      //
+    chorale::scatter::binomial,                                  //
+    chorale::reduce_scatter::direct,                             //
+    chorale::reduce_scatter::recursive_halving,                  //
     chorale::scan::recursive_doubling>;
 
 }  // namespace bench
