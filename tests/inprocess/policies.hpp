@@ -1,15 +1,30 @@
 // Communicators that between them contain every algorithm.
 #pragma once
 
+#include <chorale/algorithm/allgather/bruck.hpp>
+#include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
+#include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/allreduce/ring.hpp>
+#include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
+#include <chorale/algorithm/barrier/dissemination_k.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/scatter_allgather.hpp>
+#include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
+#include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
+#include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/communicator.hpp>
 
 namespace inprocess {
@@ -19,20 +34,35 @@ using standard = chorale::communicator<Transport>;
 template <class Transport>
 using degree_1 =
     chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
-                          chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<1>>;
+                          chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<1>,
+                          chorale::allgather::recursive_doubling, chorale::alltoall::direct,
+                          chorale::gather::binomial, chorale::scatter::binomial>;
 template <class Transport>
 using degree_3 = chorale::communicator<Transport, chorale::barrier::dissemination,
                                        chorale::broadcast::binomial, chorale::reduce::degree_k<3>,
-                                       chorale::allreduce::degree_k<3, chorale::broadcast::flat>>;
+                                       chorale::allreduce::degree_k<3, chorale::broadcast::flat>,
+                                       chorale::allgather::bruck, chorale::alltoall::bruck>;
 template <class Transport>
 using degree_7 = chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
-                                       chorale::allreduce::degree_k<7>>;
+                                       chorale::allreduce::degree_k<7>, chorale::allgather::direct>;
 template <class Transport>
 using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<15, chorale::broadcast::flat>,
-                                        chorale::reduce::degree_k<15>, chorale::barrier::pairwise_exchange>;
+                                        chorale::reduce::degree_k<15>, chorale::barrier::pairwise_exchange,
+                                        chorale::allgather::recursive_doubling_at<1000>>;
 template <class Transport>
 using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
 template <class Transport>
 using by_rank = chorale::communicator<Transport, chorale::allreduce::rank_by_rank>;
+/// Halves and quarters, and rings.
+template <class Transport>
+using halving =
+    chorale::communicator<Transport, chorale::allreduce::rabenseifner, chorale::broadcast::scatter_allgather,
+                          chorale::reduce_scatter::recursive_halving, chorale::barrier::dissemination_k<3>>;
+template <class Transport>
+using rings = chorale::communicator<Transport, chorale::allreduce::ring, chorale::broadcast::chain>;
+template <class Transport>
+using reproducible =
+    chorale::communicator<Transport, chorale::allreduce::reproducible, chorale::reduce::reproducible,
+                          chorale::broadcast::binomial_store_and_forward>;
 
 }  // namespace inprocess

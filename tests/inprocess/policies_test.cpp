@@ -17,7 +17,7 @@ using chorale::transport::ud;
 
 namespace {
 
-constexpr std::array group_sizes{1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
+constexpr std::array group_sizes{1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 17, 33};
 
 /// Around nothing, one word, one block and several.
 template <class Comm>
@@ -52,7 +52,8 @@ void all_operations(Comm& comm) {
 TEMPLATE_TEST_CASE("every algorithm computes what a serial program computes", "[policies]", standard<rc>,
                    degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, doubling<rc>, by_rank<rc>,
                    standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>, degree_15<ud>, doubling<ud>,
-                   by_rank<ud>) {
+                   by_rank<ud>, halving<rc>, halving<ud>, rings<rc>, rings<ud>, reproducible<rc>,
+                   reproducible<ud>) {
   for (const int size : group_sizes) {
     if (instrumented && size > 17) continue;
     run_ranks<TestType>(size, settings(), [](auto& comm) { all_operations(comm); });

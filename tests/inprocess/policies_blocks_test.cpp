@@ -1,0 +1,134 @@
+// The operations with a block for each rank: every algorithm on every transport, with the messages through
+// the mailbox and straight between the users' buffers, against what each rank is known to have given.
+#include <array>
+#include <vector>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+constexpr std::array group_sizes{1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 17, 31, 32, 33};
+
+/// Around nothing, one word, one block and several; less on large groups, which have many of them.
+template <class Comm>
+std::vector<std::size_t> counts(Comm& comm, std::size_t element) {
+  const std::size_t block = comm.transport().block_bytes() / element;
+  if (comm.size() > 17) return {0, 3, 100};
+  if (comm.size() > 8) return {0, 1, 7, 100, block + 1};
+  return {0, 1, 7, 8, 100, block - 1, block, block + 1, 5 * block + 3};
+}
+
+auto variations(std::uint64_t& s) {
+  return [&s] {
+    const std::uint64_t n = mixed(++s);
+    return manner{
+        .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n / 8 % 4 == 0 ? n / 64 % 24 : 0};
+  };
+}
+
+template <class Comm>
+void all_exchanges(Comm& comm) {
+  std::uint64_t s = seed();
+  const auto vary = variations(s);
+  for (const auto count : counts(comm, 1)) {
+    check_allgather<std::byte>(comm, count, s, vary());
+    check_allgatherv<std::byte>(comm, count, s, vary());
+    check_alltoall<std::byte>(comm, count, s, vary());
+    check_alltoallv<std::byte>(comm, count, s, vary());
+  }
+  for (const auto count : counts(comm, sizeof(triangle))) {
+    check_allgather<triangle>(comm, count, s, vary());
+    check_alltoall<triangle>(comm, count, s, vary());
+    check_reduce_scatter<triangle>(comm, count, multiply{}, s, vary());
+    check_reduce_scatter_uneven<triangle>(comm, count, multiply{}, s, vary());
+    check_scan<triangle>(comm, count, multiply{}, true, s, vary());
+    check_scan<triangle>(comm, count, multiply{}, false, s, vary());
+  }
+}
+
+template <class Comm>
+void all_roots(Comm& comm) {
+  std::uint64_t s = seed();
+  const auto vary = variations(s);
+  for (const auto count : counts(comm, 1)) {
+    const int step = count <= 8 ? 1 : std::max(1, comm.size() / 2);
+    for (int root = 0; root < comm.size(); root += step) {
+      check_gather<std::byte>(comm, count, root, s, vary());
+      check_gatherv<std::byte>(comm, count, root, s, vary());
+      check_scatter<std::byte>(comm, count, root, s, vary());
+      check_scatterv<std::byte>(comm, count, root, s, vary());
+    }
+  }
+}
+
+/// The same buffers again and again, then others, so that what is kept from call to call is tried.
+template <class Comm>
+void same_buffers(Comm& comm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  for (const std::size_t count : {std::size_t{3}, comm.transport().block_bytes() / 4 + 5}) {
+    std::vector<std::uint32_t> in(ranks * count);
+    std::array<std::vector<std::uint32_t>, 2> outs{in, in};
+    for (std::uint32_t call = 0; call < 12; ++call) {
+      // Some ranks change their buffer, others do not.
+      auto& out = outs[call % 5 == 4 && comm.rank() % 2 == 1 ? 1 : 0];
+      for (std::size_t to = 0; to < ranks; ++to)
+        for (std::size_t i = 0; i < count; ++i)
+          in[to * count + i] = operand<std::uint32_t>(seed() + call + mixed(to), comm.rank(), i);
+      comm.alltoall(std::span<const std::uint32_t>{in}, std::span{out});
+      for (std::size_t from = 0; from < ranks; ++from)
+        for (std::size_t i = 0; i < count; ++i)
+          if (out[from * count + i] !=
+              operand<std::uint32_t>(seed() + call + mixed(static_cast<std::uint64_t>(comm.rank())),
+                                     static_cast<int>(from), i))
+            throw wrong("call " + std::to_string(call) + " of alltoall: element " + std::to_string(i) +
+                        " from rank " + std::to_string(from) + " on rank " + std::to_string(comm.rank()));
+      comm.allgather(std::span<const std::uint32_t>{in}.first(count), std::span{out});
+      for (std::size_t from = 0; from < ranks; ++from)
+        if (out[from * count + count / 2] !=
+            operand<std::uint32_t>(seed() + call + mixed(0), static_cast<int>(from), count / 2))
+          throw wrong("call " + std::to_string(call) + " of allgather: block " + std::to_string(from));
+    }
+  }
+}
+
+template <class Comm>
+void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
+  for (const int size : sizes) {
+    if (instrumented && size > 17) continue;
+    auto c = settings();
+    run_ranks<Comm>(size, c, body);
+    if (size > 17) continue;
+    for (const std::size_t zero_copy : {std::size_t{1}, std::size_t{100}}) {
+      c.zero_copy_bytes = zero_copy;
+      run_ranks<Comm>(size, c, body);
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("exchanges of blocks bring each to its place", "[blocks]", standard<rc>, degree_1<rc>,
+                   degree_3<rc>, degree_7<rc>, degree_15<rc>, halving<rc>, standard<ud>, degree_1<ud>,
+                   degree_3<ud>, degree_7<ud>) {
+  with_both_paths<TestType>(&all_exchanges<TestType>, {group_sizes.begin(), group_sizes.end()});
+}
+
+TEMPLATE_TEST_CASE("gather and scatter serve every root", "[blocks]", standard<rc>, degree_1<rc>,
+                   standard<ud>, degree_1<ud>) {
+  with_both_paths<TestType>(&all_roots<TestType>, {1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 17});
+}
+
+TEMPLATE_TEST_CASE("buffers may stay the same from call to call, or change on some ranks", "[blocks]",
+                   standard<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>) {
+  with_both_paths<TestType>(&same_buffers<TestType>, {1, 2, 3, 5, 8, 13});
+}
