@@ -1,0 +1,273 @@
+// Windows against a model that one rank could work out alone. For ranks that are processes or threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <chorale/core/error.hpp>
+#include <chorale/window.hpp>
+
+namespace windows {
+
+[[noreturn]] inline void fail(const std::string& what) {
+  throw std::runtime_error(what);
+}
+inline void expect(bool right, const std::string& what) {
+  if (!right) fail(what);
+}
+
+/// Three bytes that begin anywhere.
+struct triple {
+  std::array<std::uint8_t, 3> bytes;
+  friend bool operator==(const triple&, const triple&) = default;
+  friend triple operator+(const triple& a, const triple& b) {
+    return {{static_cast<std::uint8_t>(a.bytes[0] + b.bytes[0]),
+             static_cast<std::uint8_t>(a.bytes[1] ^ b.bytes[1]),
+             static_cast<std::uint8_t>(a.bytes[2] + b.bytes[2])}};
+  }
+};
+
+template <class T>
+T value_of(std::uint64_t number) {
+  number *= 0x9e3779b97f4a7c15ULL;
+  number ^= number >> 29;
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<T>(number % 1000);
+  else
+    return {{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),
+             static_cast<std::uint8_t>(number >> 16)}};
+}
+
+/// Elements that rank r exposes: none, few, or some pages.
+inline std::size_t elements_of(int rank) {
+  return rank % 4 == 2 ? 0 : 10 + static_cast<std::size_t>(rank % 3) * 3000;
+}
+
+/// Rounds of random puts, each element written by at most one rank a round, then random gets; every rank
+/// keeps a model of all memories.
+template <class T, class Comm>
+void puts_and_gets(Comm& comm, std::uint64_t seed, int rounds) {
+  const int size = comm.size();
+  std::vector<T> memory(elements_of(comm.rank()), value_of<T>(0));
+  std::vector<std::vector<T>> model;
+  for (int r = 0; r < size; ++r) model.emplace_back(elements_of(r), value_of<T>(0));
+  chorale::window w{comm, std::span{memory}};
+  for (int r = 0; r < size; ++r) expect(w.size(r) == elements_of(r), "a window has another size");
+  std::mt19937_64 plan{seed};
+  std::vector<std::vector<T>> sources;
+  for (int round = 0; round < rounds; ++round) {
+    sources.clear();
+    sources.reserve(64);
+    for (int target = 0; target < size; ++target) {
+      // The target's elements are dealt out in stretches.
+      std::size_t at = 0;
+      const std::size_t room = elements_of(target);
+      for (int stretch = 0; stretch < 8 && at < room; ++stretch) {
+        const std::size_t count = plan() % (room - at + 1);
+        const int origin = static_cast<int>(plan() % static_cast<unsigned>(size));
+        const std::uint64_t number = plan();
+        std::vector<T> values(count);
+        for (std::size_t i = 0; i < count; ++i) values[i] = value_of<T>(number + i);
+        std::copy(values.begin(), values.end(),
+                  model[static_cast<std::size_t>(target)].begin() + static_cast<std::ptrdiff_t>(at));
+        if (origin == comm.rank()) {
+          sources.push_back(std::move(values));
+          w.put(target, at, std::span<const T>{sources.back()});
+          if (number % 5 == 0) w.flush(target);
+        }
+        at += count;
+      }
+    }
+    w.fence();
+    for (int i = 0; i < 6; ++i) {
+      const auto target = static_cast<std::size_t>((comm.rank() + i) % size);
+      const std::size_t room = model[target].size();
+      const std::size_t at = plan() % (room + 1);
+      std::vector<T> got(plan() % (room - at + 1), value_of<T>(99));
+      w.get(static_cast<int>(target), at, std::span{got});
+      expect(std::equal(got.begin(), got.end(), model[target].begin() + static_cast<std::ptrdiff_t>(at)),
+             "a get from rank " + std::to_string(target) + " brought something else");
+    }
+    expect(memory == model[static_cast<std::size_t>(comm.rank())], "puts have left something else");
+    w.fence();
+  }
+}
+
+/// All ranks add to the elements of all, their own too, while collectives go on; no addition may be lost.
+template <class T, class Comm>
+void sums(Comm& comm, int additions) {
+  chorale::window<T, Comm> w{comm, std::size_t{5}};
+  auto pending = comm.ibarrier();
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  for (int i = 0; i < additions; ++i) {
+    for (int target = 0; target < comm.size(); ++target) {
+      const std::array<T, 3> ones{value_of<T>(1), value_of<T>(1), value_of<T>(1)};
+      w.accumulate(target, 1, std::span<const T>{ones});
+    }
+  }
+  pending.wait();
+  w.fence();
+  T expected = w.local()[0];
+  for (std::uint64_t i = 0; i < ranks * static_cast<std::uint64_t>(additions); ++i)
+    expected = chorale::sum(expected, value_of<T>(1));
+  for (const std::size_t i : {1U, 2U, 3U})
+    expect(std::memcmp(&w.local()[i], &expected, sizeof(T)) == 0, "an addition was lost or made twice");
+  expect(std::memcmp(&w.local()[0], &w.local()[4], sizeof(T)) == 0, "neighbours were changed");
+}
+
+/// Tickets are handed out once each; the largest is found by another operator; exchanges form a permutation.
+template <class T, class Comm>
+void tickets(Comm& comm, int count) {
+  std::vector<T> memory(comm.rank() == 0 ? 3U : 0U, T{0});
+  const auto all = static_cast<std::size_t>(count * comm.size());
+  std::vector<T> mine;
+  {
+    chorale::window w{comm, std::span{memory}};
+    T largest{0};
+    for (int i = 0; i < count; ++i) {
+      mine.push_back(w.fetch_and_op(0, 0, T{1}));
+      const T before = w.fetch_and_op(0, 1, mine.back(), chorale::max);
+      largest = std::max(largest, before);
+    }
+    expect(largest <= static_cast<T>(all), "the maximum was never so large");
+    w.fence();
+    T now{7};
+    w.get(0, 1, std::span{&now, 1});
+    expect(now == static_cast<T>(all - 1), "the maximum is another");
+  }
+  std::vector<T> taken(all);
+  comm.allgather(std::span<const T>{mine}, std::span{taken});
+  std::sort(taken.begin(), taken.end());
+  for (std::size_t i = 0; i < all; ++i)
+    expect(taken[i] == static_cast<T>(i), "a ticket is missing or there twice");
+}
+
+/// A lock made of compare_and_swap protects a counter that is read and written by plain gets and puts.
+template <class T, class Comm>
+void spin_lock(Comm& comm, int rounds) {
+  chorale::window<T, Comm> w{comm, std::size_t{comm.rank() == 0 ? 2U : 0U}};
+  const T me = static_cast<T>(comm.rank() + 1);
+  for (int i = 0; i < rounds; ++i) {
+    while (w.compare_and_swap(0, 0, T{0}, me) != T{0}) {
+    }
+    T value{};
+    w.get(0, 1, std::span{&value, 1});
+    value = static_cast<T>(value + 1);
+    w.put(0, 1, std::span<const T>{&value, 1});
+    w.flush(0);
+    expect(w.compare_and_swap(0, 0, me, T{0}) == me, "somebody else has the lock");
+  }
+  w.fence();
+  if (comm.rank() == 0)
+    expect(w.local()[1] == static_cast<T>(rounds * comm.size()), "two ranks had the lock at once");
+}
+
+/// Hundreds of notifications under way; data told of by one is there.
+template <class Comm>
+void notifications(Comm& comm, std::uint64_t seed, int messages) {
+  const int size = comm.size();
+  const int me = comm.rank();
+  const int left = (me + size - 1) % size;
+  const int right = (me + 1) % size;
+  const auto n = static_cast<std::size_t>(messages);
+  constexpr std::size_t length = 129;
+  std::vector<std::uint64_t> inbox(n * length, ~0ULL);
+  std::vector<std::uint64_t> out(n * length);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = seed + static_cast<unsigned>(me) * 1000000U + i;
+  chorale::window w{comm, std::span{inbox}, 3};
+  const std::span<const std::uint64_t> source{out};
+  for (std::size_t i = 0; i < n; ++i) w.put_notify(right, i * length, source.subspan(i * length, length), 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    w.wait_notified(i % 2 == 0 ? left : chorale::any_rank, 1);
+    for (const std::size_t k : {std::size_t{0}, length / 2, length - 1})
+      expect(inbox[i * length + k] == seed + static_cast<unsigned>(left) * 1000000U + i * length + k,
+             "a notification has come before its data");
+  }
+  expect(w.notified(left, 1) == 0 && w.notified(chorale::any_rank, 0) == 0,
+         "there are too many notifications");
+  // From all to all, without data, taken together.
+  for (int r = 0; r < size; ++r) w.put_notify(r, 0, {}, 2);
+  w.wait_notified(chorale::any_rank, 2, static_cast<std::uint64_t>(size));
+  w.fence();
+  expect(w.notified(chorale::any_rank, 2) == 0, "more came than were sent");
+}
+
+/// What cannot be is refused before anything happens, with the ranks and sizes in the text.
+template <class Comm>
+void refusals(Comm& comm) {
+  std::vector<int> memory(elements_of(comm.rank()), 5);
+  chorale::window w{comm, std::span{memory}, 2};
+  const std::vector<int> two{1, 2};
+  const auto refused = [&](const std::string& part, auto&& call) {
+    try {
+      call();
+    } catch (const chorale::error& e) {
+      expect(e.code() == chorale::errc::invalid_argument, e.what());
+      expect(std::string{e.what()}.find(part) != std::string::npos,
+             std::string{"the text lacks "} + part + e.what());
+      return;
+    }
+    fail("not refused: " + part);
+  };
+  const std::span<const int> source{two};
+  const std::size_t room = elements_of(0);
+  refused("that rank 0 exposes", [&] { w.put(0, room - 1, source); });
+  refused("that rank 0 exposes", [&] { w.put(0, room + 1, source.first(0)); });
+  refused("that rank 0 exposes", [&] { w.put(0, std::numeric_limits<std::size_t>::max(), source); });
+  refused("is not in 0..", [&] { w.put(comm.size(), 0, source); });
+  refused("is not in 0..", [&] { w.flush(-1); });
+  refused("exposes", [&] { w.accumulate(0, room, source); });
+  refused("made for 2", [&] { w.put_notify(0, 0, source, 2); });
+  refused("made for 2", [&] { w.wait_notified(0, 7); });
+  // Nothing at the end, and nothing from nothing, is right.
+  w.put(0, room, source.first(0));
+  w.fence();
+  expect(std::all_of(memory.begin(), memory.end(), [](int i) { return i == 5; }),
+         "a refused put has written");
+}
+
+/// Windows of other elements are refused on all ranks, and harm nothing.
+template <class Comm>
+void mismatches(Comm& comm) {
+  if (comm.size() == 1) return;
+  std::vector<int> whole(4);
+  std::vector<float> broken(4);
+  try {
+    if (comm.rank() == comm.size() - 1)
+      chorale::window{comm, std::span{broken}};
+    else
+      chorale::window{comm, std::span{whole}};
+    fail("windows of int and of float go together");
+  } catch (const chorale::error& e) {
+    expect(e.code() == chorale::errc::mismatch, e.what());
+  }
+  comm.barrier();
+}
+
+template <class Comm>
+void all_checks(Comm& comm, std::uint64_t seed, int effort) {
+  puts_and_gets<std::uint64_t>(comm, seed, effort);
+  puts_and_gets<triple>(comm, seed + 1, effort);
+  sums<std::int64_t>(comm, 4 * effort);
+  sums<double>(comm, effort);
+  sums<triple>(comm, effort);
+  tickets<std::uint64_t>(comm, 4 * effort);
+  tickets<int>(comm, effort);
+  spin_lock<std::int64_t>(comm, effort);
+  spin_lock<short>(comm, std::max(effort / 2, 1));
+  notifications(comm, seed, 30 * effort);
+  refusals(comm);
+  mismatches(comm);
+}
+
+}  // namespace windows
