@@ -100,6 +100,45 @@ TEMPLATE_TEST_CASE("different operations may be outstanding together", "[nonbloc
   });
 }
 
+TEMPLATE_TEST_CASE("calls with blocks may be outstanding together", "[nonblocking]", standard<rc>,
+                   degree_1<rc>, standard<ud>) {
+  constexpr std::size_t count = 3000;
+  auto c = settings();
+  c.zero_copy_bytes = 10'000;
+  run_ranks<TestType>(5, c, [&](auto& comm) {
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    using number = std::uint64_t;
+    const auto filled = [&](std::size_t elements) {
+      guarded_buffer<number> b{elements};
+      b.fill_with([&](std::size_t i) { return operand<number>(seed(), comm.rank(), i); });
+      return b;
+    };
+    auto in = filled(count), for_all = filled(ranks * count), summed = filled(count);
+    guarded_buffer<number> gathered{ranks * count}, turned{ranks * count}, scattered{count},
+        collected{ranks * count};
+    std::vector<request> pending;
+    const std::span<const number> source{in.span()}, sources{for_all.span()};
+    pending.push_back(comm.iallgather(source, gathered.span()));
+    pending.push_back(comm.ialltoall(sources, turned.span()));
+    pending.push_back(comm.iscatter(sources, scattered.span(), 3));
+    pending.push_back(comm.igather(source, collected.span(), 1));
+    pending.push_back(comm.iscan(summed.span(), chorale::sum));
+    if (comm.rank() % 2 == 1) pending[1].wait();
+    for (auto& r : pending) r.wait();
+    const auto given = [&](std::size_t rank, std::size_t i) {
+      return operand<number>(seed(), static_cast<int>(rank), i);
+    };
+    const auto me = static_cast<std::size_t>(comm.rank());
+    gathered.check("allgather", [&](std::size_t i) { return given(i / count, i % count); });
+    turned.check("alltoall", [&](std::size_t i) { return given(i / count, me * count + i % count); });
+    scattered.check("scatter", [&](std::size_t i) { return given(3, me * count + i); });
+    if (me == 1) collected.check("gather", [&](std::size_t i) { return given(i / count, i % count); });
+    summed.check("scan", [&](std::size_t i) {
+      return expected_reduction<number>(seed(), comm.rank() + 1, i, chorale::sum);
+    });
+  });
+}
+
 TEST_CASE("a request may outlive its communicator if nobody uses it", "[nonblocking]") {
   std::vector<request> kept;
   run_ranks<standard<rc>>(1, settings(), [&](auto& comm) {

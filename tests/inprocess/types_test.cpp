@@ -1,6 +1,7 @@
 // Element types and operators.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -39,6 +40,66 @@ TEMPLATE_TEST_CASE("every arithmetic type", "[types]", std::int8_t, std::int16_t
                    std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, float, double, char,
                    long long) {
   run_ranks<doubling<rc>>(3, settings(), [](auto& comm) { check_type<TestType>(comm, chorale::sum); });
+}
+
+TEMPLATE_TEST_CASE("complex numbers", "[types]", std::complex<float>, std::complex<double>) {
+  run_ranks<doubling<rc>>(5, settings(), [](auto& comm) {
+    check_type<TestType>(comm, chorale::sum);
+    check_type<TestType>(comm, chorale::prod);
+    check_scan<TestType>(comm, 33, chorale::prod, true, seed());
+    check_alltoall<TestType>(comm, 33, seed());
+  });
+}
+
+#if defined(__FLT16_MANT_DIG__) || defined(CHORALE_HAS_BFLOAT16)
+namespace {
+
+template <class T, class Comm>
+void check_short_float(Comm& comm) {
+  check_type<T>(comm, chorale::sum);
+  check_type<T>(comm, chorale::prod);
+  check_type<T>(comm, chorale::min);
+  check_type<T>(comm, chorale::max);
+  check_reduce_scatter<T>(comm, 33, chorale::sum, seed());
+  check_allgather<T>(comm, 33, seed());
+}
+
+}  // namespace
+
+TEST_CASE("floating-point numbers of 16 bits", "[types]") {
+  run_ranks<doubling<rc>>(5, settings(), [](auto& comm) {
+#if defined(__FLT16_MANT_DIG__)
+    check_short_float<_Float16>(comm);
+#endif
+#if defined(CHORALE_HAS_BFLOAT16)
+    check_short_float<__bf16>(comm);
+#endif
+  });
+}
+#else
+TEST_CASE("floating-point numbers of 16 bits", "[types]") {
+  WARN("skipped: this compiler has neither _Float16 nor __bf16");
+}
+#endif
+
+TEMPLATE_TEST_CASE("structures with blocks for each rank", "[types]", vector3, aligned, wide) {
+  run_ranks<standard<rc>>(5, settings(), [](auto& comm) {
+    for (const std::size_t count : {0U, 1U, 3U}) {
+      check_allgather<TestType>(comm, count, seed(), {.in_place = true, .misalignment = 3});
+      check_alltoallv<TestType>(comm, count, seed(), {.nonblocking = true});
+      check_gatherv<TestType>(comm, count, 4, seed());
+      check_scatter<TestType>(comm, count, 2, seed(), {.misalignment = 5});
+      if constexpr (std::same_as<TestType, wide>) {
+        check_reduce_scatter<wide>(comm, count, multiply_wide{}, seed());
+        check_reduce_scatter_uneven<wide>(comm, count, multiply_wide{}, seed());
+        check_scan<wide>(comm, count, multiply_wide{}, true, seed());
+        check_scan<wide>(comm, count, multiply_wide{}, false, seed());
+      } else if constexpr (std::same_as<TestType, vector3>) {
+        check_reduce_scatter<TestType>(comm, count, chorale::sum, seed());
+        check_scan<TestType>(comm, count, chorale::sum, false, seed(), {.misalignment = 1});
+      }
+    }
+  });
 }
 
 TEST_CASE("every operator", "[types]") {

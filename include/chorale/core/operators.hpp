@@ -13,8 +13,11 @@
 namespace chorale {
 
 namespace detail {
+/// The types whose operators are the language's own.
 template <class T>
-concept number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
+concept arithmetic = std::is_arithmetic_v<T> || floating<T>;
+template <class T>
+concept number = arithmetic<T> && !std::same_as<T, bool>;
 
 /// The unsigned type in which T's arithmetic wraps and is not promoted to a signed `int` that overflows.
 template <std::integral T>
@@ -34,7 +37,7 @@ struct sum_t {
     }
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a + b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a + b; }
@@ -52,7 +55,7 @@ struct prod_t {
     }
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a* b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a * b; }
@@ -66,7 +69,7 @@ struct min_t {
     { b < a } -> std::convertible_to<bool>;
   }
   constexpr T operator()(const T& a, const T& b) const {
-    if constexpr (std::floating_point<T>)
+    if constexpr (floating<T>)
       return ((b < a) | (b != b)) ? b : a;
     else
       return b < a ? b : a;
@@ -81,7 +84,7 @@ struct max_t {
     { a < b } -> std::convertible_to<bool>;
   }
   constexpr T operator()(const T& a, const T& b) const {
-    if constexpr (std::floating_point<T>)
+    if constexpr (floating<T>)
       return ((a < b) | (b != b)) ? b : a;
     else
       return a < b ? b : a;
@@ -95,7 +98,7 @@ struct logical_and_t {
     return static_cast<T>((a != T{}) & (b != T{}));
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a&& b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a && b; }
@@ -108,7 +111,7 @@ struct logical_or_t {
     return static_cast<T>((a != T{}) | (b != T{}));
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a || b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a || b; }
@@ -129,7 +132,7 @@ struct bitwise_and_t {
     return static_cast<T>(a & b);
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a& b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a & b; }
@@ -142,7 +145,7 @@ struct bitwise_or_t {
     return static_cast<T>(a | b);
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a | b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a | b; }
@@ -155,7 +158,7 @@ struct bitwise_xor_t {
     return static_cast<T>(a ^ b);
   }
   template <class T>
-  requires(!std::is_arithmetic_v<T>) && requires(const T& a, const T& b) {
+  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a ^ b } -> std::convertible_to<T>;
   }
   constexpr T operator()(const T& a, const T& b) const { return a ^ b; }

@@ -26,7 +26,7 @@ constexpr bool says_it_commutes() {
                 })
     return Op::commutes;
   else
-    return builtin_tag<Op> != 0 && (std::is_arithmetic_v<T> || is_complex<T>);
+    return builtin_tag<Op> != 0 && (arithmetic<T> || is_complex<T>);
 }
 template <class T, class Op>
 void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t n) {

@@ -45,7 +45,28 @@ enum class type_kind : std::uint8_t {
   signed_integer = 3,
   unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
   floating = 5,
+  brain_floating = 6,  ///< bfloat16: the exponent of a float32
 };
+
+namespace detail {
+/// What the 16-bit floating-point types of the compiler are, which std::floating_point does not know of.
+template <class T>
+inline constexpr type_kind short_float_kind = type_kind::other;
+#if defined(__FLT16_MANT_DIG__)
+template <>
+inline constexpr type_kind short_float_kind<_Float16> = type_kind::floating;
+#endif
+#if defined(__BFLT16_MANT_DIG__) || (defined(__clang__) && __clang_major__ >= 17 && defined(__SSE2__))
+#define CHORALE_HAS_BFLOAT16 1
+template <>
+inline constexpr type_kind short_float_kind<__bf16> = type_kind::brain_floating;
+#endif
+}  // namespace detail
+
+/// std::floating_point, and _Float16 and __bf16 where the compiler has them.
+template <class T>
+concept floating = std::floating_point<T> || detail::short_float_kind<T>
+!= type_kind::other;
 
 /// The tag of T in the signature of a call: kind in the upper 8 bits, sizeof(T) in the lower 24 (the largest
 /// value stands for all sizes above). It holds no name, so that it is equal in every rank whatever the
@@ -57,7 +78,7 @@ template <element T>
                         : std::floating_point<T>    ? type_kind::floating
                         : std::signed_integral<T>   ? type_kind::signed_integer
                         : std::unsigned_integral<T> ? type_kind::unsigned_integer
-                                                    : type_kind::other;
+                                                    : detail::short_float_kind<T>;
   constexpr std::uint32_t size = sizeof(T) < 0xff'ffff ? static_cast<std::uint32_t>(sizeof(T)) : 0xff'ffffU;
   return static_cast<std::uint32_t>(kind) << 24 | size;
 }
@@ -80,6 +101,8 @@ template <element T>
       return "uint" + bits;
     case type_kind::floating:
       return "float" + bits;
+    case type_kind::brain_floating:
+      return "bfloat" + bits;
   }
   return "unknown type (tag " + std::to_string(tag) + ")";
 }

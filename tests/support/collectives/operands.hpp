@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,11 @@ constexpr triangle matrix_from(std::uint64_t n) noexcept {
   return {n % triangle::modulus, mixed(n) % triangle::modulus, mixed(n + 1) % triangle::modulus};
 }
 
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
 /// Element `index` of rank `rank`. Floating-point values are such that sums and products of up to 64 of them
 /// are exact, and therefore the same however they are associated.
 template <class T, class Op = chorale::sum_t>
@@ -38,6 +44,18 @@ T operand(std::uint64_t seed, int rank, std::size_t index) {
     return n % 8 != 0;
   } else if constexpr (std::same_as<T, std::byte>) {
     return static_cast<std::byte>(n);
+  } else if constexpr (is_complex<T>) {
+    using part = typename T::value_type;
+    // The four units, so that products are exact.
+    constexpr int re[] = {1, 0, -1, 0};
+    if constexpr (std::same_as<Op, chorale::prod_t>)
+      return {static_cast<part>(re[n % 4]), static_cast<part>(re[(n + 1) % 4])};
+    return {operand<part>(seed, rank, index), operand<part>(seed + 1, rank, index)};
+  } else if constexpr (chorale::floating<T> && sizeof(T) == 2) {
+    // Sums of 64 have 8 bits, the products of as many are at most 2^8.
+    if constexpr (std::same_as<Op, chorale::prod_t>)
+      return static_cast<T>((n % 2 == 0 ? 1.0F : -1.0F) * (rank % 8 == 1 ? 2.0F : 1.0F));
+    return static_cast<T>(static_cast<float>(n % 5) - 2.0F);
   } else if constexpr (std::floating_point<T>) {
     constexpr T powers[] = {T(1), T(-2), T(2), T(-0.5)};
     if constexpr (std::same_as<Op, chorale::prod_t>) return powers[n % 4];
@@ -65,10 +83,16 @@ T operand(std::uint64_t seed, int rank, std::size_t index) {
 /// own are what they are.
 template <class T, class Op>
 T reference(const T& left, const T& right, const Op& op) {
-  if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (is_complex<T>) {
+    if constexpr (std::same_as<Op, chorale::sum_t>)
+      return {left.real() + right.real(), left.imag() + right.imag()};
+    else
+      return {left.real() * right.real() - left.imag() * right.imag(),
+              left.real() * right.imag() + left.imag() * right.real()};
+  } else if constexpr (std::is_arithmetic_v<T> || chorale::floating<T>) {
     if constexpr (std::same_as<Op, chorale::sum_t> || std::same_as<Op, chorale::prod_t>) {
       constexpr bool sum = std::same_as<Op, chorale::sum_t>;
-      if constexpr (std::floating_point<T>) return sum ? left + right : left * right;
+      if constexpr (chorale::floating<T>) return sum ? left + right : left * right;
       // The low bits of a sum or product do not depend on the width or the sign.
       const auto l = static_cast<std::uint64_t>(left);
       const auto r = static_cast<std::uint64_t>(right);
