@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,21 +40,23 @@ void connected::open(link& l) {
   o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(device().attributes().max_qp_wr));
   o.srq = &*srq_;
   o.send_sges = 2;
+  std::optional<verbs::queue_pair> made;
   // How much a device can take inline is known only by asking it.
   for (;;) {
     o.inline_bytes = inline_wanted_;
     try {
-      l.qp.emplace(domain(), o);
+      made.emplace(domain(), o);
       break;
     } catch (const error&) {
       if (inline_wanted_ <= 16) throw;
       inline_wanted_ /= 2;
     }
   }
-  l.depth = o.send_depth;
-  l.qp->to_init({.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
-  l.psn = random_psn();
+  made->to_init({.port = local_port().number, .pkey_index = settings().pkey_index, .access = remote_access});
   l.inbox = pool_.take(options_.inbox_bytes);
+  l.qp = std::move(made);
+  l.depth = o.send_depth;
+  l.psn = random_psn();
   std::memcpy(l.inbox.data, l.kept_words, sizeof l.kept_words);
   l.words = l.inbox.data;
   l.used_before = l.used();

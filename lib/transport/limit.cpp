@@ -11,6 +11,7 @@
 // sending.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <chorale/transport/connected.hpp>
 
@@ -63,11 +64,10 @@ void connected::keep_limit() {
   const std::size_t limit = settings().connections;
   if (!callers_.empty()) {
     std::erase_if(callers_, [this](link* l) {
-      if (!l->qp && !may_open(*l)) return false;
-      if (!l->qp) {
-        open(*l);
-        send_connect(*l);
-      }
+      if (l->qp || departed(l->peer)) return true;
+      if (!may_open(*l)) return false;
+      open(*l);
+      send_connect(*l);
       return true;
     });
   }
@@ -88,14 +88,13 @@ bool connected::drained(link& l) {
   return false;
 }
 
-bool connected::ask_to_close(link& l) {
-  if (!drained(l)) return false;
+void connected::ask_to_close(link& l) {
+  if (!drained(l)) return;
   l.closing = true;
   l.ready = false;
   ++l.attempt;
   l.next_request = {};
   l.request_interval = std::chrono::milliseconds{1};
-  return true;
 }
 
 connected::close_message connected::state_of(const link& l) const noexcept {

@@ -130,7 +130,7 @@ class connected : public endpoint {
   bool may_open(link& l);
   void make_room(std::size_t wanted);
   void keep_limit();
-  bool ask_to_close(link& l);
+  void ask_to_close(link& l);
   [[nodiscard]] close_message state_of(const link& l) const noexcept;
   void send_close(int to, const close_message& m);
   void on_close(link& l, const close_message& m);
