@@ -78,7 +78,10 @@ class entry final : public contestant {
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
-    const auto call = [&] { trial<what>::call(comm_, memory_, bytes); };
+    const auto call = [&] {
+      trial<what>::call(comm_, memory_, bytes);
+      memory_.next();
+    };
     return apart_ ? time_apart(calls, call, [this] { comm_.barrier(); }) : time_together(calls, call);
   }
   std::string check(std::size_t bytes, team& all) override {

@@ -18,30 +18,46 @@
 namespace bench {
 
 /// The memory of the calls: operand and result, each with room for `bytes` of each rank, and a guard behind
-/// the result.
+/// the result; in as many places as are wanted, whole pages apart.
 class buffers {
  public:
-  buffers(std::size_t bytes, int ranks)
-      : in_((bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks)), out_(in_.size() + guard) {}
+  buffers(std::size_t bytes, int ranks, std::size_t places = 1) {
+    const std::size_t elements = (bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks);
+    for (std::size_t i = 0; i < places; ++i)
+      places_.push_back({std::vector<float>(elements + page), std::vector<float>(elements + page)});
+  }
 
-  [[nodiscard]] std::span<float> in(std::size_t bytes) { return {in_.data(), bytes / sizeof(float)}; }
-  [[nodiscard]] std::span<float> out(std::size_t bytes) { return {out_.data(), bytes / sizeof(float)}; }
+  /// Goes to the next place.
+  void next() noexcept { at_ = (at_ + 1) % places_.size(); }
+
+  [[nodiscard]] std::span<float> in(std::size_t bytes) {
+    return {places_[at_].in.data(), bytes / sizeof(float)};
+  }
+  [[nodiscard]] std::span<float> out(std::size_t bytes) {
+    return {places_[at_].out.data(), bytes / sizeof(float)};
+  }
   [[nodiscard]] std::span<std::byte> raw(std::size_t bytes) {
-    return std::as_writable_bytes(std::span{out_}).first(bytes);
+    return std::as_writable_bytes(std::span{places_[at_].out}).first(bytes);
   }
   /// Fills the result with what no call produces, the guard included.
-  void spoil() { std::fill(out_.begin(), out_.end(), -77.0F); }
+  void spoil() { std::fill(places_[at_].out.begin(), places_[at_].out.end(), -77.0F); }
   /// Whether all behind the first `bytes` is as `spoil` left it.
   [[nodiscard]] bool guard_intact(std::size_t bytes) const {
+    const auto& out = places_[at_].out;
     const auto first = (bytes + sizeof(float) - 1) / sizeof(float);
-    return std::all_of(out_.begin() + static_cast<std::ptrdiff_t>(first), out_.end(),
+    return std::all_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
                        [](float f) { return f == -77.0F; });
   }
 
  private:
-  static constexpr std::size_t guard = 16;
-  std::vector<float> in_;
-  std::vector<float> out_;
+  /// Elements of two pages: no two places share one.
+  static constexpr std::size_t page = 2 * 4096 / sizeof(float);
+  struct place {
+    std::vector<float> in;
+    std::vector<float> out;
+  };
+  std::vector<place> places_;
+  std::size_t at_ = 0;
 };
 
 /// Operand of `rank` at place i: small whole numbers, so that float sums over any number of ranks below 2^17
