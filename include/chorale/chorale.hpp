@@ -6,6 +6,7 @@
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
@@ -16,6 +17,7 @@
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
+#include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
@@ -29,6 +31,7 @@
 #include <chorale/algorithm/broadcast/standard.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
@@ -37,6 +40,7 @@
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/bootstrap/subgroup.hpp>

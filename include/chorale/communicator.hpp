@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
-#include <chorale/algorithm/alltoall/pairwise.hpp>
+#include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
-#include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
-#include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/calls/allgather.hpp>
 #include <chorale/calls/alltoall.hpp>
@@ -47,10 +47,10 @@ struct composition {
   using l2 = calls::broadcast_calls<l1, chosen<operation::broadcast, broadcast::standard>>;
   using l3 = calls::reduce_calls<l2, chosen<operation::reduce, reduce::standard>>;
   using l4 = calls::allreduce_calls<l3, chosen<operation::allreduce, allreduce::standard>>;
-  using l5 = calls::allgather_calls<l4, chosen<operation::allgather, allgather::ring>>;
-  using l6 = calls::alltoall_calls<l5, chosen<operation::alltoall, alltoall::pairwise>>;
-  using l7 = calls::gather_calls<l6, chosen<operation::gather, gather::flat>>;
-  using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::flat>>;
+  using l5 = calls::allgather_calls<l4, chosen<operation::allgather, allgather::standard>>;
+  using l6 = calls::alltoall_calls<l5, chosen<operation::alltoall, alltoall::standard>>;
+  using l7 = calls::gather_calls<l6, chosen<operation::gather, gather::standard>>;
+  using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::standard>>;
   using l9 = calls::reduce_scatter_calls<l8, chosen<operation::reduce_scatter, reduce_scatter::direct>>;
   using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::recursive_doubling>>;
   using l11 = calls::explain_calls<l10>;

@@ -38,15 +38,19 @@ using algorithms = type_list<                                    //
     chorale::allreduce::ring,                                    //
     chorale::allreduce::reproducible,                            //
     chorale::allreduce::rank_by_rank,                            //
+    chorale::allgather::standard,                                //
     chorale::allgather::ring,                                    //
     chorale::allgather::recursive_doubling,                      //
     chorale::allgather::bruck,                                   //
     chorale::allgather::direct,                                  //
+    chorale::alltoall::standard,                                 //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
     chorale::alltoall::bruck,                                    //
+    chorale::gather::standard,                                   //
     chorale::gather::flat,                                       //
     chorale::gather::binomial,                                   //
+    chorale::scatter::standard,                                  //
     chorale::scatter::flat,                                      //
     chorale::scatter::binomial,                                  //
     chorale::reduce_scatter::direct,                             //

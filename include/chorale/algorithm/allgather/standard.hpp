@@ -1,0 +1,15 @@
+// The allgather that a communicator has if none is chosen.
+#pragma once
+
+#include <chorale/algorithm/allgather/bruck.hpp>
+#include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/recursive_doubling.hpp>
+#include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/automatic.hpp>
+
+namespace chorale::allgather {
+
+/// The fastest by the tuning table. Uneven blocks go by `ring`.
+struct standard : automatic<recursive_doubling, bruck, direct, ring> {};
+
+}  // namespace chorale::allgather

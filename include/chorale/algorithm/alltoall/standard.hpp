@@ -1,0 +1,14 @@
+// The alltoall that a communicator has if none is chosen.
+#pragma once
+
+#include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/algorithm/alltoall/pairwise.hpp>
+#include <chorale/algorithm/automatic.hpp>
+
+namespace chorale::alltoall {
+
+/// The fastest by the tuning table. Uneven blocks go by `pairwise`.
+struct standard : automatic<direct, pairwise, bruck> {};
+
+}  // namespace chorale::alltoall

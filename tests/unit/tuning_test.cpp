@@ -1,0 +1,181 @@
+// The choice of algorithms by measurements and by formulas.
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/error.hpp>
+#include <chorale/model/cost.hpp>
+#include <chorale/model/tuning.hpp>
+
+using namespace chorale::model;
+using chorale::operation;
+
+namespace {
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+measurement row(std::string algorithm, std::size_t bytes, double us, int ranks = 4, bool crowded = false,
+                std::string transport = "rc") {
+  return {operation::allgather, std::move(transport), ranks, crowded, bytes, std::move(algorithm), us};
+}
+
+const std::vector<std::string> names{"ring", "bruck", "my_own"};
+
+/// The name of the algorithm that serves `bytes`.
+std::string chosen(const std::vector<rule>& rules, std::size_t bytes) {
+  for (const auto& r : rules) {
+    if (bytes <= r.up_to) return names[static_cast<std::size_t>(r.algorithm)];
+  }
+  return "none";
+}
+
+/// A file that ends with its object.
+struct temporary_file {
+  explicit temporary_file(const std::string& text)
+      : name(std::filesystem::temp_directory_path() /
+             ("chorale-tuning-" + std::to_string(getpid()) + ".json")) {
+    std::ofstream{name} << text;
+  }
+  ~temporary_file() { std::filesystem::remove(name); }
+  std::filesystem::path name;
+};
+
+std::string refusal(const std::string& file) {
+  try {
+    tuning_table::read(file);
+  } catch (const chorale::error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the fastest measured algorithm serves the sizes around its measurement", "[tuning]") {
+  const tuning_table table{{row("ring", 64, 9), row("bruck", 64, 3), row("ring", 4096, 10),
+                            row("bruck", 4096, 30), row("ring", 65536, 50), row("bruck", 65536, 500)},
+                           "a test"};
+  const auto rules = table.rules({operation::allgather, "rc", 4, false}, names);
+  REQUIRE(rules.size() == 2);
+  // The border lies at the geometric mean of 64 and 4096.
+  CHECK(chosen(rules, 0) == "bruck");
+  CHECK(chosen(rules, 512) == "bruck");
+  CHECK(chosen(rules, 513) == "ring");
+  CHECK(chosen(rules, unlimited) == "ring");
+  CHECK(rules.back().up_to == unlimited);
+  CHECK(rules.front().why.find("bruck 3 us, ring 9 us at 64 bytes") != std::string::npos);
+  CHECK(rules.front().why.find("a test") != std::string::npos);
+}
+
+TEST_CASE("measurements of a like situation count, others do not", "[tuning]") {
+  const tuning_table table{{row("ring", 64, 1, 2), row("bruck", 64, 2, 2), row("ring", 64, 5, 8),
+                            row("bruck", 64, 4, 8), row("ring", 64, 1, 8, true), row("bruck", 64, 2, 8, true),
+                            row("bruck", 64, 1, 8, false, "ud"), row("ring", 64, 2, 8, false, "ud")},
+                           "a test"};
+  const auto choose = [&](int ranks, bool crowded, const char* transport) {
+    return chosen(table.rules({operation::allgather, transport, ranks, crowded}, names), 64);
+  };
+  CHECK(choose(2, false, "rc") == "ring");
+  CHECK(choose(3, false, "rc") == "ring");
+  CHECK(choose(6, false, "rc") == "bruck");
+  CHECK(choose(16, false, "rc") == "bruck");
+  CHECK(choose(8, true, "rc") == "ring");
+  CHECK(choose(8, false, "ud") == "bruck");
+  // A transport that nobody measured is taken to be like rc.
+  CHECK(choose(2, false, "another") == "ring");
+}
+
+TEST_CASE("far from all measurements formulas decide", "[tuning]") {
+  const tuning_table table{{row("bruck", 1 << 20, 1, 2), row("ring", 1 << 20, 2, 2)}, "a test"};
+  const auto rules = table.rules({operation::allgather, "rc", 64, false}, names);
+  CHECK(chosen(rules, 8) == "bruck");
+  CHECK(chosen(rules, 1 << 20) == "ring");
+  CHECK(rules.front().why.find("by formula for 64 ranks") != std::string::npos);
+}
+
+TEST_CASE("an algorithm that nobody knows is chosen only where no other is known", "[tuning]") {
+  const tuning_table table{{}, "nothing"};
+  const std::vector<std::string> unknown{"mine", "yours"};
+  const auto rules = table.rules({operation::allgather, "rc", 4, false}, unknown);
+  REQUIRE(rules.size() == 1);
+  CHECK(rules[0].algorithm == 0);
+  CHECK(rules[0].up_to == unlimited);
+  const std::vector<std::string> mixed{"mine", "ring"};
+  CHECK(table.rules({operation::allgather, "rc", 4, false}, mixed)[0].algorithm == 1);
+  const std::vector<std::string> one{"mine"};
+  CHECK(table.rules({operation::allgather, "rc", 4, false}, one).size() == 1);
+}
+
+TEST_CASE("the fingerprint is that of the content", "[tuning]") {
+  const tuning_table a{{row("ring", 64, 9)}, "here"};
+  const tuning_table b{{row("ring", 64, 9)}, "there"};
+  const tuning_table c{{row("ring", 64, 8)}, "here"};
+  CHECK(a.fingerprint() == b.fingerprint());
+  CHECK(a.fingerprint() != c.fingerprint());
+}
+
+TEST_CASE("a table is read from JSON", "[tuning]") {
+  const temporary_file good{R"({"tuning": [
+    {"operation": "allgather", "transport": "rc", "ranks": 4, "crowded": true, "bytes": 128,
+     "microseconds": {"ring": 3.5, "bruck": 2.25}}]})"};
+  const auto table = tuning_table::read(good.name);
+  REQUIRE(table->rows().size() == 2);
+  CHECK(table->rows()[0].what == operation::allgather);
+  CHECK(table->rows()[0].crowded);
+  CHECK(chosen(table->rules({operation::allgather, "rc", 4, true}, names), 128) == "bruck");
+  chorale::config settings;
+  settings.tuning = good.name;
+  CHECK(tuning_table::of(settings)->fingerprint() == table->fingerprint());
+  CHECK(tuning_table::of({}) == tuning_table::built_in());
+}
+
+TEST_CASE("a table that cannot be read is refused by name", "[tuning]") {
+  CHECK(refusal("/nonexistent/table.json").find("/nonexistent/table.json") != std::string::npos);
+  for (const char* text :
+       {"", "{", "[]", R"({"tuning": 3})", R"({"tuning": [{"operation": "allgather"}]})",
+        R"({"tuning": [{"operation": "no such", "transport": "rc", "ranks": 4, "crowded": true,
+                               "bytes": 1, "microseconds": {}}]})",
+        R"({"tuning": [{"operation": "allgather", "transport": "rc", "ranks": 0, "crowded": true,
+                               "bytes": 1, "microseconds": {"ring": 1}}]})",
+        R"({"tuning": [{"operation": "allgather", "transport": "rc", "ranks": 4, "crowded": true,
+                               "bytes": 1, "microseconds": {"ring": -1}}]})"}) {
+    const temporary_file bad{text};
+    INFO(text);
+    const auto why = refusal(bad.name);
+    CHECK(why.find(bad.name.string()) != std::string::npos);
+    CHECK(why.find("CHORALE_TUNING") != std::string::npos);
+  }
+}
+
+TEST_CASE("the built-in table is well-formed", "[tuning]") {
+  for (const auto& r : tuning_table::built_in()->rows()) {
+    CHECK(r.what != operation::none);
+    CHECK(r.ranks >= 1);
+    CHECK(r.microseconds > 0);
+    CHECK(!r.algorithm.empty());
+  }
+}
+
+TEST_CASE("formulas follow the papers", "[tuning][cost]") {
+  const message_cost cost{2, 0.01, 0};
+  // P4 section 2.3: T_rd = ts log2 p + (p - 1) m tw, T_ring = (p - 1)(ts + m tw).
+  CHECK(*estimate(operation::allgather, "recursive_doubling", 16, 100, cost) ==
+        Approx(2 * 4 + 15 * 100 * 0.01));
+  CHECK(*estimate(operation::allgather, "ring", 16, 100, cost) == Approx(15 * (2 + 100 * 0.01)));
+  CHECK(*estimate(operation::barrier, "dissemination", 13, 0, cost) == Approx(4 * 2));
+  CHECK(*estimate(operation::barrier, "pairwise_exchange", 13, 0, cost) == Approx(5 * 2));
+  CHECK(*estimate(operation::broadcast, "flat", 5, 100, cost) == Approx(4 * 3));
+  CHECK(*estimate(operation::allreduce, "degree_k<3>", 16, 0, cost) == Approx(2 * 2 + 4 * 2));
+  CHECK_FALSE(estimate(operation::allgather, "my_own", 4, 8, cost));
+  CHECK_FALSE(estimate(operation::allreduce, "degree_k", 4, 8, cost));
+  for (const int ranks : {1, 2, 3, 33, 100000})
+    CHECK(*estimate(operation::allreduce, "ring", ranks, std::size_t{1} << 40) >= 0);
+}
