@@ -1,0 +1,123 @@
+// Conjugate gradients for the Poisson equation on a square grid: halos by puts with notification into the
+// neighbours' windows, dot products by allreduce.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+namespace {
+
+using field = std::span<double>;
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// y = A x for `rows` rows of `n` cells; x has a row more above and below.
+void laplacian(std::span<const double> x, field y, std::size_t rows, std::size_t n) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto* here = x.data() + (i + 1) * n;
+    for (std::size_t j = 0; j < n; ++j)
+      y[i * n + j] =
+          4 * here[j] - here[j - n] - here[j + n] - (j > 0 ? here[j - 1] : 0) - (j + 1 < n ? here[j + 1] : 0);
+  }
+}
+
+/// Solves A u = 1 on `rows` rows of n cells; returns the number of steps. `p` has a row more above and below,
+/// which `fill_halo` fills. `total` sums up over all ranks.
+template <class FillHalo, class Total>
+int solve(field u, field p, std::size_t rows, std::size_t n, FillHalo&& fill_halo, Total&& total) {
+  std::vector<double> r(rows * n, 1.0);
+  std::vector<double> ap(rows * n);
+  const auto inner = p.subspan(n, rows * n);
+  std::copy(r.begin(), r.end(), inner.begin());
+  double rr = total(dot(r, r));
+  const double enough = 1e-20 * rr;
+  int steps = 0;
+  for (; rr > enough && steps < 10'000; ++steps) {
+    fill_halo();
+    laplacian(p, ap, rows, n);
+    const double alpha = rr / total(dot(inner, ap));
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      u[i] += alpha * inner[i];
+      r[i] -= alpha * ap[i];
+    }
+    const double before = std::exchange(rr, total(dot(r, r)));
+    for (std::size_t i = 0; i < r.size(); ++i) inner[i] = r[i] + rr / before * inner[i];
+  }
+  return steps;
+}
+
+}  // namespace
+
+// Usage: 08_conjugate_gradient [N]
+int main(int count, char** words) try {
+  const std::size_t n = count > 1 ? std::strtoul(words[1], nullptr, 10) : 48;
+  chorale::communicator<> comm;
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  if (n < ranks) throw std::invalid_argument("there are more ranks than rows");
+
+  const auto first = [&](std::size_t rank) { return rank * n / ranks; };
+  const auto me = static_cast<std::size_t>(comm.rank());
+  const std::size_t rows = first(me + 1) - first(me);
+  const int above = comm.rank() - 1;
+  const int below = comm.rank() + 1;
+
+  // The search direction with its halo is what the neighbours write into.
+  chorale::window<double, decltype(comm)> window{comm, (rows + 2) * n};
+  const field p = window.local();
+  enum : std::size_t { from_above, from_below, room_above, room_below };
+  const auto fill_halo = [&] {
+    // A neighbour's halo row may be written once it says that it has used the last one.
+    const bool has_above = above >= 0;
+    const bool has_below = below < comm.size();
+    if (has_above) window.put_notify(above, 0, {}, room_below);
+    if (has_below) window.put_notify(below, 0, {}, room_above);
+    if (has_above) {
+      window.wait_notified(above, room_above);
+      window.put_notify(above, window.size(above) - n, std::span<const double>{p.subspan(n, n)}, from_below);
+    }
+    if (has_below) {
+      window.wait_notified(below, room_below);
+      window.put_notify(below, 0, std::span<const double>{p.subspan(rows * n, n)}, from_above);
+    }
+    if (has_above) window.wait_notified(above, from_above);
+    if (has_below) window.wait_notified(below, from_below);
+    // The rows that were sent change after this step.
+    window.flush_all();
+  };
+  std::vector<double> u(rows * n);
+  const int steps =
+      solve(u, p, rows, n, fill_halo, [&](double mine) { return comm.allreduce(mine, chorale::sum); });
+
+  // The same on one rank, which needs no halo.
+  std::vector<double> whole(n * n);
+  std::vector<double> direction((n + 2) * n);
+  const int serial_steps = solve(
+      whole, direction, n, n, [] {}, [](double mine) { return mine; });
+  double worst = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    worst = std::max(worst, std::abs(u[i] - whole[first(me) * n + i]));
+    largest = std::max(largest, std::abs(u[i]));
+  }
+  worst = comm.allreduce(worst, chorale::max);
+  largest = comm.allreduce(largest, chorale::max);
+  const bool right = worst <= 1e-8 * largest && steps < 10'000;
+  if (comm.rank() == 0)
+    fmt::print(
+        "{0} x {0} cells on {1} ranks: {2} steps (serial {3}), largest difference {4:.1e} of {5:.1f} ({6})\n",
+        n, ranks, steps, serial_steps, worst, largest, right ? "right" : "WRONG");
+  return right ? 0 : 1;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "08_conjugate_gradient: {}\n", e.what());
+  return 1;
+}
