@@ -6,9 +6,9 @@
 // is under way in either direction, and both may destroy their queue pairs, the peer at once, the rank that
 // asked when it hears of it, by the answer or by a request to connect of the next generation. A request that
 // was refused stays refused, so that a copy of it that comes late cannot close what is in use again. If both
-// ask at once, the request of the lower rank counts. A connection that a rank has opened in order to send is
-// not closed before it has sent something, or two ranks with too little room could keep each other from ever
-// sending.
+// ask at once, each may agree to the other's request: neither posts anything, so both go on to the next
+// generation. A connection that a rank has opened in order to send is not closed before it has sent something,
+// or two ranks with too little room could keep each other from ever sending.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -142,7 +142,7 @@ void connected::answer_close(link& l, const close_message& m) {
     send_close(l.peer, answer);
     return;
   }
-  if (m.generation != l.generation || !l.receiving || (l.closing && rank() < l.peer)) return;
+  if (m.generation != l.generation || !l.receiving) return;
   answer.what = close_message::verdict::refused;
   if (m.attempt > l.refused) {
     reap();
