@@ -7,6 +7,9 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,7 +22,7 @@ namespace {
 
 using communicator = chorale::communicator<>;
 
-void expect(bool right, const char* what) {
+void expect(bool right, const std::string& what) {
   if (!right) throw std::runtime_error(what);
 }
 
@@ -79,6 +82,34 @@ void side_by_side(communicator& comm, std::uint64_t seed) {
   }
 }
 
+/// One rank cannot make its endpoint: its part is not made, and says whose fault that is; nothing else is
+/// harmed.
+void failing_part(communicator& comm) {
+  const int color = comm.rank() % 2;
+  static_cast<void>(comm.split(color));  // all connections that it takes are there
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  if (comm.rank() == 0) {
+    const rlimit none{3, before.rlim_max};
+    expect(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit failed");
+  }
+  std::unique_ptr<communicator> part;
+  try {
+    part = comm.split(color);
+    expect(color == 1, "a communicator was made without file descriptors");
+  } catch (const chorale::error& e) {
+    expect(color == 0, e.what());
+    if (comm.rank() != 0) {
+      expect(e.code() == chorale::errc::bootstrap_failed, e.what());
+      expect(e.ranks() == std::vector<int>{0}, e.what());
+    }
+  }
+  if (comm.rank() == 0) setrlimit(RLIMIT_NOFILE, &before);
+  if (part) part->barrier();
+  comm.barrier();
+  comm.split(color)->barrier();
+}
+
 }  // namespace
 
 int main(int count, char** words) try {
@@ -86,6 +117,7 @@ int main(int count, char** words) try {
   communicator comm;
   const auto seed = multirank::common_seed(comm);
   std::mt19937_64 plan{seed};
+  failing_part(comm);
   for (int i = 0; i < trials; ++i) {
     splits(comm, plan);
     side_by_side(comm, seed + static_cast<unsigned>(i));
