@@ -1,8 +1,12 @@
 // Windows and device arrays of ranks that are threads.
+#include <chrono>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include <chorale/bootstrap/subgroup.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/window.hpp>
 
@@ -64,4 +68,53 @@ TEST_CASE("memory at the address of an array that has ended is other memory, for
         windows::expect(array[i] == round * count + i, "a broadcast went to memory that was there before");
     }
   });
+}
+
+TEST_CASE("an operator that throws leaves a window as it was, and its lock open", "[window]") {
+  run_ranks<communicator>(3, settings(), [](auto& comm) {
+    chorale::window<float, communicator> w{comm, std::size_t{2}};
+    const int target = (comm.rank() + 1) % comm.size();
+    try {
+      w.fetch_and_op(target, 0, 1.0F, [](float, float) -> float { throw std::domain_error{"no"}; });
+      windows::fail("the operator's exception is lost");
+    } catch (const std::domain_error&) {
+    }
+    for (int r = 0; r < comm.size(); ++r) w.fetch_and_op(r, 1, 1.0F);
+    w.fence();
+    windows::expect(w.local()[0] == 0.0F && w.local()[1] == 3.0F,
+                    "something was written, or a lock was kept");
+  });
+}
+
+TEST_CASE("a notification that never comes is an error that says so", "[window]") {
+  auto hasty = settings();
+  hasty.deadline = std::chrono::milliseconds{300};
+  for (const bool anybody : {true, false}) {
+    run_ranks<communicator>(2, settings(), [&](auto& comm) {
+      const auto alone = comm.split(0);
+      chorale::bootstrap::subgroup none{0, 1, "one rank", "one rank",
+                                        [](std::span<const std::byte> card, auto) {
+                                          return chorale::bootstrap::cards{{card.begin(), card.end()}};
+                                        }};
+      communicator impatient{none, hasty};
+      chorale::window<int, communicator> w{impatient, std::size_t{1}};
+      try {
+        w.wait_notified(anybody ? chorale::any_rank : 0, 3);
+        windows::fail("a notification that nobody sent");
+      } catch (const chorale::error& e) {
+        windows::expect(e.code() == chorale::errc::deadline, e.what());
+        const std::string text = e.what();
+        windows::expect(
+            text.find("notifications from") != std::string::npos && text.find("300 ms") != std::string::npos,
+            text);
+      }
+      try {
+        w.flush(0);
+        windows::fail("a window of a poisoned communicator works");
+      } catch (const chorale::error& e) {
+        windows::expect(e.code() == chorale::errc::poisoned, e.what());
+      }
+      alone->barrier();
+    });
+  }
 }
