@@ -31,9 +31,17 @@ using standard = chorale::communicator<Transport>;
 /// What `standard` does not contain.
 template <class Transport>
 using other = chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
-                                    chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>>;
+                                    chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
+                                    chorale::allgather::recursive_doubling, chorale::alltoall::direct,
+                                    chorale::gather::binomial, chorale::scatter::binomial>;
 template <class Transport>
-using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
+using doubling =
+    chorale::communicator<Transport, chorale::allreduce::recursive_doubling, chorale::allgather::bruck,
+                          chorale::alltoall::bruck, chorale::reduce_scatter::recursive_halving>;
+/// Blocks step by step and one after the other.
+template <class Transport>
+using stepwise = chorale::communicator<Transport, chorale::allgather::ring, chorale::alltoall::pairwise,
+                                       chorale::gather::flat, chorale::scatter::flat>;
 
 struct task {
   std::size_t largest = 1 << 20;  ///< bytes of the largest message
@@ -169,6 +177,10 @@ int main(int count, char** words) try {
   }
   run_on<other<rc>>(t, seed + 1);
   run_on<doubling<rc>>(t, seed + 2);
+  if (multirank::tests_transport("rc")) {
+    stepwise<rc> steps;
+    run_blocks(steps, t, seed + 6);
+  }
   run_on<standard<ud>>(t, seed + 3);
   run_on<other<ud>>(t, seed + 4);
   // The first is as good as ever.
