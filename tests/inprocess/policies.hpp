@@ -4,6 +4,7 @@
 #include <chorale/algorithm/allgather/bruck.hpp>
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
+#include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
@@ -12,6 +13,7 @@
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/dissemination_k.hpp>
@@ -21,10 +23,13 @@
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
+#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
+#include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/communicator.hpp>
 
 namespace inprocess {
@@ -52,7 +57,9 @@ using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<
 template <class Transport>
 using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
 template <class Transport>
-using by_rank = chorale::communicator<Transport, chorale::allreduce::rank_by_rank>;
+using by_rank = chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
+                                      chorale::alltoall::pairwise, chorale::gather::flat,
+                                      chorale::scatter::flat, chorale::reduce_scatter::direct>;
 /// Halves and quarters, and rings.
 template <class Transport>
 using halving =

@@ -117,18 +117,18 @@ void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("exchanges of blocks bring each to its place", "[blocks]", standard<rc>, degree_1<rc>,
-                   degree_3<rc>, degree_7<rc>, degree_15<rc>, halving<rc>, standard<ud>, degree_1<ud>,
-                   degree_3<ud>, degree_7<ud>) {
+TEMPLATE_TEST_CASE("exchanges of blocks bring each to its place", "[blocks]", standard<rc>, by_rank<rc>,
+                   degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, halving<rc>, standard<ud>,
+                   degree_1<ud>, degree_3<ud>, degree_7<ud>) {
   with_both_paths<TestType>(&all_exchanges<TestType>, {group_sizes.begin(), group_sizes.end()});
 }
 
-TEMPLATE_TEST_CASE("gather and scatter serve every root", "[blocks]", standard<rc>, degree_1<rc>,
+TEMPLATE_TEST_CASE("gather and scatter serve every root", "[blocks]", standard<rc>, by_rank<rc>, degree_1<rc>,
                    standard<ud>, degree_1<ud>) {
   with_both_paths<TestType>(&all_roots<TestType>, {1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 17});
 }
 
 TEMPLATE_TEST_CASE("buffers may stay the same from call to call, or change on some ranks", "[blocks]",
-                   standard<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>) {
+                   by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>) {
   with_both_paths<TestType>(&same_buffers<TestType>, {1, 2, 3, 5, 8, 13});
 }
