@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include <chorale/algorithm/allgather/within.hpp>
@@ -29,6 +30,27 @@ struct recursive_doubling_at {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+    const std::size_t total = all.layout().total();
+    const bool copied = SwitchBytes == 0 ? !transfer::is_zero_copy(net, total) : total < SwitchBytes;
+    if (copied && total <= net.block_bytes()) return in_one_block(net, now, all);
+    return in_steps(net, now, all);
+  }
+
+ private:
+  /// All blocks together fit into a message: nothing to divide.
+  template <mailbox_transport Net>
+  static task<> in_one_block(Net& net, epoch now, blocks<std::byte> all) {
+    if (all.layout().largest() == 0) co_return;
+    for (const auto s : topology::recursive_doubling{net.rank(), net.size()}) {
+      if (s.sent.count > 0) co_await net.send(s.peer, now, all.range(s.sent.first, s.sent.count));
+      if (s.received.count == 0) continue;
+      auto message = co_await net.receive(s.peer, now);
+      std::memcpy(all.range(s.received.first, s.received.count).data(), message.bytes().data(),
+                  message.bytes().size());
+    }
+  }
+  template <mailbox_transport Net>
+  static task<> in_steps(Net& net, epoch now, blocks<std::byte> all) {
     std::vector<within::step> steps;
     for (const auto s : topology::recursive_doubling{net.rank(), net.size()})
       steps.push_back({s.peer, {s.sent.first, s.sent.count}, s.peer, {s.received.first, s.received.count}});

@@ -33,16 +33,10 @@ struct direct {
     if constexpr (one_sided_transport<Net>) {
       const bool even = in.layout().is_even();
       // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
-      if (even && transfer::is_zero_copy(net, in.layout().largest())) {
-        co_await put_even(net, now, in, out);
-        co_return;
-      }
-      if (!even) {
-        co_await put_uneven(net, now, in, out);
-        co_return;
-      }
+      if (even && transfer::is_zero_copy(net, in.layout().largest())) return put_even(net, now, in, out);
+      if (!even) return put_uneven(net, now, in, out);
     }
-    co_await copy_all(net, now, in, out, false);
+    return copy_all(net, now, in, out, false);
   }
 
  private:
