@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
           try {
             TestType& mine = *own[static_cast<std::size_t>(t)];
             const std::uint64_t base = seed() + static_cast<unsigned>(t);
-            for (unsigned i = 0; i < (instrumented ? 20 : 100); ++i) {
+            for (unsigned i = 0; i < (instrumented ? 20 : 50); ++i) {
               // As many calls in each thread, but another one at the same time.
               check_allreduce<triangle>(mine, (base + i) % 400, multiply{}, base + i, {});
               check_broadcast<std::uint64_t>(mine, 5000, static_cast<int>(i) % size, base + i, {});
