@@ -7,8 +7,8 @@
 // asked when it hears of it, by the answer or by a request to connect of the next generation. A request that
 // was refused stays refused, so that a copy of it that comes late cannot close what is in use again. If both
 // ask at once, each may agree to the other's request: neither posts anything, so both go on to the next
-// generation. A connection that a rank has opened in order to send is not closed before it has sent something,
-// or two ranks with too little room could keep each other from ever sending.
+// generation. A connection that a rank has opened in order to send is not closed before it has sent
+// something, or two ranks with too little room could keep each other from ever sending.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -20,8 +20,10 @@
 namespace chorale::transport {
 namespace {
 
-/// How long a rank keeps to the limit though it needs one connection more.
+/// How long a rank keeps to the limit though it needs one connection more; longer where the peer that has to
+/// agree may have to wait for a core first.
 constexpr auto patience = std::chrono::milliseconds{5};
+constexpr auto oversubscribed_patience = std::chrono::milliseconds{20};
 constexpr auto pause_after_refusal = std::chrono::milliseconds{1};
 constexpr auto longest_interval = std::chrono::milliseconds{16};
 
@@ -34,7 +36,7 @@ bool connected::may_open(link& l) {
   if (open_links_.size() < limit) return true;
   const auto now = steady::now();
   if (l.waits_for_room_since == steady::time_point{}) l.waits_for_room_since = now;
-  return now - l.waits_for_room_since >= patience;
+  return now - l.waits_for_room_since >= (oversubscribed() ? oversubscribed_patience : patience);
 }
 
 void connected::make_room(std::size_t wanted) {

@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
     int size;
     int limit;
   };
-  for (const auto [size, limit] : {setting{8, 2}, setting{8, 3}, setting{13, 2}, setting{13, 4}}) {
+  for (const auto [size, limit] : {setting{8, 2}, setting{8, 4}, setting{13, 3}}) {
     barrier_witness witness{size};
     std::atomic<int> content{0};
     std::atomic<std::uint64_t> made_again{0};
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
     c.blocks = 4;
     c.zero_copy_bytes = 20000;
     run_ranks<comm_type>(size, c, [&, size = size, limit = limit](auto& comm) {
-      for (std::size_t round = 0; round < 4; ++round) {
+      for (std::size_t round = 0; round < 3; ++round) {
         const auto s = seed() + round;
         check_moves(comm, 1 + round * 17 % 40, s);
         witness.check(comm);
@@ -173,7 +173,8 @@ TEST_CASE("without a limit no connection is closed", "[connections]") {
     check_moves(comm, 5, seed());
     comm.barrier();
     const auto m = comm.transport().memory();
-    if (m.connections != comm.size() - 1 || m.peak_connections != m.connections || m.closed != 0)
+    if (m.connections < 3 || m.opened != static_cast<std::uint64_t>(m.connections) ||
+        m.peak_connections != m.connections || m.closed != 0)
       throw std::runtime_error("rank " + std::to_string(comm.rank()) + " has " +
                                std::to_string(m.connections) + " connections");
     // Messages of this size need no staging; every inbox has its blocks, and the figures cover all that is

@@ -26,11 +26,12 @@ namespace chorale::transport {
 ///
 /// `config::connections` limits the queue pairs that a rank keeps. When it needs one more, the one that has
 /// not been used for longest is closed, if both sides agree that nothing is under way on it; it is made again
-/// when it is next used, and messages and signals go on where they were. The limit is soft: a rank that finds
-/// nothing to close within 5 ms exceeds it, and closes what is too much as soon as it can. What it costs:
-/// making and closing take the peer's attention, so that a rank which computes outside of calls can keep
-/// others waiting until it makes its next call; and the death of a rank is not noticed before the deadline
-/// while nobody is connected to it.
+/// when it is next used, and messages and signals go on where they were. The limit is soft: a rank that
+/// cannot close one within 5 ms (20 where ranks outnumber cores) exceeds it, up to one connection for each
+/// peer if many send to it what it has not received yet, and closes what is too much as soon as it can. What
+/// it costs: making and closing take the peer's attention, so that a rank which computes outside of calls can
+/// keep others waiting until it makes its next call; and the death of a rank is not noticed before the
+/// deadline while nobody is connected to it.
 class connected : public endpoint {
  public:
   struct link;
