@@ -1,4 +1,5 @@
-// The innermost layer of a communicator: its transport, its calls, and the checks of arguments that they share.
+// The innermost layer of a communicator: its transport, its calls, and the checks of arguments that they
+// share.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +39,8 @@ class caller {
  protected:
   ~caller() = default;
 
-  /// A blocking call of what `begin_algorithm(epoch)` makes: its waits happen inside the awaits, so that it is
-  /// over when `resume` returns.
+  /// A blocking call of what `begin_algorithm(epoch)` makes: its waits happen inside the awaits, so that it
+  /// is over when `resume` returns.
   template <class Start>
   void run(const call& what, Start&& begin_algorithm) {
     if (!queue_.empty()) [[unlikely]]
@@ -73,10 +74,12 @@ class caller {
   }
   void check_sizes(const char* what, std::size_t needed, std::size_t given) const {
     if (given != needed)
-      reject(what, std::to_string(needed) + " elements are needed where " + std::to_string(given) + " are given");
+      reject(what,
+             std::to_string(needed) + " elements are needed where " + std::to_string(given) + " are given");
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
-    throw error(errc::invalid_argument, std::string{what} + " on rank " + std::to_string(rank()) + ": " + why);
+    throw error(errc::invalid_argument,
+                std::string{what} + " on rank " + std::to_string(rank()) + ": " + why);
   }
   /// The uneven layout of `counts` elements of T for each rank, at `displacements` or, if there are none, one
   /// behind the other, in a buffer of `room` elements.
