@@ -4,6 +4,7 @@
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 
@@ -12,6 +13,7 @@ namespace chorale::allreduce {
 /// The fastest by the tuning table. All of them evaluate in rank order, each in a tree of its own, so that
 /// the bits of rounded results depend on the size of the group and of the message; `reproducible` is for
 /// those to whom that matters.
-struct standard : automatic<recursive_doubling, degree_k<3>, degree_k<15, broadcast::flat>, rabenseifner> {};
+struct standard : automatic<recursive_doubling, degree_k<1>, degree_k<3>, degree_k<7>,
+                            degree_k<15, broadcast::flat>, rabenseifner, reproducible> {};
 
 }  // namespace chorale::allreduce
