@@ -1,6 +1,7 @@
 // One operation each: how it is called when it is timed, and how its result is checked.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -13,6 +14,7 @@
 
 #include <chorale/core/call.hpp>
 
+#include "aligned_floats.hpp"
 #include "contestant.hpp"
 
 namespace bench {
@@ -24,7 +26,7 @@ class buffers {
   buffers(std::size_t bytes, int ranks, std::size_t places = 1) {
     const std::size_t elements = (bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks);
     for (std::size_t i = 0; i < places; ++i)
-      places_.push_back({std::vector<float>(elements + page), std::vector<float>(elements + page)});
+      places_.push_back({aligned_floats{elements}, aligned_floats{elements + guard}});
   }
 
   /// Goes to the next place.
@@ -37,24 +39,23 @@ class buffers {
     return {places_[at_].out.data(), bytes / sizeof(float)};
   }
   [[nodiscard]] std::span<std::byte> raw(std::size_t bytes) {
-    return std::as_writable_bytes(std::span{places_[at_].out}).first(bytes);
+    return std::as_writable_bytes(places_[at_].out.span()).first(bytes);
   }
   /// Fills the result with what no call produces, the guard included.
-  void spoil() { std::fill(places_[at_].out.begin(), places_[at_].out.end(), -77.0F); }
+  void spoil() { std::ranges::fill(places_[at_].out.span(), -77.0F); }
   /// Whether all behind the first `bytes` is as `spoil` left it.
   [[nodiscard]] bool guard_intact(std::size_t bytes) const {
-    const auto& out = places_[at_].out;
+    const auto out = places_[at_].out.span();
     const auto first = (bytes + sizeof(float) - 1) / sizeof(float);
     return std::all_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
                        [](float f) { return f == -77.0F; });
   }
 
  private:
-  /// Elements of two pages: no two places share one.
-  static constexpr std::size_t page = 2 * 4096 / sizeof(float);
+  static constexpr std::size_t guard = 16;
   struct place {
-    std::vector<float> in;
-    std::vector<float> out;
+    aligned_floats in;
+    aligned_floats out;
   };
   std::vector<place> places_;
   std::size_t at_ = 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../bench/aligned_floats.hpp"
 #include "../bench/session.hpp"
 
 namespace bench {
@@ -82,8 +83,8 @@ class mpi_call final : public contestant {
 
  private:
   bool back_to_back_;
-  std::vector<float> in_;
-  std::vector<float> out_;
+  aligned_floats in_;
+  aligned_floats out_;
 };
 
 std::string library_version() {

@@ -1,0 +1,39 @@
+// Memory for measurements.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace bench {
+
+/// `count` floats at the begin of a page, and two pages after them that belong to nobody else. Where buffers
+/// lie decides how fast they are copied: some processors copy several times slower to a place a few bytes
+/// behind that of the source, modulo the page. So all programs that are compared have theirs alike.
+class aligned_floats {
+ public:
+  explicit aligned_floats(std::size_t count, float value = 0)
+      : count_(count), data_(static_cast<float*>(std::aligned_alloc(page, whole_pages(count)))) {
+    if (data_ == nullptr) throw std::bad_alloc{};
+    std::fill_n(data_.get(), whole_pages(count) / sizeof(float), value);
+  }
+  [[nodiscard]] float* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] std::span<float> span() const noexcept { return {data(), count_}; }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static std::size_t whole_pages(std::size_t count) noexcept {
+    return (count * sizeof(float) + page - 1) / page * page + 2 * page;
+  }
+  struct give_back {
+    void operator()(float* memory) const noexcept { std::free(memory); }
+  };
+  std::size_t count_;
+  std::unique_ptr<float[], give_back> data_;
+};
+
+}  // namespace bench
