@@ -71,9 +71,9 @@ TEST_CASE("a plan keeps to iterations and budget, and has samples in any case") 
 }
 
 TEST_CASE("policies are named as a program writes them") {
-  CHECK(bench::policy_name<chorale::barrier::dissemination>() == "dissemination");
-  CHECK(bench::policy_name<chorale::reduce::degree_k<3>>() == "degree_k<3>");
-  CHECK(bench::policy_name<chorale::allreduce::degree_k<15, chorale::broadcast::flat>>() ==
+  CHECK(chorale::type_name<chorale::barrier::dissemination>() == "dissemination");
+  CHECK(chorale::type_name<chorale::reduce::degree_k<3>>() == "degree_k<3>");
+  CHECK(chorale::type_name<chorale::allreduce::degree_k<15, chorale::broadcast::flat>>() ==
         "degree_k<15, flat>");
 }
 
