@@ -98,8 +98,15 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.qp_timeout == 14);
   CHECK(c.qp_retry == 7);
   CHECK(c.deadline == std::chrono::seconds{60});
-  CHECK(c.block_bytes == 8192);
+  CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
+  CHECK(c.zero_copy_bytes == 32768);
+  CHECK(c.registration == chorale::registration_policy::automatic);
+  CHECK(c.registration_entries == 256);
+  CHECK(c.registration_bytes == std::size_t{1} << 32);
+  CHECK(c.connections == 0);
+  CHECK(c.tuning.empty());
+  CHECK_FALSE(c.explain);
   CHECK(c.wait == wait_policy::automatic);
   CHECK_NOTHROW(c.validate());
 }
@@ -155,6 +162,11 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_DEADLINE_MS", {"0", "2147483648"}},
       {"CHORALE_BLOCK_BYTES", {"0", "192", "257", "1000", "1048640"}},
       {"CHORALE_BLOCKS", {"0", "1", "1025"}},
+      {"CHORALE_ZERO_COPY_BYTES", {"1099511627777"}},
+      {"CHORALE_REGISTRATION_ENTRIES", {"0", "16385"}},
+      {"CHORALE_REGISTRATION_BYTES", {"1099511627777"}},
+      {"CHORALE_CONNECTIONS", {"1", "65537"}},
+      {"CHORALE_EXPLAIN", {"2"}},
   };
   for (const auto& [name, values] : out_of_range) {
     for (const auto& value : values) check_refused(name, value);
@@ -163,6 +175,8 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       check_refused(name, value);
   }
   for (const char* value : {"", "AUTO", "sleep", "spin ", "1"}) check_refused("CHORALE_WAIT", value);
+  for (const char* value : {"", "AUTO", "watch", "operation ", "1"})
+    check_refused("CHORALE_REGISTRATION", value);
 }
 
 TEST_CASE("config: validate() names the field that is out of range", "[config]") {
@@ -184,6 +198,12 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
                 [](config& c) { c.block_bytes = std::numeric_limits<std::size_t>::max() / 64 * 64; });
   check_invalid("blocks", [](config& c) { c.blocks = 1; });
   check_invalid("blocks", [](config& c) { c.blocks = 1025; });
+  check_invalid("zero_copy_bytes", [](config& c) { c.zero_copy_bytes = (std::size_t{1} << 40) + 1; });
+  check_invalid("registration",
+                [](config& c) { c.registration = static_cast<chorale::registration_policy>(3); });
+  check_invalid("registration_entries", [](config& c) { c.registration_entries = 0; });
+  check_invalid("registration_bytes", [](config& c) { c.registration_bytes = (std::size_t{1} << 40) + 1; });
+  check_invalid("connections", [](config& c) { c.connections = 1; });
   check_invalid("wait", [](config& c) { c.wait = static_cast<wait_policy>(3); });
 }
 

@@ -95,9 +95,9 @@ std::vector<listing> list_all() {
 }
 
 void print_list() {
-  fmt::print("{:<14} {:<4} {:<28} {}\n", "operation", "over", "algorithm", "chosen by default");
+  fmt::print("{:<14}  {:<15}  {:<28}  {}\n", "operation", "over", "algorithm", "chosen by default");
   for (const auto& one : list_all())
-    fmt::print("{:<14} {:<4} {:<28} {}\n", one.operation, one.transport, one.algorithm,
+    fmt::print("{:<14}  {:<15}  {:<28}  {}\n", one.operation, one.transport, one.algorithm,
                one.is_default ? "yes" : "");
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -84,18 +85,20 @@ class Bench(unittest.TestCase):
 
     def listed(self):
         lines = run(BENCH, "--list").stdout.splitlines()[1:]
-        return {(line[:10].strip(), line[11:15].strip(), line[16:40].strip()) for line in lines}
+        return {tuple(re.split(r"\s{2,}", line)[:3]) for line in lines}
 
     def test_alone(self):
         told, text = self.measure(1, "--check", "--max-bytes", "16", "--floor")
         self.assertEqual(told["ranks"], 1)
         self.assertIn("floor: not measured", text)
         self.assertEqual([(row["operation"], row["bytes"]) for row in told["rows"]],
-                         [("barrier", 0)] + [(o, b) for o in ("broadcast", "reduce", "allreduce") for b in (4, 8, 16)])
+                         [("barrier", 0)] + [(o, b) for o in ("broadcast", "reduce", "allreduce", "allgather", "alltoall",
+                                                              "gather", "scatter", "reduce_scatter", "scan")
+                                             for b in (4, 8, 16)])
 
     def test_every_algorithm_on_every_transport(self):
         ranks = self.several()
-        told, _ = self.measure(ranks, "--check", "--algorithms", "--transport", "rc,ud", "--min-bytes", "20000",
+        told, _ = self.measure(ranks, "--check", "--algorithms", "--transport", "rc,rc_send_receive,ud", "--min-bytes", "20000",
                                "--max-bytes", "20000")
         self.assertEqual({(row["operation"], row["transport"], row["algorithm"]) for row in told["rows"]}, self.listed())
         for row in told["rows"]:
@@ -104,6 +107,30 @@ class Bench(unittest.TestCase):
             self.assertLessEqual(row["p10"], row["median"], row)
             self.assertLessEqual(row["median"], row["p90"], row)
             self.assertLessEqual(row["min"], row["max"], row)
+
+    def test_tuning(self):
+        ranks = self.several()
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "table.json"
+            tune = [MPIRUN, "--oversubscribe", "-n", str(ranks), BENCH, *QUICK, "allgather", "--tune", str(table)]
+            for sizes in ("8,1000", "8"):
+                done = run(*tune, "--sizes", sizes)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                rows = json.loads(table.read_text(encoding="utf-8"))["tuning"]
+                self.assertEqual([row["bytes"] for row in rows], [int(size) for size in sizes.split(",")])
+                for row in rows:
+                    self.assertEqual((row["operation"], row["transport"], row["ranks"]), ("allgather", "rc", ranks))
+                    self.assertEqual(set(row["microseconds"]), {"ring", "recursive_doubling", "bruck", "direct"})
+            best = min(rows[0]["microseconds"], key=rows[0]["microseconds"].get)
+            done = run(*tune[:4], BENCH, *QUICK, "allgather", "--sizes", "8", CHORALE_TUNING=str(table),
+                       CHORALE_EXPLAIN="1")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn(f"ranks over rc: {best}: ", done.stderr)
+            self.assertIn(str(table), done.stderr)
+
+    def test_fresh_buffers(self):
+        told, _ = self.measure(self.several(), "--fresh", "--check", "allgather", "--sizes", "65536")
+        self.assertEqual(told["rows"][0]["wrong_ranks"], 0)
 
     def test_floor(self):
         told, _ = self.measure(self.several(), "--floor", "barrier")

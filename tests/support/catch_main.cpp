@@ -1,2 +1,3 @@
+// The runner of most test programs, compiled once.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
