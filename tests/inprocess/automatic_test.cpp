@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <unistd.h>
 
@@ -56,7 +57,8 @@ TEST_CASE("whatever is chosen gives the same result", "[automatic]") {
   for (const int ranks : {1, 2, 3, 5}) {
     inprocess::run_ranks<chosen_among>(ranks, settings, [](chosen_among& comm) {
       std::uint64_t seed = 5;
-      for (const std::size_t bytes : {0, 8, 100, 1000, 3200, 20000, 102400, 300000}) {
+      for (const std::size_t bytes :
+           std::initializer_list<std::size_t>{0, 8, 100, 1000, 3200, 20000, 102400, 300000}) {
         check_allreduce<triangle>(comm, bytes / sizeof(triangle), multiply{}, ++seed);
         check_allreduce<std::uint64_t>(comm, bytes / 8, chorale::sum, ++seed, {.nonblocking = true});
         check_barrier(comm);

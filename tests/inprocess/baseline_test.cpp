@@ -18,7 +18,7 @@ TEST_CASE("every collective runs over send and receive", "[baseline]") {
     run_ranks<baseline>(size, settings(), [&](baseline& comm) {
       // Nothing, less than a block, a block and a word, several blocks, and the rendezvous of 64 KiB and
       // more.
-      for (const std::size_t count : {0, 1, 2, 2061, 9000, 16384, 50000}) {
+      for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 2061, 9000, 16384, 50000}) {
         const auto s = seed() + count;
         witness.check(comm);
         check_moves(comm, count, s);
