@@ -1,7 +1,8 @@
-// Steps of reductions in which two ranks exchange operands.
+// Steps of reductions: two ranks exchange operands, one rank combines those of all.
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 #include <chorale/core/chunks.hpp>
@@ -32,6 +33,27 @@ task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::by
       else
         op.combine_left(block, theirs.bytes());
       ++next_in;
+    }
+  }
+}
+
+/// result = ((x_0 op x_1) op x_2) ..., where x_r is one message of rank r, but `mine` for this rank: the left
+/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap.
+template <mailbox_transport Net>
+task<> fold_in_rank_order(Net& net, epoch now, std::span<const std::byte> mine, std::span<std::byte> result,
+                          reduction op) {
+  const auto take = [&](int from, std::span<const std::byte> operand) {
+    if (from != 0)
+      op.combine_left(result, operand);
+    else if (!result.empty())
+      std::memcpy(result.data(), operand.data(), result.size());
+  };
+  for (int from = 0; from < net.size(); ++from) {
+    if (from == net.rank()) {
+      take(from, mine);
+    } else {
+      auto operand = co_await net.receive(from, now);
+      take(from, operand.bytes());
     }
   }
 }

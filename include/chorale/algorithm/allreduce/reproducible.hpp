@@ -8,6 +8,7 @@
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 
 namespace chorale::allreduce {
@@ -38,17 +39,7 @@ struct reproducible {
     for (int distance = 1; distance < n; ++distance)
       co_await net.send((net.rank() + distance) % n, now, data);
     std::vector<std::byte> mine(data.begin(), data.end());
-    for (int from = 0; from < n; ++from) {
-      if (from == net.rank()) {
-        if (from != 0) op.combine_left(data, mine);
-        continue;
-      }
-      auto operand = co_await net.receive(from, now);
-      if (from == 0)
-        std::memcpy(data.data(), operand.bytes().data(), data.size());
-      else
-        op.combine_left(data, operand.bytes());
-    }
+    co_await fold_in_rank_order(net, now, mine, data, op);
   }
   template <mailbox_transport Net>
   static task<> each_its_share(Net& net, epoch now, std::span<std::byte> data, reduction op) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -34,20 +34,7 @@ struct reproducible {
       mine.assign(block.begin(), block.end());
       const auto result = out.subspan(at, mine.size());
       at += mine.size();
-      for (int from = 0; from < net.size(); ++from) {
-        if (from == root) {
-          if (from == 0)
-            std::memmove(result.data(), mine.data(), mine.size());
-          else
-            op.combine_left(result, mine);
-          continue;
-        }
-        auto operand = co_await net.receive(from, now);
-        if (from == 0)
-          std::memcpy(result.data(), operand.bytes().data(), result.size());
-        else
-          op.combine_left(result, operand.bytes());
-      }
+      co_await fold_in_rank_order(net, now, mine, result, op);
     }
   }
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -37,20 +37,7 @@ struct direct {
       if (at >= mine.size()) continue;
       const auto own = mine.subspan(at, std::min(step, mine.size() - at));
       const auto result = out.subspan(at, own.size());
-      for (int from = 0; from < net.size(); ++from) {
-        if (from == net.rank()) {
-          if (from == 0)
-            std::memcpy(result.data(), own.data(), own.size());
-          else
-            op.combine_left(result, own);
-          continue;
-        }
-        auto operand = co_await net.receive(from, now);
-        if (from == 0)
-          std::memcpy(result.data(), operand.bytes().data(), result.size());
-        else
-          op.combine_left(result, operand.bytes());
-      }
+      co_await fold_in_rank_order(net, now, own, result, op);
     }
   }
 };
