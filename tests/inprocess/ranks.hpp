@@ -16,20 +16,11 @@
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/communicator.hpp>
 
+#include "../support/instrumented.hpp"
+
 namespace inprocess {
 
-/// True where a sanitizer makes everything many times slower: then the largest sizes are left out.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool instrumented = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-inline constexpr bool instrumented = true;
-#else
-inline constexpr bool instrumented = false;
-#endif
-#else
-inline constexpr bool instrumented = false;
-#endif
+using support::instrumented;
 
 inline chorale::config settings() {
   chorale::config c;

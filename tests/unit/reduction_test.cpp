@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -42,14 +42,14 @@ std::vector<T> combined(const reduction& op, const std::vector<T>& a, const std:
   std::vector<std::byte> x(misalignment + a.size() * sizeof(T)), y(misalignment + b.size() * sizeof(T));
   const auto mine = std::span{x}.subspan(misalignment);
   const auto other = std::span{y}.subspan(misalignment);
-  std::memcpy(mine.data(), a.data(), mine.size());
-  std::memcpy(other.data(), b.data(), other.size());
+  std::ranges::copy(std::as_bytes(std::span{a}), mine.begin());
+  std::ranges::copy(std::as_bytes(std::span{b}), other.begin());
   if (left)
     op.combine_left(mine, other);
   else
     op.combine_right(other, mine);
   std::vector<T> result(a.size());
-  std::memcpy(result.data(), mine.data(), mine.size());
+  std::ranges::copy(mine, std::as_writable_bytes(std::span{result}).begin());
   return result;
 }
 
