@@ -89,6 +89,17 @@ config config::from_environment() {
   if (c.connections == 1) reject("CHORALE_CONNECTIONS", "1");
   if (const char* text = std::getenv("CHORALE_TUNING")) c.tuning = text;
   read("CHORALE_EXPLAIN", c.explain, 0, 1);
+  if (const char* text = std::getenv("CHORALE_SERVICE")) {
+    const std::string_view value{text};
+    if (value == "event")
+      c.service = service_policy::event;
+    else if (value == "polling")
+      c.service = service_policy::polling;
+    else if (value == "off")
+      c.service = service_policy::off;
+    else
+      reject("CHORALE_SERVICE", value);
+  }
   if (const char* text = std::getenv("CHORALE_WAIT")) {
     const std::string_view value{text};
     if (value == "auto")
@@ -133,6 +144,8 @@ void config::validate() const {
   require(registration_bytes <= static_cast<std::size_t>(most_bytes), "registration_bytes",
           registration_bytes, "0 to 2^40");
   require(connections != 1 && connections <= 65536, "connections", connections, "0, or 2 to 65536");
+  require(service >= service_policy::event && service <= service_policy::off, "service",
+          static_cast<int>(service), "service_policy::event, polling or off");
   require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
           static_cast<int>(wait), "wait_policy::automatic, spin or yield");
 }
@@ -167,6 +180,9 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_EXPLAIN", "0 or 1", "1: rank 0 says which algorithms it chooses and why, default 0"},
       {"CHORALE_RANKS", "1 and up",
        "number of ranks that must be there; another number is an error; unset: any"},
+      {"CHORALE_SERVICE", "event, polling or off",
+       "who answers datagrams while the rank computes: a thread that sleeps or one that polls; default "
+       "event"},
       {"CHORALE_WAIT", "auto, spin or yield",
        "how to wait, default auto: spin if each local rank has a core, else yield"},
       {"CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",

@@ -18,7 +18,7 @@ datagram_port::datagram_port(const verbs::device& device, const verbs::protectio
   options_.sends = std::min(options_.sends, limit);
   buffer_.emplace(domain, (options_.receives + options_.sends) * slot_bytes(), IBV_ACCESS_LOCAL_WRITE);
   send_cq_.emplace(device, static_cast<int>(options_.sends));
-  receive_cq_.emplace(device, static_cast<int>(options_.receives));
+  receive_cq_.emplace(device, static_cast<int>(options_.receives), options_.channel);
   verbs::queue_pair_options q;
   q.type = IBV_QPT_UD;
   q.send = &*send_cq_;
@@ -26,7 +26,11 @@ datagram_port::datagram_port(const verbs::device& device, const verbs::protectio
   q.send_depth = options_.sends;
   q.recv_depth = options_.receives;
   qp_.emplace(domain, q);
-  qp_->to_init({.port = port.number, .pkey_index = options_.pkey_index, .access = 0, .qkey = options_.qkey});
+}
+
+void datagram_port::open(std::uint32_t qkey) {
+  qkey_ = qkey;
+  qp_->to_init({.port = port_.number, .pkey_index = options_.pkey_index, .access = 0, .qkey = qkey});
   for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
   qp_->to_ready_to_receive();
   qp_->to_ready_to_send(0);
@@ -68,7 +72,7 @@ void datagram_port::drain(steady::duration patience) {
   for (reap(); completed_ < sent_ && steady::now() < give_up; reap()) sched_yield();
 }
 
-bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts) {
+bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited) {
   std::size_t bytes = 0;
   for (const auto part : parts) bytes += part.size();
   if (bytes > options_.payload_bytes) {
@@ -92,10 +96,10 @@ bool datagram_port::send(int rank, std::initializer_list<std::span<const std::by
   request.sg_list = &source;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_SIGNALED;
+  request.send_flags = IBV_SEND_SIGNALED | (solicited ? IBV_SEND_SOLICITED : 0U);
   request.wr.ud.ah = to.path->native();
   request.wr.ud.remote_qpn = to.qp_number;
-  request.wr.ud.remote_qkey = options_.qkey;
+  request.wr.ud.remote_qkey = qkey_;
   qp_->post_send(request);
   ++sent_;
   return true;

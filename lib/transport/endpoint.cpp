@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,25 @@ std::uint64_t hash_text(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325ULL;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return h;
+}
+
+/// Datagrams that wait for the rank's own thread; more than these are lost, as they may be anywhere.
+constexpr std::size_t most_kept = 256;
+
+/// Murmur3's finaliser: a bijection, each bit of whose result depends on all bits of `x`.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
+  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
+  return x ^ x >> 33;
+}
+
+std::uint64_t unguessable() {
+  std::uint64_t word = 0;
+  if (getentropy(&word, sizeof word) != 0)
+    throw error(errc::unsupported,
+                "getentropy() gives no random bytes for the group's secret: a kernel older "
+                "than 3.17, or a sandbox that forbids getrandom(2)");
+  return word;
 }
 
 }  // namespace
@@ -43,14 +63,16 @@ endpoint::endpoint(const group_view& group, const config& settings, std::string_
   device_.emplace(verbs::device::open(chosen_.device));
   domain_.emplace(*device_);
   local_ = verbs::query_local_port(*device_, chosen_.port, chosen_.gid_index, settings_.service_level);
+  channel_.emplace(*device_);
   auto o = port;
   o.pkey_index = settings_.pkey_index;
-  o.qkey = static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU;
+  o.channel = &*channel_;
   o.payload_bytes = std::min(o.payload_bytes, static_cast<std::size_t>(chosen_.mtu_bytes));
   port_.emplace(*device_, *domain_, local_, o);
   departed_.assign(static_cast<std::size_t>(size_), false);
   answers_.resize(static_cast<std::size_t>(size_));
   exchange_cards(group, transport);
+  port_->open(static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU);
 }
 
 endpoint::~endpoint() = default;
@@ -65,6 +87,7 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
   mine.version = card::binary_interface;
   mine.qp_number = port_->number();
   mine.address = local_.address;
+  mine.nonce = unguessable();
   mine.block_bytes = settings_.block_bytes;
   mine.blocks = settings_.blocks;
   mine.zero_copy_bytes = settings_.zero_copy_bytes;
@@ -90,6 +113,7 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
           {r});
     }
     card_fits(r, theirs, mine);
+    job_ = mixed(job_ ^ theirs.nonce);
     addresses_.push_back(theirs.address);
     hosts_.push_back(theirs.host.text());
     port_->add_peer(theirs.address, theirs.qp_number);
@@ -149,14 +173,15 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
 }
 
 bool endpoint::send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
-                             std::span<const std::byte> more) {
+                             std::span<const std::byte> more, bool solicited) {
   const datagram_header head{datagram_header::expected_magic,
                              kind,
                              0,
                              job_,
                              rank_,
                              static_cast<std::uint32_t>(body.size() + more.size())};
-  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more});
+  const std::lock_guard hold{lock_};
+  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more}, solicited);
 }
 
 void endpoint::insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body) {
@@ -186,7 +211,7 @@ void endpoint::broadcast_datagram(std::uint16_t kind, std::span<const std::byte>
 void endpoint::take_datagram(std::span<const std::byte> datagram) {
   // Anything that is not from this job is none of our business.
   const auto read = read_datagram(datagram, job_, size_);
-  if (!read) return;
+  if (!read) return refuse_datagram();
   const auto [from, kind, body] = *read;
   switch (static_cast<datagram_kind>(kind)) {
     case datagram_kind::question: {
@@ -214,6 +239,42 @@ void endpoint::take_datagram(std::span<const std::byte> datagram) {
   }
 }
 
+std::size_t endpoint::datagram_room() const noexcept {
+  return port_->payload_bytes() - sizeof(datagram_header);
+}
+
+void endpoint::read_datagrams() {
+  const std::lock_guard hold{lock_};
+  if (service_failure_) std::rethrow_exception(std::exchange(service_failure_, nullptr));
+  for (const auto& d : std::exchange(kept_datagrams_, {})) take_datagram(d);
+  port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
+}
+
+void endpoint::start_service() {
+  if (service_ || settings_.service == service_policy::off) return;
+  lock_.share();
+  service_.emplace(*channel_, lock_, settings_.service,
+                   service::work{[this] { port_->arm(); }, [this] { serve(); }});
+}
+
+void endpoint::serve() noexcept {
+  try {
+    port_->poll([this](std::span<const std::byte> d) { keep_datagram(d); });
+    on_service();
+  } catch (...) {
+    service_failure_ = std::current_exception();
+  }
+}
+
+void endpoint::keep_datagram(std::span<const std::byte> datagram) {
+  const auto read = read_datagram(datagram, job_, size_);
+  if (!read) return refuse_datagram();
+  if (read->kind >= static_cast<std::uint16_t>(datagram_kind::first_served))
+    on_datagram(read->source, read->kind, read->body);
+  else if (kept_datagrams_.size() < most_kept)
+    kept_datagrams_.emplace_back(datagram.begin(), datagram.end());
+}
+
 void endpoint::progress() {
   read_datagrams();
   on_progress();
@@ -227,6 +288,7 @@ epoch endpoint::current() const noexcept {
 void endpoint::say_goodbye() noexcept {
   try {
     broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), {});
+    const std::lock_guard hold{lock_};
     port_->drain(std::chrono::milliseconds{500});
   } catch (...) {
     // A farewell that cannot be sent changes nothing: the peers then see silence.

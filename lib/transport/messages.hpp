@@ -22,7 +22,7 @@ struct datagram_header {
   std::uint32_t magic;
   std::uint16_t kind;
   std::uint16_t reserved;
-  std::uint64_t job;
+  std::uint64_t job;  ///< the group's secret: who does not know it is not listened to
   std::int32_t source;
   std::uint32_t bytes;
 };
@@ -34,6 +34,8 @@ enum class datagram_kind : std::uint16_t {
   notice = 3,    ///< a failure_notice: the communicator failed at the sender
   goodbye = 4,   ///< the sender destroys its communicator.  Empty.
   first_of_transport = 16,
+  /// From here on: what a service thread may handle while the rank's own thread is elsewhere.
+  first_served = 64,
 };
 
 /// Why the communicator failed, as the first rank that saw it says it. Only as much of the text is sent as
@@ -52,10 +54,11 @@ static_assert(std::is_trivially_copyable_v<failure_notice> &&
 
 /// What a rank tells all others of itself before they can talk.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 2;
+  static constexpr std::uint32_t binary_interface = 3;
   std::uint32_t version;
   std::uint32_t qp_number;
   verbs::endpoint_address address;
+  std::uint64_t nonce;  ///< random; what all ranks contribute makes the group's secret
   std::uint64_t block_bytes;
   std::uint64_t zero_copy_bytes;
   std::uint64_t tuning;  ///< fingerprint of the table

@@ -25,6 +25,13 @@ enum class registration_policy {
   per_operation,  ///< for the operation only
 };
 
+/// Who answers the datagrams of peers while a rank computes, on transports that need an answer.
+enum class service_policy {
+  event,    ///< a thread that sleeps until it is asked
+  polling,  ///< a thread that looks all the time: quicker, and takes a core
+  off,      ///< nobody: peers wait until the rank makes its next call
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables.
 struct config {
@@ -72,6 +79,8 @@ struct config {
   std::string tuning;
   /// `CHORALE_EXPLAIN`: 0 or 1; with 1 rank 0 says on standard error which algorithms it chooses and why.
   bool explain = false;
+  /// `CHORALE_SERVICE`: `event`, `polling` or `off`.
+  service_policy service = service_policy::event;
   /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
   wait_policy wait = wait_policy::automatic;
 

@@ -13,6 +13,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
+#include <chorale/verbs/completion_channel.hpp>
 #include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
@@ -30,11 +31,15 @@ class datagram_port {
     std::uint32_t receives = 256;      ///< datagrams that may wait here unread
     std::uint32_t sends = 64;          ///< datagrams that may be under way
     std::uint16_t pkey_index = 0;
-    std::uint32_t qkey = 0;  ///< the same on all ranks of a job; top bit 0
+    /// Where datagrams that were sent as solicited raise an event, if the port is armed; none: nowhere.
+    verbs::completion_channel* channel = nullptr;
   };
 
   datagram_port(const verbs::device& device, const verbs::protection_domain& domain,
                 const verbs::local_port& port, const options& o);
+
+  /// Begins to send and receive. `qkey` is the same on all ranks of a job; top bit 0.
+  void open(std::uint32_t qkey);
 
   [[nodiscard]] std::uint32_t number() const noexcept { return qp_->number(); }
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return options_.payload_bytes; }
@@ -42,9 +47,13 @@ class datagram_port {
   /// Makes the next rank (from 0) known; its path is resolved at the first send.
   void add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number);
 
-  /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. False if the send
-  /// queue is full: try again later. @throws error if the queue pair is broken or the datagram too large.
-  bool send(int rank, std::initializer_list<std::span<const std::byte>> parts);
+  /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. A `solicited` one
+  /// wakes who waits for an event at the receiver. False if the send queue is full: try again later. @throws
+  /// error if the queue pair is broken or the datagram too large.
+  bool send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited = false);
+
+  /// The next solicited datagram raises an event in the channel.
+  void arm() { receive_cq_->request_notification(true); }
 
   /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
   /// what waits in it along.
@@ -86,6 +95,7 @@ class datagram_port {
   const verbs::protection_domain* domain_;
   verbs::local_port port_;
   options options_;
+  std::uint32_t qkey_ = 0;
   // Declared so that the queue pair goes first, then its queues and its memory.
   std::deque<peer> peers_;
   std::optional<verbs::registered_buffer> buffer_;

@@ -1,6 +1,7 @@
 // What every transport has: a device, a way to reach all ranks by datagram, and waiting that never hangs.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -21,6 +22,7 @@
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/verbs/selection.hpp>
 
@@ -66,8 +68,14 @@ class endpoint {
   /// How the group came to be, e.g. "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
 
-  /// A number that all ranks of this group have and no other group.
+  /// A number that all ranks of this group have, and nobody else can guess.
   [[nodiscard]] std::uint64_t job() const noexcept { return job_; }
+
+  /// Datagrams that came and were not of this group, or not as a rank of it would write them: they were
+  /// thrown away.
+  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept {
+    return refused_.load(std::memory_order_relaxed);
+  }
 
   /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed.
   epoch begin(const call& c) {
@@ -87,8 +95,8 @@ class endpoint {
   }
   /// The call that this rank is in, or was in last: for what goes on beside the calls.
   [[nodiscard]] epoch current() const noexcept;
-  /// The rare half of a wait that concerns no single peer: what came by datagram, failures that others report,
-  /// other calls of this thread. @throws error if a failure was reported or a peer is lost.
+  /// The rare half of a wait that concerns no single peer: what came by datagram, failures that others
+  /// report, other calls of this thread. @throws error if a failure was reported or a peer is lost.
   void look_around();
 
   /// Blocking calls wait inside an await; nonblocking ones park there.
@@ -179,16 +187,21 @@ class endpoint {
            const datagram_port::options& port);
   virtual ~endpoint();
 
+  /// A datagram that is not as its sender should have written it.
+  void refuse_datagram() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   /// A datagram of a kind of the transport's own (from 16).
   virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
   /// Looks after the transport's own completions. @throws error if a peer is lost.
   virtual void on_progress() = 0;
+  /// Looks after what is the transport's own on the service thread, with the lock held, when datagrams of
+  /// served kinds have been handed to `on_datagram`.
+  virtual void on_service() {}
   /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
   virtual void probe(int peer, epoch now) { ask(peer, now); }
 
   /// One datagram of `body` and `more`; false if the send queue is full.
   bool send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
-                     std::span<const std::byte> more = {});
+                     std::span<const std::byte> more = {}, bool solicited = false);
   /// The same, patiently: tries for at most 100 ms.
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
   /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
@@ -217,10 +230,16 @@ class endpoint {
     return addresses_[static_cast<std::size_t>(peer)];
   }
   [[nodiscard]] std::size_t datagram_bytes() const noexcept { return port_->memory_bytes(); }
-  /// Reads what came by datagram and nothing else.
-  void read_datagrams() {
-    port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
-  }
+  /// Largest body of a datagram, in bytes.
+  [[nodiscard]] std::size_t datagram_room() const noexcept;
+  /// Reads what came by datagram and nothing else. Not from `on_datagram`.
+  void read_datagrams();
+  /// From now on a service thread handles datagrams of the served kinds while this rank is elsewhere; nothing
+  /// happens if config::service says off, or at a second call. What both threads touch is to be used under
+  /// `lock()`. To be stopped by the destructor of the transport before anything that it uses goes.
+  void start_service();
+  void stop_service() noexcept { service_.reset(); }
+  [[nodiscard]] service_lock& lock() noexcept { return lock_; }
 
  private:
   friend class vigil;
@@ -232,6 +251,8 @@ class endpoint {
   void check();
   [[noreturn]] void left(int peer);
   void take_datagram(std::span<const std::byte> datagram);
+  void keep_datagram(std::span<const std::byte> datagram);
+  void serve() noexcept;
   void take_notice(int from, std::span<const std::byte> body);
   void exchange_cards(const group_view& group, std::string_view transport);
   static std::size_t next_state_index() noexcept;
@@ -255,7 +276,12 @@ class endpoint {
   std::optional<verbs::device> device_;
   std::optional<verbs::protection_domain> domain_;
   verbs::local_port local_;
+  service_lock lock_;
+  std::optional<verbs::completion_channel> channel_;
   std::optional<datagram_port> port_;
+  std::vector<std::vector<std::byte>> kept_datagrams_;  ///< that the service thread left to the rank's own
+  std::exception_ptr service_failure_;
+  std::atomic<std::uint64_t> refused_{0};
   std::vector<verbs::endpoint_address> addresses_;
   std::vector<std::string> hosts_;
   std::vector<bool> departed_;
@@ -266,6 +292,7 @@ class endpoint {
   std::vector<std::optional<status_answer>> answers_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
+  std::optional<service> service_;
 };
 
 /// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)

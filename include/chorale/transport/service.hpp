@@ -1,0 +1,64 @@
+// A thread that answers the peers of a rank while the rank itself is elsewhere.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include <chorale/core/config.hpp>
+#include <chorale/verbs/completion_channel.hpp>
+
+namespace chorale::transport {
+
+/// Lock between a rank's own thread and its service thread. It costs nothing as long as there is no such
+/// thread; the owner may take it again.
+class service_lock {
+ public:
+  void lock() {
+    if (shared_) mutex_.lock();
+  }
+  bool try_lock() { return !shared_ || mutex_.try_lock(); }
+  void unlock() {
+    if (shared_) mutex_.unlock();
+  }
+  /// From now on there is a second thread. Not while the lock is held.
+  void share() noexcept { shared_ = true; }
+
+ private:
+  std::recursive_mutex mutex_;
+  bool shared_ = false;
+};
+
+/// The service thread: with service_policy::event it sleeps until a solicited datagram arrives, with polling
+/// it looks all the time. P1 section 4.3 has it for lost multicasts, P5 section 4.2 for reads. It blocks all
+/// signals, and never waits for the lock: while the rank's own thread is at work, that one answers.
+class service {
+ public:
+  struct work {
+    std::function<void()> arm;  ///< the next solicited datagram is to raise an event
+    std::function<void()>
+        serve;  ///< looks after all that has come; called with the lock held; does not throw
+  };
+  /// @throws std::system_error if there can be no thread.
+  service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w);
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+  /// Stops and joins the thread. Not with the lock held.
+  ~service();
+
+ private:
+  void run();
+  void poll_always();
+  void sleep_for_events();
+  bool serve_once();
+  bool stopped(int milliseconds) const;
+
+  verbs::completion_channel* channel_;
+  service_lock* lock_;
+  service_policy policy_;
+  work work_;
+  int stop_ = -1;  ///< eventfd
+  std::thread thread_;
+};
+
+}  // namespace chorale::transport

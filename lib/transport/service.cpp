@@ -1,0 +1,99 @@
+#include <cerrno>
+#include <csignal>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <chorale/transport/service.hpp>
+
+namespace chorale::transport {
+namespace {
+
+/// How long the service thread lets the rank's own thread work before it looks again.
+constexpr int pause_milliseconds = 1;
+
+}  // namespace
+
+service::service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w)
+    : channel_(&channel),
+      lock_(&lock),
+      policy_(policy),
+      work_(std::move(w)),
+      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (stop_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd of the service thread");
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread{[this] { run(); }};
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::close(stop_);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+service::~service() {
+  const std::uint64_t one = 1;
+  while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  thread_.join();
+  ::close(stop_);
+}
+
+bool service::stopped(int milliseconds) const {
+  pollfd place{stop_, POLLIN, 0};
+  return ::poll(&place, 1, milliseconds) > 0;
+}
+
+void service::run() {
+  if (policy_ == service_policy::polling)
+    poll_always();
+  else
+    sleep_for_events();
+}
+
+bool service::serve_once() {
+  const std::unique_lock hold{*lock_, std::try_to_lock};
+  if (!hold.owns_lock()) return false;
+  work_.serve();
+  return true;
+}
+
+void service::poll_always() {
+  while (!stopped(0)) {
+    if (!serve_once() && stopped(pause_milliseconds)) return;
+    sched_yield();
+  }
+}
+
+void service::sleep_for_events() {
+  for (;;) {
+    try {
+      work_.arm();
+    } catch (...) {
+      return;  // the queue is broken, which the rank's own thread sees at its next look
+    }
+    // What came before the queue was armed raises no event.
+    while (!serve_once()) {
+      if (stopped(pause_milliseconds)) return;
+    }
+    pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}};
+    if (::poll(places, 2, -1) < 0 && errno != EINTR) return;
+    if (places[0].revents != 0) return;
+    if (places[1].revents == 0) continue;
+    try {
+      static_cast<void>(channel_->get_event());
+    } catch (...) {
+      return;
+    }
+  }
+}
+
+}  // namespace chorale::transport
