@@ -96,7 +96,7 @@ bool datagram_port::send(int rank, std::initializer_list<std::span<const std::by
   request.sg_list = &source;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_SIGNALED | (solicited ? IBV_SEND_SOLICITED : 0U);
+  request.send_flags = IBV_SEND_SIGNALED | (solicited ? unsigned{IBV_SEND_SOLICITED} : 0U);
   request.wr.ud.ah = to.path->native();
   request.wr.ud.remote_qpn = to.qp_number;
   request.wr.ud.remote_qkey = qkey_;
