@@ -32,16 +32,18 @@ class device_block_of final : public device_block {
  public:
   device_block_of(Net& net, std::size_t bytes)
       : net_(&net), memory_(net.domain(), bytes, IBV_ACCESS_LOCAL_WRITE) {
-    if constexpr (one_sided_transport<Net>)
-      exposed_ = std::make_unique<transport::exposure>(net.expose(memory_.span()));
+    if constexpr (registers) exposed_ = std::make_unique<transport::exposure>(net.expose(memory_.span()));
   }
   ~device_block_of() override {
     exposed_.reset();
-    if constexpr (one_sided_transport<Net>) net_->forget(memory_.span());
+    if constexpr (registers) net_->forget(memory_.span());
   }
   [[nodiscard]] std::byte* data() const noexcept override { return memory_.data(); }
 
  private:
+  /// Emulated operations copy: they register nothing.
+  static constexpr bool registers = requires(Net & net) { net.registrations(); };
+
   Net* net_;
   verbs::registered_buffer memory_;
   /// Kept in use, so that the cache never gives it up.

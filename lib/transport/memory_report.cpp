@@ -50,11 +50,11 @@ memory_report connected::memory() const noexcept {
   return m;
 }
 
-memory_report ud::memory() const noexcept {
+memory_report datagrams::memory() const noexcept {
   memory_report m;
-  for (const stream& s : streams_) m.mailbox_bytes += s.ring.size();
+  m.mailbox_bytes = streams_.memory_bytes();
   m.datagram_bytes = datagram_bytes();
-  m.bytes_per_peer = layout_.total_bytes();
+  m.user_bytes = streams_.exposed_bytes();
   return m;
 }
 

@@ -38,6 +38,9 @@ class connected : public endpoint {
   struct one_sided;
   struct atomic;
 
+  /// Atomic operations of the device are atomic among themselves, but not with the processor's.
+  static constexpr bool atomics_by_device = true;
+
   /// Peers this rank is connected with.
   [[nodiscard]] int connections() const noexcept { return connections_; }
   /// Connections, and what they and the buffers cost. Takes a look at every peer.

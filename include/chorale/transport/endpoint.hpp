@@ -29,6 +29,9 @@
 namespace chorale::transport {
 
 class endpoint;
+namespace reliable {
+class streams;
+}
 
 /// The rare half of a wait: deadline, failures that others report, signs of life of the awaited peer.
 class vigil {
@@ -243,6 +246,7 @@ class endpoint {
 
  private:
   friend class vigil;
+  friend class reliable::streams;
   struct card;
 
   [[noreturn]] void throw_poisoned() const;

@@ -14,7 +14,8 @@ struct memory_report {
   std::uint64_t opened = 0;  ///< connections made so far, again or for the first time
   std::uint64_t closed = 0;  ///< ... and closed to keep within config::connections
 
-  std::size_t mailbox_bytes = 0;   ///< blocks that peers write into; registered, except those of ud
+  std::size_t mailbox_bytes =
+      0;  ///< blocks that peers write into; of ud: packets that are kept, not registered
   std::size_t staging_bytes = 0;   ///< registered: sources of messages that do not go inline
   std::size_t spare_bytes = 0;     ///< registered: kept for the next connections
   std::size_t receive_bytes = 0;   ///< registered: buffers of the shared receive queue
@@ -25,8 +26,8 @@ struct memory_report {
   std::size_t queue_bytes = 0;
   std::size_t user_bytes = 0;  ///< memory of the user that is registered
 
-  /// What one more connection costs, when it has been used in both directions; of ud one more peer that
-  /// sends.
+  /// What one more connection costs, when it has been used in both directions; nothing
+  /// over datagrams.
   std::size_t bytes_per_peer = 0;
 
   /// All of the transport's own: everything but `user_bytes`.

@@ -134,19 +134,28 @@ class remote_memory {
   template <class Ready>
   void wait(int origin, Ready&& ready) {
     guarded("wait for notifications from", origin, [&] {
-      if (ready()) return;
+      const auto there = [&] {
+        if (ready()) return true;
+        if constexpr (!Net::atomics_by_device) net_.expect(origin);
+        return ready();
+      };
+      if (there()) return;
       if (origin >= 0 && origin != net_.rank()) {
-        net_.wait(origin, net_.current(), ready);
+        net_.wait(origin, net_.current(), there);
         return;
       }
-      patiently([&] { return ready(); }, [&] { return std::string{"they have not come"}; });
+      patiently([&] { return there(); }, [&] { return std::string{"they have not come"}; });
     });
   }
   void look_around() {
-    guarded("look at", -1, [&] { net_.look_around(); });
+    guarded("look at", -1, [&] {
+      net_.look_around();
+      if constexpr (!Net::atomics_by_device) net_.expect(-1);
+    });
   }
 
  private:
+  using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
   static constexpr std::size_t word = sizeof(std::uint64_t);
   static constexpr std::size_t first_counter = 8;  ///< the lock has a cache line of its own
   static constexpr std::size_t sources = 64;
@@ -175,20 +184,22 @@ class remote_memory {
     return *loopback_;
   }
   void require_atomics() const {
-    if (net_.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
+    if (Net::atomics_by_device && net_.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
       throw error(errc::unsupported, "the device " + net_.chosen().device.name +
                                          " has no atomic operations; use put, get and notifications");
   }
   std::uint64_t add_now(int target, std::size_t offset, std::uint64_t value) {
     require_atomics();
     const remote_region& there = at(target).data;
-    if (target == net_.rank()) return own().fetch_add(there, offset, value);
+    if constexpr (Net::atomics_by_device)
+      if (target == net_.rank()) return own().fetch_add(there, offset, value);
     return finish(net_.fetch_add(there, offset, value, net_.current()));
   }
   std::uint64_t swap_now(const remote_region& there, std::size_t offset, std::uint64_t expected,
                          std::uint64_t wanted) {
     require_atomics();
-    if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
+    if constexpr (Net::atomics_by_device)
+      if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
     return finish(net_.compare_swap(there, offset, expected, wanted, net_.current()));
   }
 
@@ -247,10 +258,10 @@ class remote_memory {
   Net& net_;
   std::size_t counters_;
   verbs::registered_buffer memory_;
-  std::optional<exposure> data_;
-  std::optional<exposure> control_;
+  std::optional<held_memory> data_;
+  std::optional<held_memory> control_;
   std::vector<remote_memory_card> cards_;
-  std::vector<std::vector<exposure>> under_way_;  ///< sources of puts, by target
+  std::vector<std::vector<held_memory>> under_way_;  ///< sources of puts, by target
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> consumed_;
   std::size_t next_source_ = 0;

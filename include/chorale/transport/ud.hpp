@@ -1,73 +1,68 @@
-// Mailbox over unreliable datagrams: one queue pair for all peers, no connections.
+// Mailbox over reliable datagrams: one queue pair for all peers, no connections.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/mailbox_calls.hpp>
 #include <chorale/transport/memory_report.hpp>
+#include <chorale/transport/reliable/streams.hpp>
 
 namespace chorale::transport {
 
-/// Messages are datagrams of at most one path MTU; a receiver copies them into a small ring for each sender.
-/// A window of `config::blocks` messages a peer keeps senders from overrunning the receiver's posted buffers,
-/// so that nothing is lost on a fabric that loses nothing. Datagrams may overtake each other and come twice;
-/// on a fabric that loses some, the loss is seen by the sequence numbers and reported: this transport does
-/// not send again. It has no one-sided operations. Cost: one datagram a message, one more for each half
-/// window.  Source: P5 section 4.1 for the design.
-class ud final : public endpoint, public mailbox_calls<ud, int> {
+/// Base of the transports whose data goes by datagrams alone: an endpoint with streams to all peers.
+class datagrams : public endpoint {
+ public:
+  /// Largest payload of one message: one datagram takes it.
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return streams_.block_bytes(); }
+  [[nodiscard]] int connections() const noexcept { return 0; }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return datagram_bytes(); }
+  /// What the buffers cost; there are no connections.
+  [[nodiscard]] memory_report memory() const noexcept;
+  /// Packets, losses and repairs so far.
+  [[nodiscard]] reliable::stream_statistics statistics() const { return streams_.statistics(); }
+  [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
+
+ protected:
+  datagrams(const group_view& group, const config& settings, const char* transport);
+  ~datagrams() override;
+
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
+    streams_.on_datagram(from, kind, body);
+  }
+  void on_progress() override { streams_.progress(); }
+  void on_service() override { streams_.progress(); }
+
+ private:
+  reliable::streams streams_;
+};
+
+/// Messages are datagrams of at most one path MTU, made reliable by sequence numbers and requests to send
+/// again what is missing (P5 section 4.3). Long messages travel in such blocks, copied on both sides. It has
+/// no memory operations. Cost: one datagram a message; an acknowledgement of its own for each half window
+/// only where nothing goes the other way.  Source: P5 sections 4.1 and 4.3.
+class ud final : public datagrams, public mailbox_calls<ud, int> {
  public:
   static constexpr const char* name = "ud";
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  ud(G& group, const config& settings) : ud(view_of(group, settings), settings) {}
-  ~ud() override;
-
-  /// Largest payload of one message.
-  [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
-  [[nodiscard]] int connections() const noexcept { return 0; }
-  [[nodiscard]] std::size_t registered_bytes() const noexcept { return datagram_bytes(); }
-  /// What the buffers cost; there are no connections. Takes a look at every peer.
-  [[nodiscard]] memory_report memory() const noexcept;
+  ud(G& group, const config& settings) : datagrams(view_of(group, settings), settings, name) {}
 
  private:
   friend class mailbox_calls<ud, int>;
-  /// What lies here of one peer's messages, and what it knows of ours.
-  struct stream {
-    std::vector<std::byte> ring;     ///< blocks in the layout of a mailbox; made when the peer first sends
-    std::uint64_t signal = 0;        ///< last signal word
-    std::uint64_t arrived = 0;       ///< messages in the ring or behind
-    std::uint64_t received = 0;      ///< ... handed out
-    std::uint64_t released = 0;      ///< ... given back
-    std::uint64_t notified = 0;      ///< ... and told
-    std::uint64_t sent = 0;          ///< messages sent to the peer
-    std::uint64_t acknowledged = 0;  ///< ... that it has given back
-    steady::time_point gap_since{};  ///< since when a message has been overtaken by a later one
-  };
-
-  ud(const group_view& group, const config& settings);
-  static mailbox_layout layout_for(const config& settings, int mtu);
-
-  bool try_signal(int to, epoch now);
-  bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  bool try_signal(int to, epoch now) { return packets().try_signal(to, now); }
+  bool try_signalled(int from, epoch now) { return packets().try_signalled(from, now); }
+  bool try_send(int to, epoch now, std::span<const std::byte> bytes) {
+    return packets().try_send(to, now, bytes);
+  }
+  bool try_receive(int from, epoch now, std::span<const std::byte>& message) {
+    return packets().try_receive(from, now, message);
+  }
   [[nodiscard]] static int sender(int from) noexcept { return from; }
-  void release(int from) noexcept;
-  void notify(int from) noexcept;
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
-  void on_progress() override;
-  void store(stream& s, std::span<const std::byte> body);
-
-  mailbox_layout layout_;
-  std::vector<stream> streams_;
-  std::vector<int> notifications_due_;
+  void release(int from) noexcept { packets().release(from); }
 };
 
 }  // namespace chorale::transport

@@ -1,0 +1,72 @@
+// How long to wait, and how much to send ahead: both learnt from what comes back.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include <chorale/core/clock.hpp>
+
+namespace chorale::transport::reliable {
+
+/// Smoothed round trip and its deviation (Jacobson's), and the timeout that follows. Not thread-safe.
+class round_trip {
+ public:
+  /// `least`: no timeout is shorter; a rank that shares its core answers only when it has it.
+  explicit round_trip(steady::duration least) noexcept : least_(least), smoothed_(2 * least) {}
+
+  /// A packet was answered after `taken`. Not for packets that were sent twice (Karn's rule).
+  void sample(steady::duration taken) noexcept {
+    if (first_) {
+      first_ = false;
+      smoothed_ = taken;
+      deviation_ = taken / 2;
+      return;
+    }
+    const auto error = taken - smoothed_;
+    smoothed_ += error / 8;
+    deviation_ += ((error < steady::duration::zero() ? -error : error) - deviation_) / 4;
+  }
+  [[nodiscard]] steady::duration smoothed() const noexcept { return smoothed_; }
+  /// Time after which silence means loss; doubled with each of `failures` in a row.
+  [[nodiscard]] steady::duration timeout(unsigned failures = 0) const noexcept {
+    const auto once = std::clamp<steady::duration>(smoothed_ + 4 * deviation_, least_, longest);
+    return std::min<steady::duration>(once * (1U << std::min(failures, 8U)), longest);
+  }
+
+  static constexpr std::chrono::milliseconds longest{64};
+
+ private:
+  steady::duration least_;
+  steady::duration smoothed_;
+  steady::duration deviation_{};
+  bool first_ = true;
+};
+
+/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss.
+class send_allowance {
+ public:
+  /// `most`: what the receiver is sure to have buffers for.
+  explicit send_allowance(std::uint32_t most) noexcept : most_(most), now_(most) {}
+
+  [[nodiscard]] std::uint32_t packets() const noexcept { return now_; }
+  void on_arrival(std::uint32_t packets) noexcept {
+    if (now_ == most_) return;
+    arrived_ += packets;
+    if (arrived_ < now_) return;
+    arrived_ = 0;
+    ++now_;
+  }
+  void on_loss() noexcept {
+    now_ = std::max(least, now_ / 2);
+    arrived_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t least = 2;
+  std::uint32_t most_;
+  std::uint32_t now_;
+  std::uint32_t arrived_ = 0;
+};
+
+}  // namespace chorale::transport::reliable

@@ -1,0 +1,203 @@
+// Streams: loss, and what is done about it.
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stream.hpp"
+
+namespace chorale::transport::reliable {
+namespace {
+
+/// Questions without an answer before a silent peer may count as dead; the silence must also have lasted a
+/// quarter of the deadline, since a machine may be slow.
+constexpr unsigned patience = 8;
+constexpr int deadline_parts = 4;
+
+/// Who has not looked for so long begins to wait anew: it was stopped itself, or did something else.
+constexpr std::chrono::milliseconds longest_pause{500};
+
+constexpr std::chrono::seconds longest_linger{2};
+constexpr std::chrono::microseconds linger_nap{50};
+
+}  // namespace
+
+void streams::report(stream& s, resend what, bool solicited, std::uint64_t& counter) {
+  report_body b{};
+  b.held = s.in.held();
+  b.signal = s.signal_newest;
+  b.acknowledged = s.in.expected();
+  b.released = static_cast<std::uint32_t>(s.released);
+  b.wanted = static_cast<std::uint32_t>(what);
+  b.refused = s.has_refused ? 1 : 0;
+  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::report), wire(b), {}, solicited))
+    return;
+  s.told = s.released;
+  ++counter;
+}
+
+void streams::ask(stream& s, bool solicited) {
+  const question_body b{s.signal_sent, s.out.unsent(), 0};
+  if (owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::question), wire(b), {},
+                            solicited))
+    ++counts_.questions;
+}
+
+void streams::on_question(stream& s, const question_body& b) {
+  const bool newer_signal = b.signal != s.signal_newest && reached(b.signal, s.signal_newest);
+  const bool behind = distance(s.in.expected(), b.next) > 0 || newer_signal;
+  report(s, behind ? resend::everything : resend::nothing, false,
+         behind ? counts_.resend_requests : counts_.answers);
+}
+
+void streams::on_report(stream& s, const report_body& b) {
+  acknowledged(s, b.acknowledged, b.released, b.refused != 0);
+  if (b.signal == s.signal_sent) s.signal_confirmed = true;
+  const auto wanted = static_cast<resend>(b.wanted);
+  if (wanted != resend::holes && wanted != resend::everything) return;
+  const auto now = steady::now();
+  // What has just been sent may still be on its way.
+  const auto young = s.clock.smoothed() / 2;
+  bool resent = false;
+  if (b.acknowledged == s.out.oldest()) {
+    s.out.for_missing(b.held, wanted == resend::everything,
+                      [&](sequence number, const send_window::entry& e) {
+                        if (now - e.sent_at >= young && transmit(s, number, false)) resent = true;
+                      });
+  }
+  if (resent) s.allowance.on_loss();
+  if (wanted != resend::everything) return;
+  const bool newer_signal = b.signal != s.signal_sent && reached(s.signal_sent, b.signal);
+  if (newer_signal && now - s.signal_when >= young) resent = resend_signal(s) || resent;
+  // Who asks wants to know at least that this rank is alive.
+  if (!resent) report(s, resend::nothing, false, counts_.answers);
+}
+
+bool streams::resend_signal(stream& s) {
+  const signal_body b{s.signal_sent, s.signal_after, s.in.expected(), static_cast<std::uint32_t>(s.released),
+                      s.has_refused ? 1U : 0U};
+  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
+  s.signal_when = steady::now();
+  ++counts_.resent;
+  return true;
+}
+
+void streams::require_life(stream& s, steady::time_point since, unsigned unanswered) {
+  if (unanswered < patience || owner_->settings().service == service_policy::off) return;
+  const auto silence = steady::now() - std::max(s.heard_at, since);
+  const auto longest = owner_->settings().deadline / deadline_parts;
+  if (silence < longest) return;
+  owner_->lost(s.peer, fmt::format("it has not answered for {} ms: it is dead, stopped or cut off",
+                                   std::chrono::duration_cast<std::chrono::milliseconds>(silence).count()));
+}
+
+void streams::waits(stream& s) {
+  require_sound(s);
+  pump(s);
+  const auto now = steady::now();
+  const bool goes_on = s.waits_since != steady::time_point{} && now - s.looked_at < longest_pause;
+  s.looked_at = now;
+  if (!goes_on) {
+    s.waits_since = now;
+    s.requests = 0;
+    s.next_request = now + s.clock.timeout();
+    return;
+  }
+  if (s.hole_since != steady::time_point{} && !s.hole_reported && now - s.hole_since > s.clock.smoothed()) {
+    s.hole_reported = true;
+    report(s, resend::holes, true, counts_.resend_requests);
+  }
+  if (now < s.next_request) return;
+  require_life(s, s.waits_since, s.requests);
+  report(s, resend::everything, true, counts_.resend_requests);
+  s.next_request = now + s.clock.timeout(++s.requests);
+}
+
+void streams::expect(int from) {
+  const std::lock_guard hold{owner_->lock()};
+  owner_->read_datagrams();
+  for (const auto& s : streams_)
+    if (s->peer != owner_->rank() && (from < 0 ? !owner_->departed(s->peer) : s->peer == from)) waits(*s);
+}
+
+void streams::waited(stream& s) noexcept {
+  s.waits_since = {};
+}
+
+void streams::press(stream& s) {
+  const auto press_one = [this](stream& one) {
+    pump(one);
+    const auto now = steady::now();
+    const bool goes_on = one.next_question != steady::time_point{} && now - one.pressed_at < longest_pause;
+    one.pressed_at = now;
+    if (!goes_on) {
+      one.questions = 0;
+      one.next_question = now + one.clock.timeout();
+      return;
+    }
+    if (now < one.next_question) return;
+    if (one.questions == 0) one.asked_since = now;
+    require_life(one, one.asked_since, one.questions);
+    ask(one, true);
+    one.next_question = now + one.clock.timeout(++one.questions);
+  };
+  press_one(s);
+  if (pool_.has_room()) return;
+  // The blocks are with other streams.
+  for (const auto& other : streams_)
+    if (other->peer != s.peer && other->out.outstanding() != 0) press_one(*other);
+}
+
+void streams::lag(stream& s) {
+  if (std::exchange(s.lags, true)) return;
+  lagging_.push_back(s.peer);
+}
+
+void streams::progress() {
+  const std::lock_guard hold{owner_->lock()};
+  if (lagging_.empty()) return;
+  for (const int peer : std::exchange(lagging_, {})) {
+    stream& s = at(peer);
+    s.lags = false;
+    pump(s);
+    send_replies(s);
+    // Who waits for room in an answer is not asked for by anybody else.
+    if (!s.replies.empty()) press(s);
+  }
+}
+
+bool streams::is_unconfirmed(stream& s) const noexcept {
+  return !owner_->departed(s.peer) && s.broken.empty() && (s.out.outstanding() != 0 || !s.signal_confirmed);
+}
+
+void streams::close() noexcept {
+  try {
+    const auto give_up =
+        steady::now() + std::min<steady::duration>(owner_->settings().deadline, longest_linger);
+    for (const auto& s : streams_) s->next_question = {};
+    for (bool all_there = owner_->failure_.has_value(); !all_there && steady::now() < give_up;) {
+      all_there = true;
+      {
+        const std::lock_guard hold{owner_->lock()};
+        owner_->read_datagrams();
+        for (const auto& s : streams_) {
+          if (!is_unconfirmed(*s)) continue;
+          all_there = false;
+          pump(*s);
+          if (const auto now = steady::now(); now >= s->next_question) {
+            ask(*s, true);
+            s->next_question = now + s->clock.timeout(s->questions++);
+          }
+        }
+      }
+      if (!all_there) std::this_thread::sleep_for(linger_nap);
+    }
+  } catch (...) {
+    // What cannot be sent is seen by the peers as silence.
+  }
+  owner_->stop_service();
+}
+
+}  // namespace chorale::transport::reliable

@@ -1,0 +1,189 @@
+// Transports over reliable datagrams: every collective, windows, and what is their own: repair and service.
+// Meson runs them on the immediate engine and on the deferred one with losses, duplicates and seeds.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
+
+#include "../support/windows.hpp"
+#include "all_calls.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::transport::ud;
+using chorale::transport::ud_rdma;
+using emulated = chorale::communicator<ud_rdma>;
+
+namespace {
+
+/// Waits for what another thread does; false if it does not come.
+template <class Ready>
+bool comes(Ready&& ready) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{instrumented ? 120 : 60};
+  while (!ready()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+  }
+  return true;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every collective runs over datagrams", "[datagrams]", standard<ud>, standard<ud_rdma>,
+                   halving<ud_rdma>, degree_3<ud_rdma>) {
+  for (const int size : {1, 2, 3, 4, 5, 7, 8}) {
+    barrier_witness witness{size};
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
+      // Nothing, less than a block, a block and a word, several blocks, and what is put.
+      for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 1007, 9000, 16384}) {
+        const auto s = seed() + count;
+        witness.check(comm);
+        check_moves(comm, count, s);
+        check_reductions(comm, count, s);
+        witness.check(comm);
+      }
+    });
+  }
+}
+
+TEST_CASE("everything is put, in small blocks, and few of them", "[datagrams]") {
+  auto c = settings();
+  c.block_bytes = 256;
+  c.blocks = 2;
+  c.zero_copy_bytes = 1;
+  barrier_witness witness{4};
+  run_ranks<emulated>(4, c, [&](emulated& comm) {
+    for (std::size_t count = 0; count < 300; count += 23) {
+      check_moves(comm, count, seed() + count);
+      check_reductions(comm, count, seed() + count);
+      witness.check(comm);
+    }
+  });
+}
+
+TEST_CASE("windows over datagrams", "[datagrams]") {
+  for (const int size : {1, 2, 3, 4, 7})
+    run_ranks<emulated>(size, settings(),
+                        [](auto& comm) { windows::all_checks(comm, seed(), instrumented ? 1 : 2); });
+}
+
+TEST_CASE("barriers are not acknowledged", "[datagrams]") {
+  run_ranks<chorale::communicator<ud_rdma, chorale::barrier::dissemination>>(5, settings(), [](auto& comm) {
+    for (int i = 0; i < 200; ++i) comm.barrier();
+    const auto s = comm.transport().statistics();
+    using windows::expect;
+    expect(s.packets == 0 && s.acknowledgements == 0, std::to_string(s.packets) + " packets and " +
+                                                          std::to_string(s.acknowledgements) +
+                                                          " acknowledgements in barriers");
+    // ceil(log2 5) rounds each.
+    expect(s.signals == 600, std::to_string(s.signals) + " signals for 200 barriers of 5 ranks");
+  });
+}
+
+TEST_CASE("a rank that computes is read, and sends again what was lost", "[datagrams]") {
+  std::atomic<int> done{0};
+  constexpr int size = 4;
+  run_ranks<emulated>(size, settings(), [&](emulated& comm) {
+    std::vector<std::uint64_t> memory(5000, static_cast<std::uint64_t>(comm.rank()));
+    chorale::window w{comm, std::span{memory}};
+    comm.barrier();
+    if (comm.rank() == 0) {
+      // It makes no call until the others have read from it, written to it and counted there.
+      if (!comes([&] { return done == size - 1; }))
+        throw std::runtime_error("nobody answered for a rank that computes");
+    } else {
+      std::vector<std::uint64_t> seen(4000, 99);
+      w.get(0, 1000, std::span{seen});
+      for (const auto v : seen) windows::expect(v == 0, "a read of a rank that computes is wrong");
+      for (int i = 0; i < 20; ++i)
+        w.accumulate(0, 0, std::span<const std::uint64_t>{seen}.first(1), chorale::sum);
+      const std::uint64_t one = 1;
+      for (int i = 0; i < 20; ++i) w.accumulate(0, 1, std::span{&one, 1}, chorale::sum);
+      const std::vector<std::uint64_t> mine(300, static_cast<std::uint64_t>(comm.rank()));
+      w.put(0, 100 + 300 * static_cast<std::size_t>(comm.rank()), std::span<const std::uint64_t>{mine});
+      w.flush(0);
+      ++done;
+    }
+    w.fence();
+    if (comm.rank() == 0) {
+      windows::expect(memory[1] == 20 * (size - 1),
+                      "additions were lost or came twice: " + std::to_string(memory[1]));
+      for (int r = 1; r < size; ++r)
+        for (std::size_t i = 0; i < 300; ++i)
+          windows::expect(
+              memory[100 + 300 * static_cast<std::size_t>(r) + i] == static_cast<std::uint64_t>(r),
+              "a write was lost");
+    }
+  });
+}
+
+TEST_CASE("a broadcast reaches all though its root computes at once", "[datagrams]") {
+  constexpr int size = 5;
+  for (int round = 0; round < 10; ++round) {
+    std::atomic<int> received{0};
+    run_ranks<standard<ud>>(size, settings(), [&](auto& comm) {
+      word value = comm.rank() == 0 ? 4711U + static_cast<word>(round) : 0;
+      comm.broadcast(std::span{&value, 1}, 0);
+      windows::expect(value == 4711U + static_cast<word>(round), "a broadcast is wrong");
+      if (comm.rank() != 0)
+        ++received;
+      else if (!comes([&] { return received == size - 1; }))
+        throw std::runtime_error("what was lost was not sent again by a root that computes");
+    });
+  }
+}
+
+TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[datagrams]") {
+  const auto attempts = std::initializer_list<const char*>{"bounds", "key", "concealed"};
+  for (const std::string attempt : attempts) {
+    std::atomic<int> refused{0};
+    std::vector<std::byte> victim(20'000, std::byte{7});
+    auto c = settings();
+    run_ranks<emulated>(2, c, [&](emulated& comm) {
+      auto& net = comm.transport();
+      chorale::remote_region region;
+      {
+        const auto exposed = net.expose(std::span{victim}.subspan(4000, 8000));
+        if (comm.rank() == 1) region = exposed.region();
+        comm.broadcast(std::as_writable_bytes(std::span{&region, 1}), 1);
+        if (attempt != "concealed") comm.barrier();
+        if (comm.rank() == 1 && attempt != "concealed") {
+          try {
+            comm.barrier();
+          } catch (const chorale::error&) {
+          }
+        }
+      }
+      if (attempt == "concealed") comm.barrier();
+      if (comm.rank() != 0) return;
+      if (attempt == "bounds") region.bytes = 20'000;
+      if (attempt == "key") region.key ^= 1;
+      const std::vector<std::byte> ones(attempt == "bounds" ? 9000 : 8000, std::byte{1});
+      const auto now = net.begin({chorale::operation::window, -1, 0, 0});
+      net.set_blocking(true);
+      chorale::task<> t = [&]() -> chorale::task<> {
+        const auto lent = net.lend(ones);
+        co_await net.put(region, attempt == "bounds" ? 7000 : 0, lent, ones, now);
+        co_await net.flush(1, now);
+      }();
+      t.resume();
+      try {
+        t.result();
+      } catch (const chorale::error& e) {
+        ++refused;
+        net.fail(std::current_exception());
+        windows::expect(std::string{e.what()}.find("refused") != std::string::npos, e.what());
+      }
+    });
+    INFO(attempt);
+    CHECK(refused == 1);
+    // What lay within the bounds may have been written, up to the first packet that did not.
+    const std::size_t allowed = attempt == "bounds" ? 11'000 : 20'000;
+    for (std::size_t i = 0; i < victim.size(); ++i)
+      if (i < allowed || i >= 12'000) REQUIRE(victim[i] == std::byte{7});
+  }
+}
