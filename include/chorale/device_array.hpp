@@ -32,7 +32,10 @@ class device_block_of final : public device_block {
  public:
   device_block_of(Net& net, std::size_t bytes)
       : net_(&net), memory_(net.domain(), bytes, IBV_ACCESS_LOCAL_WRITE) {
-    if constexpr (registers) exposed_ = std::make_unique<transport::exposure>(net.expose(memory_.span()));
+    if constexpr (registers) {
+      using exposed = decltype(net.expose(memory_.span()));
+      exposed_ = std::make_shared<exposed>(net.expose(memory_.span()));
+    }
   }
   ~device_block_of() override {
     exposed_.reset();
@@ -47,7 +50,7 @@ class device_block_of final : public device_block {
   Net* net_;
   verbs::registered_buffer memory_;
   /// Kept in use, so that the cache never gives it up.
-  std::unique_ptr<transport::exposure> exposed_;
+  std::shared_ptr<void> exposed_;
 };
 
 }  // namespace detail

@@ -115,7 +115,7 @@ void connected::on_connect(link& l, const connect_message& m) {
   if (m.generation == l.generation + 1 && l.closing && !ending_) close_link(l);
   if (m.generation != l.generation) return;
   if (!l.qp) {
-    if (ending_) return;
+    if (ending_ || !admits(l.peer)) return;
     if (!may_open(l)) {
       if (std::find(callers_.begin(), callers_.end(), &l) == callers_.end()) callers_.push_back(&l);
       return;

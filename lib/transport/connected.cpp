@@ -25,10 +25,12 @@ bool finds_by_address(const verbs::device& device) {
 }  // namespace
 
 connected::connected(const group_view& group, const config& settings, const char* transport, const options& o)
-    : endpoint(group, settings, transport,
-               {.payload_bytes = 1024,
-                .receives = static_cast<std::uint32_t>(std::clamp(8 * group.size, 256, 8192)),
-                .sends = 64}),
+    : endpoint(
+          group, settings, transport,
+          {.payload_bytes = o.datagram_bytes,
+           .receives = o.datagrams != 0 ? o.datagrams
+                                        : static_cast<std::uint32_t>(std::clamp(8 * group.size, 256, 8192)),
+           .sends = 64}),
       options_(o),
       pool_(domain(), 8 * o.inbox_bytes, IBV_ACCESS_LOCAL_WRITE | remote_access),
       cache_(domain(), settings, finds_by_address(device())),

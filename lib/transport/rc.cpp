@@ -14,26 +14,27 @@ constexpr std::size_t short_message = 256;
 
 }  // namespace
 
-rc::rc(const group_view& group, const config& settings)
-    : connected(group, settings, name,
+rc_mailbox::rc_mailbox(const group_view& group, const config& settings, const char* transport, options o)
+    : connected(group, settings, transport,
                 {.inbox_bytes = mailbox_layout{settings.block_bytes, settings.blocks}.total_bytes(),
                  .receives = static_cast<std::uint32_t>(std::clamp(4 * group.size, 64, 4096)),
-                 .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes)}),
+                 .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes),
+                 .datagram_bytes = o.datagram_bytes,
+                 .datagrams = o.datagrams}),
       layout_{settings.block_bytes, settings.blocks} {}
 
 rc::~rc() {
   close();
 }
 
-bool rc::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+bool rc_mailbox::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   if (bytes.size() > layout_.payload_bytes()) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, layout_.payload_bytes()));
   }
   link* l = ready_link(to);
   if (l == nullptr) return false;
-  if (l->sent - load_acquire(l->words + mailbox_layout::notification_offset) >= layout_.blocks)
-    return false;
+  if (l->sent - load_acquire(l->words + mailbox_layout::notification_offset) >= layout_.blocks) return false;
   if (!has_room(*l)) return false;
 
   struct alignas(16) {

@@ -91,14 +91,30 @@ TEST_CASE("memory is exposed as often as it was added, under the same key each t
   const auto key = table.add(memory, true);
   CHECK(table.add(memory, true) == key);
   CHECK(table.bytes() == 100);
-  table.remove(key);
+  table.remove(key, memory, true);
   CHECK_FALSE(table.check(key, begin, 1, true));
-  table.remove(key);
+  table.remove(key, memory, true);
   CHECK(table.check(key, begin, 1, true) == refusal_reason::key);
   CHECK(table.bytes() == 0);
-  table.remove(key);
+  table.remove(key, memory, true);
   CHECK(table.add(memory, true) == key);
   // Another group has other keys for the same memory.
   CHECK(exposures{43}.add(memory, true) != key);
   CHECK(table.add(std::span<const std::byte>{}, true) == 0);
+}
+
+TEST_CASE("memories under one key are checked each by itself", "[reliable]") {
+  exposures table{1};
+  std::array<std::byte, 100> memory{};
+  const std::span all{memory};
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  table.add_as(9, all.first(10), true);
+  table.add_as(9, all.subspan(50, 10), true);
+  CHECK_FALSE(table.check(9, begin + 5, 5, true));
+  CHECK_FALSE(table.check(9, begin + 52, 8, true));
+  CHECK(table.check(9, begin + 20, 1, true) == refusal_reason::bounds);
+  CHECK(table.check(9, begin + 5, 50, true) == refusal_reason::bounds);
+  table.remove(9, all.first(10), true);
+  CHECK(table.check(9, begin, 1, true) == refusal_reason::bounds);
+  CHECK_FALSE(table.check(9, begin + 50, 10, true));
 }

@@ -80,8 +80,8 @@ struct remote_region {
 /// Sizes are in bytes, zero included, up to the region's; errc::invalid_argument outside of it.
 template <class T>
 concept one_sided_transport = mailbox_transport<T> &&
-    requires(T& net, int peer, epoch now, remote_region region, std::size_t offset, std::span<std::byte> memory,
-             std::span<const std::byte> source) {
+    requires(T& net, int peer, epoch now, remote_region region, std::size_t offset,
+             std::span<std::byte> memory, std::span<const std::byte> source) {
   { net.zero_copy_bytes() } -> std::same_as<std::size_t>;
   { net.expose(memory).region() } -> std::same_as<remote_region>;
   { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
@@ -98,6 +98,16 @@ concept atomic_transport = one_sided_transport<T> &&
     requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now) {
   { net.fetch_add(region, offset, value, now) } -> awaitable;
   { net.compare_swap(region, offset, value, value, now) } -> awaitable;
+};
+
+/// *Path choosing*: there are connections for some of the peers, and an algorithm may say for whom.
+///
+/// * `wants_connection(peer)`: asks for one, within the limit of the transport; whether and when it comes
+/// changes
+///   nothing but the cost. Ignored by transports that choose themselves.
+template <class T>
+concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int peer) {
+  net.wants_connection(peer);
 };
 
 }  // namespace chorale

@@ -80,11 +80,15 @@ class connected : public endpoint {
                                   std::uint64_t wanted, epoch now);
 
  protected:
+  bool try_flush(int peer);
+  bool try_notified(int from, epoch now);
   struct options {
-    std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
-    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that only carry immediate data
-    std::uint32_t receives = 0;      ///< that wait on the shared receive queue
-    std::uint32_t inline_bytes = 0;  ///< that a request should be able to carry, on the software device
+    std::size_t inbox_bytes = 0;        ///< written by the peer, one for each connection
+    std::size_t receive_bytes = 0;      ///< of one receive; 0 for receives that only carry immediate data
+    std::uint32_t receives = 0;         ///< that wait on the shared receive queue
+    std::uint32_t inline_bytes = 0;     ///< that a request should be able to carry, on the software device
+    std::size_t datagram_bytes = 1024;  ///< largest datagram; the path MTU if that is less
+    std::uint32_t datagrams = 0;        ///< that may wait unread; 0: by the number of ranks
   };
   connected(const group_view& group, const config& settings, const char* transport, const options& o);
   ~connected() override;
@@ -94,6 +98,10 @@ class connected : public endpoint {
   }
   /// The link to `peer` if messages can be sent to it; else gets on with making it.
   [[nodiscard]] link* ready_link(int peer);
+  /// Gets on with making a connection; true if it is there.
+  bool connect(int peer);
+  /// Whether a peer that asks for a connection may have one.
+  [[nodiscard]] virtual bool admits(int) const noexcept { return true; }
   /// True if two more requests can be posted.
   bool has_room(link& l);
   /// Posts one request, signalled if it is time to learn which slots are free.
@@ -111,7 +119,12 @@ class connected : public endpoint {
   [[nodiscard]] std::byte* receive_buffer(std::uint64_t index) const noexcept;
   /// A message came into receive `index`, which must be posted again.
   virtual void on_message(link& from, std::uint64_t index, const ibv_wc& wc);
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
   void on_progress() override;
+  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset,
+                                     std::size_t bytes) const;
+  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, const exposure& local,
+                                     std::span<const std::byte> memory) const;
   void probe(int peer, epoch now) override;
   /// Ends the connections; to be called by the destructor of the transport.
   void close() noexcept;
@@ -125,7 +138,6 @@ class connected : public endpoint {
   static constexpr std::uint32_t queue_depth = 128;
   static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
-  bool connect(int peer);
   link& known_link(int peer);
   void open(link& l);
   void send_connect(link& l);
@@ -142,18 +154,11 @@ class connected : public endpoint {
   bool drained(link& l);
   void close_link(link& l);
   void post_probe(link& l);
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
   void heed_farewells() noexcept;
   void notify(link& l) noexcept;
   bool may_signal();
-  bool try_flush(int peer);
-  bool try_notified(int from, epoch now);
-  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset,
-                                     std::size_t bytes) const;
-  std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, const exposure& local,
-                                     std::span<const std::byte> memory) const;
 
   options options_;
   registered_pool pool_;

@@ -11,37 +11,44 @@
 
 namespace chorale::transport {
 
-/// Messages are RDMA writes into blocks of the receiver, data and counter in one write, bottom-filled (P2
-/// section 4.1.3); a signal is an RDMA write of one word into a place of the sender's own at the receiver (P1
-/// section 5.1). Neither needs the receiver's CPU, nor a receive request. Cost: one RDMA write a message, one
-/// more for each half mailbox that the receiver has read.
-class rc final : public connected, public mailbox_calls<rc, connected::link*> {
- public:
-  static constexpr const char* name = "rc";
-
-  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
-  template <bootstrap::group G>
-  rc(G& group, const config& settings) : rc(view_of(group, settings), settings) {}
-  ~rc() override;
-
-  /// Largest payload of one message.
-  [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
-
- private:
-  friend class mailbox_calls<rc, link*>;
-  rc(const group_view& group, const config& settings);
+/// The mailbox of reliable connections, by attempts which return false as long as they have to wait.
+class rc_mailbox : public connected {
+ protected:
+  rc_mailbox(const group_view& group, const config& settings, const char* transport, options o = {});
 
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
-  [[nodiscard]] link* sender(int from) const noexcept { return link_of(from); }
-  void release(link* from) noexcept { give_back(*from); }
+  [[nodiscard]] const mailbox_layout& layout() const noexcept { return layout_; }
 
+ private:
   mailbox_layout layout_;
 };
 
-inline bool rc::try_signalled(int from, epoch now) {
+/// Messages are RDMA writes into blocks of the receiver, data and counter in one write, bottom-filled (P2
+/// section 4.1.3); a signal is an RDMA write of one word into a place of the sender's own at the receiver (P1
+/// section 5.1). Neither needs the receiver's CPU, nor a receive request. Cost: one RDMA write a message, one
+/// more for each half mailbox that the receiver has read.
+class rc final : public rc_mailbox, public mailbox_calls<rc, connected::link*> {
+ public:
+  static constexpr const char* name = "rc";
+
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  template <bootstrap::group G>
+  rc(G& group, const config& settings) : rc_mailbox(view_of(group, settings), settings, name) {}
+  ~rc() override;
+
+  /// Largest payload of one message.
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return layout().payload_bytes(); }
+
+ private:
+  friend class mailbox_calls<rc, link*>;
+  [[nodiscard]] link* sender(int from) const noexcept { return link_of(from); }
+  void release(link* from) noexcept { give_back(*from); }
+};
+
+inline bool rc_mailbox::try_signalled(int from, epoch now) {
   const link* l = link_of(from);
   if (l == nullptr) return false;
   const std::uint64_t seen = load_acquire(l->words + mailbox_layout::signal_offset);
@@ -54,7 +61,7 @@ inline bool rc::try_signalled(int from, epoch now) {
   return true;
 }
 
-inline bool rc::try_signal(int to, epoch now) {
+inline bool rc_mailbox::try_signal(int to, epoch now) {
   link* l = ready_link(to);
   if (l == nullptr || !has_room(*l)) return false;
   std::uint64_t word = signal_word(now);
@@ -72,7 +79,7 @@ inline bool rc::try_signal(int to, epoch now) {
   return true;
 }
 
-inline bool rc::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+inline bool rc_mailbox::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   link* l = link_of(from);
   if (l == nullptr || l->inbox.data == nullptr) return false;
   const std::byte* end = l->inbox.data + layout_.block_end(l->received);

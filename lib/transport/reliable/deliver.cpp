@@ -160,6 +160,11 @@ bool streams::deliver(stream& s, const packet& p) {
     case packet_type::refusal:
       on_refusal(s, std::get<refusal_body>(p.body));
       return true;
+    case packet_type::offer:
+    case packet_type::acceptance:
+    case packet_type::refusal_of_offer:
+      path_news_.push_back({s.peer, static_cast<packet_type>(p.header.type)});
+      return true;
     case packet_type::departure:
       s.departed = true;
       return true;

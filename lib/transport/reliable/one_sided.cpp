@@ -9,14 +9,19 @@
 
 namespace chorale::transport::reliable {
 
-std::uint32_t streams::expose(std::span<const std::byte> memory, bool writable) {
+std::uint32_t streams::expose(std::span<const std::byte> memory) {
   const std::lock_guard hold{owner_->lock()};
-  return exposures_.add(memory, writable);
+  return exposures_.add(memory, true);
 }
 
-void streams::conceal(std::uint32_t key) noexcept {
+void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory) {
   const std::lock_guard hold{owner_->lock()};
-  exposures_.remove(key);
+  exposures_.add_as(key, memory, true);
+}
+
+void streams::conceal(std::uint32_t key, std::span<const std::byte> memory) noexcept {
+  const std::lock_guard hold{owner_->lock()};
+  exposures_.remove(key, memory, true);
 }
 
 bool streams::try_put(write& w, epoch now) {

@@ -52,6 +52,9 @@ std::optional<packet> read_packet(std::span<const std::byte> bytes) noexcept {
     case packet_type::refusal:
       good = body(refusal_body{});
       break;
+    case packet_type::offer:
+    case packet_type::acceptance:
+    case packet_type::refusal_of_offer:
     case packet_type::departure:
       good = true;
       break;

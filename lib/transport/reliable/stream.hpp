@@ -70,7 +70,6 @@ struct streams::stream {
   steady::time_point next_question{};
   steady::time_point asked_since{};
   steady::time_point pressed_at{};
-  bool has_sent_departure = false;
   bool lags = false;         ///< something waits for room
   bool has_refused = false;  ///< a put of the peer
 

@@ -1,6 +1,7 @@
 // Streams: what they are made of, sending, and the mailbox.
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -203,16 +204,23 @@ void streams::release(int from) noexcept {
   }
 }
 
-bool streams::try_depart(int to) {
+bool streams::try_tell(int to, packet_type what) {
   const std::lock_guard hold{owner_->lock()};
-  stream& s = checked(to, "leave the stream to");
-  if (s.has_sent_departure) return true;
-  if (!has_room(s)) return false;
+  stream& s = checked(to, "speak to");
+  if (!has_room(s)) {
+    press(s);
+    return false;
+  }
+  s.next_question = {};
   struct {
   } none;
-  push(s, packet_type::departure, wants_report, {}, none, {});
-  s.has_sent_departure = true;
+  push(s, what, what == packet_type::departure ? wants_report : std::uint8_t{0}, {}, none, {});
   return true;
+}
+
+std::vector<streams::path_news> streams::take_path_news() {
+  const std::lock_guard hold{owner_->lock()};
+  return std::exchange(path_news_, {});
 }
 
 bool streams::has_departed(int from) const noexcept {
@@ -220,9 +228,25 @@ bool streams::has_departed(int from) const noexcept {
   return at(from).departed;
 }
 
-bool streams::is_drained(int peer) const noexcept {
+bool streams::try_drain(int peer) {
   const std::lock_guard hold{owner_->lock()};
-  return at(peer).out.outstanding() == 0;
+  stream& s = checked(peer, "drain the stream to");
+  if (s.out.outstanding() == 0) return true;
+  owner_->read_datagrams();
+  if (s.out.outstanding() != 0) press(s);
+  return s.out.outstanding() == 0;
+}
+
+bool streams::has_no_more_messages(int from) const noexcept {
+  const std::lock_guard hold{owner_->lock()};
+  const stream& s = at(from);
+  return s.departed && s.handed_out == s.messages.size();
+}
+
+bool streams::has_no_more_notices(int from) const noexcept {
+  const std::lock_guard hold{owner_->lock()};
+  const stream& s = at(from);
+  return s.departed && s.notices.empty();
 }
 
 stream_statistics streams::statistics() const {

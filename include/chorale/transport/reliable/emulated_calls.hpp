@@ -34,7 +34,7 @@ class exposed_memory {
     return *this;
   }
   ~exposed_memory() {
-    if (key_ != 0) table_->conceal(key_);
+    if (key_ != 0) table_->conceal(key_, memory_);
   }
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), key_, owner_};
@@ -45,6 +45,73 @@ class exposed_memory {
   std::uint32_t key_;
   std::span<const std::byte> memory_;
   int owner_;
+};
+
+/// An operation of `Net` that is answered; whoever gives it up takes the place of its answer along.
+template <class Net>
+class answered {
+ public:
+  answered(const answered&) = delete;
+  answered& operator=(const answered&) = delete;
+
+ protected:
+  explicit answered(Net* net) noexcept : net_(net) {}
+  ~answered() {
+    if (ticket_ != 0) net_->packets().abandon(ticket_);
+  }
+  [[nodiscard]] Net& net() const noexcept { return *net_; }
+  /// Asks by `request()`, then waits for the answer; true when it is here.
+  template <class Request>
+  bool get_on(Request&& request) {
+    if (ticket_ == 0) ticket_ = request();
+    if (ticket_ == 0 || !net_->packets().try_finish(ticket_)) return false;
+    ticket_ = 0;
+    return true;
+  }
+
+ private:
+  Net* net_;
+  std::uint32_t ticket_ = 0;
+};
+
+/// A read under way.
+template <class Net>
+struct emulated_read : answered<Net> {
+  remote_region source;
+  std::size_t offset;
+  std::span<std::byte> into;
+  emulated_read(Net* n, remote_region s, std::size_t o, std::span<std::byte> i) noexcept
+      : answered<Net>(n), source(s), offset(o), into(i) {}
+  bool operator()() {
+    if (into.empty()) return true;
+    auto& net = this->net();
+    if (source.owner != net.rank())
+      return this->get_on([&] { return net.packets().try_get(source, offset, into); });
+    std::memmove(into.data(), reinterpret_cast<const std::byte*>(source.address + offset), into.size());
+    return true;
+  }
+};
+
+/// An atomic operation under way.
+template <class Net>
+struct emulated_operation : answered<Net> {
+  remote_region target;
+  std::size_t offset;
+  atomic_operation what;
+  std::uint64_t first;
+  std::uint64_t second;
+  std::uint64_t old = 0;
+  emulated_operation(Net* n, remote_region t, std::size_t o, atomic_operation w, std::uint64_t f,
+                     std::uint64_t s) noexcept
+      : answered<Net>(n), target(t), offset(o), what(w), first(f), second(s) {}
+  bool operator()() {
+    auto& packets = this->net().packets();
+    if (target.owner != this->net().rank())
+      return this->get_on([&] { return packets.try_atomic(target, offset, what, first, second, old); });
+    old = packets.atomic_here(target.address + offset, what, first, second);
+    return true;
+  }
+  [[nodiscard]] std::uint64_t result() const noexcept { return old; }
 };
 
 /// Base of a transport `Net` whose memory operations go through `net.packets()`, its streams. A write is
@@ -58,7 +125,7 @@ class emulated_calls {
   static constexpr bool atomics_by_device = false;
 
   [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) {
-    return {&net().packets(), net().packets().expose(memory, true), memory, net().rank()};
+    return {&net().packets(), net().packets().expose(memory), memory, net().rank()};
   }
   /// Memory that is only a source here is not exposed to anybody.
   [[nodiscard]] exposed_memory lend(std::span<const std::byte> memory) noexcept {
@@ -81,7 +148,7 @@ class emulated_calls {
   [[nodiscard]] auto get(remote_region source, std::size_t offset, const exposed_memory&,
                          std::span<std::byte> into, epoch now) {
     require_within(source, offset, into.size());
-    return waiting{net(), source.owner, now, reading{&net(), source, offset, into}};
+    return waiting{net(), source.owner, now, emulated_read<Net>{&net(), source, offset, into}};
   }
   [[nodiscard]] auto flush(int peer, epoch now) {
     return waiting{net(), peer, now, [&n = net(), peer] { return n.packets().try_flush(peer); }};
@@ -92,13 +159,14 @@ class emulated_calls {
   [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now) {
     require_within(target, offset, sizeof value);
     return waiting{net(), target.owner, now,
-                   operating{&net(), target, offset, atomic_operation::fetch_add, value, 0}};
+                   emulated_operation<Net>{&net(), target, offset, atomic_operation::fetch_add, value, 0}};
   }
   [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
                                   std::uint64_t wanted, epoch now) {
     require_within(target, offset, sizeof wanted);
-    return waiting{net(), target.owner, now,
-                   operating{&net(), target, offset, atomic_operation::compare_swap, expected, wanted}};
+    return waiting{
+        net(), target.owner, now,
+        emulated_operation<Net>{&net(), target, offset, atomic_operation::compare_swap, expected, wanted}};
   }
 
  protected:
@@ -116,59 +184,6 @@ class emulated_calls {
                      what.from.size());
       return true;
     }
-  };
-
-  /// An operation that is answered; whoever gives it up takes the place of its answer along.
-  struct answered {
-    Net* net = nullptr;
-    std::uint32_t ticket = 0;
-
-    explicit answered(Net* n) noexcept : net(n) {}
-    answered(const answered&) = delete;
-    answered& operator=(const answered&) = delete;
-    ~answered() {
-      if (ticket != 0) net->packets().abandon(ticket);
-    }
-    template <class Request>
-    bool get_on(Request&& request) {
-      if (ticket == 0) ticket = request();
-      if (ticket == 0 || !net->packets().try_finish(ticket)) return false;
-      ticket = 0;
-      return true;
-    }
-  };
-  struct reading : answered {
-    remote_region source;
-    std::size_t offset;
-    std::span<std::byte> into;
-    reading(Net* n, remote_region s, std::size_t o, std::span<std::byte> i) noexcept
-        : answered(n), source(s), offset(o), into(i) {}
-    bool operator()() {
-      if (into.empty()) return true;
-      if (source.owner != this->net->rank())
-        return this->get_on([this] { return this->net->packets().try_get(source, offset, into); });
-      std::memmove(into.data(), reinterpret_cast<const std::byte*>(source.address + offset), into.size());
-      return true;
-    }
-  };
-  struct operating : answered {
-    remote_region target;
-    std::size_t offset;
-    atomic_operation what;
-    std::uint64_t first;
-    std::uint64_t second;
-    std::uint64_t old = 0;
-    operating(Net* n, remote_region t, std::size_t o, atomic_operation w, std::uint64_t f,
-              std::uint64_t s) noexcept
-        : answered(n), target(t), offset(o), what(w), first(f), second(s) {}
-    bool operator()() {
-      auto& packets = this->net->packets();
-      if (target.owner != this->net->rank())
-        return this->get_on([&] { return packets.try_atomic(target, offset, what, first, second, old); });
-      old = packets.atomic_here(target.address + offset, what, first, second);
-      return true;
-    }
-    [[nodiscard]] std::uint64_t result() const noexcept { return old; }
   };
 
   [[nodiscard]] Net& net() noexcept { return static_cast<Net&>(*this); }

@@ -20,8 +20,10 @@ class exposures {
   /// Exposes memory, once more if it is exposed already. Returns its key, never 0. An empty span has key 0
   /// and is not kept.
   std::uint32_t add(std::span<const std::byte> memory, bool writable);
-  /// Undoes one `add`.
-  void remove(std::uint32_t key) noexcept;
+  /// The same under a key of the caller's, which may be that of other memory too.
+  void add_as(std::uint32_t key, std::span<const std::byte> memory, bool writable);
+  /// Undoes one `add` or `add_as`.
+  void remove(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept;
 
   /// Nothing if the access is allowed, else why not.
   [[nodiscard]] std::optional<refusal_reason> check(std::uint32_t key, std::uint64_t address,
@@ -37,7 +39,11 @@ class exposures {
   };
   std::uint64_t secret_;
   std::size_t bytes_ = 0;
-  std::unordered_map<std::uint32_t, window> windows_;
+  using windows = std::unordered_multimap<std::uint32_t, window>;
+  [[nodiscard]] windows::iterator find(std::uint32_t key, std::span<const std::byte> memory,
+                                       bool writable) noexcept;
+
+  windows windows_;
 };
 
 }  // namespace chorale::transport::reliable

@@ -21,14 +21,17 @@ enum class stream_kind : std::uint16_t {
 };
 
 enum class packet_type : std::uint8_t {
-  message = 1,         ///< of the mailbox: payload
-  put = 2,             ///< put_body, payload: bytes for the receiver's memory
-  read_request = 3,    ///< read_body
-  read_reply = 4,      ///< reply_body, payload
-  atomic_request = 5,  ///< atomic_body
-  atomic_reply = 6,    ///< atomic_reply_body
-  refusal = 7,         ///< refusal_body: an access that was not allowed
-  departure = 8,       ///< from here on the sender's messages come by the connection.  Empty.
+  message = 1,            ///< of the mailbox: payload
+  put = 2,                ///< put_body, payload: bytes for the receiver's memory
+  read_request = 3,       ///< read_body
+  read_reply = 4,         ///< reply_body, payload
+  atomic_request = 5,     ///< atomic_body
+  atomic_reply = 6,       ///< atomic_reply_body
+  refusal = 7,            ///< refusal_body: an access that was not allowed
+  offer = 8,              ///< the sender keeps a connection for the receiver.  Empty, as the next ones.
+  acceptance = 9,         ///< ... and the receiver one for the sender
+  refusal_of_offer = 10,  ///< ... but the receiver has none left
+  departure = 11,         ///< from here on the sender's messages come by the connection
 };
 
 /// Flags of a packet.

@@ -65,8 +65,10 @@ class streams {
   void release(int from) noexcept;
 
   // Memory. The regions were checked by the caller; another rank owns them.
-  std::uint32_t expose(std::span<const std::byte> memory, bool writable);
-  void conceal(std::uint32_t key) noexcept;
+  std::uint32_t expose(std::span<const std::byte> memory);
+  /// The same under the key of a registration.
+  void expose_as(std::uint32_t key, std::span<const std::byte> memory);
+  void conceal(std::uint32_t key, std::span<const std::byte> memory) noexcept;
   /// A write under way; `sent` counts the bytes that have been handed over.
   struct write {
     remote_region target;
@@ -93,11 +95,23 @@ class streams {
   std::uint64_t atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                             std::uint64_t second);
 
-  /// In-band mark that what follows comes by another way; a peer's marks that have been read.
-  bool try_depart(int to);
+  // For transports that have another way beside this one: packets without content, in their place in the
+  // stream.
+  struct path_news {
+    int from;
+    packet_type what;
+  };
+  /// False if there is no room: try again.
+  bool try_tell(int to, packet_type what);
+  /// Offers and answers that came since the last call.
+  [[nodiscard]] std::vector<path_news> take_path_news();
+  /// True if the peer has said that its messages come the other way from now on.
   [[nodiscard]] bool has_departed(int from) const noexcept;
-  /// True if all that was sent to the peer has arrived.
-  [[nodiscard]] bool is_drained(int peer) const noexcept;
+  /// True if that is so and no message that came before waits here to be received; the same of notices.
+  [[nodiscard]] bool has_no_more_messages(int from) const noexcept;
+  [[nodiscard]] bool has_no_more_notices(int from) const noexcept;
+  /// True if all that was sent to the peer has been delivered.
+  bool try_drain(int peer);
 
   /// Datagrams of the kinds of `stream_kind`.
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
@@ -172,6 +186,7 @@ class streams {
   std::map<std::uint32_t, operation> operations_;  ///< reads and atomics of this rank, by ticket
   std::uint32_t next_ticket_ = 1;
   std::vector<int> lagging_;
+  std::vector<path_news> path_news_;
   stream_statistics counts_;
 };
 

@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/topology/arithmetic.hpp>
+#include <chorale/transport/paths.hpp>
+
+namespace chorale::transport {
+namespace {
+
+using reliable::packet_type;
+
+constexpr std::size_t largest_datagram = 4096;
+
+/// What makes a peer one of the busiest: what a connection costs is earned back then.
+constexpr std::uint64_t busy_messages = 16;
+constexpr std::uint64_t busy_bytes = 64 * 1024;
+
+constexpr int sends_between_looks = 4;
+
+config without_limit(config c) {
+  // The limit of this transport is one of its type; closing connections is not part of it.
+  c.connections = 0;
+  return c;
+}
+
+/// Symmetric, and true for at most `limit` others of each rank.
+bool is_near(int a, int b, int ranks, int limit) noexcept {
+  if (topology::is_power_of_two(ranks)) return (a ^ b) <= limit;
+  const int forward = (b - a + ranks) % ranks;
+  const int distance = std::min(forward, ranks - forward);
+  if (2 * distance == ranks) return 2 * distance - 1 <= limit;
+  return 2 * distance <= limit;
+}
+
+}  // namespace
+
+paths::paths(const group_view& group, const config& settings, const std::string& transport, int limit,
+             path_choice choice)
+    : rc_mailbox(
+          group, without_limit(settings), transport.c_str(),
+          {.datagram_bytes = largest_datagram, .datagrams = reliable::streams::receives_for(group.size)}),
+      limit_(std::min(limit, group.size - 1)),
+      choice_(choice),
+      peers_(static_cast<std::size_t>(group.size)),
+      streams_(*this) {
+  start_service();
+}
+
+paths::~paths() {
+  streams_.close();
+  close();
+}
+
+bool paths::admits(int peer) const noexcept {
+  const peer_path& p = peers_[static_cast<std::size_t>(peer)];
+  if (p.now != stage::datagrams && p.now != stage::offered) return true;
+  return choice_ == path_choice::nearest && is_near(rank(), peer, size(), limit_);
+}
+
+void paths::offer(int peer) {
+  peer_path& p = of(peer);
+  if (p.now != stage::datagrams || places_ >= limit_) return;
+  ++places_;
+  under_way_.push_back(peer);
+  if (choice_ == path_choice::nearest) {
+    p.now = stage::connecting;
+  } else {
+    p.now = stage::offered;
+    p.offers = true;
+  }
+}
+
+void paths::wants_connection(int peer) {
+  if (peer < 0 || peer >= size() || peer == rank()) return;
+  if (choice_ != path_choice::asked || of(peer).messages < of(peer).wanted_from) return;
+  offer(peer);
+}
+
+void paths::count(int to, std::size_t bytes) {
+  peer_path& p = of(to);
+  ++p.messages;
+  p.bytes += bytes;
+  if (p.now != stage::datagrams) return;
+  if (choice_ == path_choice::nearest) {
+    if (is_near(rank(), to, size(), limit_)) offer(to);
+  } else if (choice_ == path_choice::busiest && p.messages >= p.wanted_from &&
+             (p.messages >= busy_messages || p.bytes >= busy_bytes)) {
+    offer(to);
+  }
+}
+
+void paths::take_news() {
+  for (const auto news : streams_.take_path_news()) {
+    peer_path& p = of(news.from);
+    switch (news.what) {
+      case packet_type::offer:
+        if (p.now == stage::offered) {
+          // Both have offered: that is an agreement.
+          p.now = stage::connecting;
+        } else if (p.now == stage::datagrams) {
+          p.answers = true;
+          p.accepts = choice_ != path_choice::nearest && places_ < limit_;
+          under_way_.push_back(news.from);
+          if (p.accepts) {
+            ++places_;
+            p.now = stage::connecting;
+          }
+        }
+        break;
+      case packet_type::acceptance:
+        if (p.now == stage::offered) p.now = stage::connecting;
+        break;
+      case packet_type::refusal_of_offer:
+        if (p.now == stage::offered) {
+          p.now = stage::datagrams;
+          --places_;
+          p.wanted_from = 2 * std::max(p.messages, busy_messages);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void paths::get_on(int peer) {
+  peer_path& p = of(peer);
+  if (p.offers && streams_.try_tell(peer, packet_type::offer)) p.offers = false;
+  if (p.answers && !p.offers &&
+      streams_.try_tell(peer, p.accepts ? packet_type::acceptance : packet_type::refusal_of_offer))
+    p.answers = false;
+  if (p.offers || p.answers) return;
+  if (p.now == stage::connecting) {
+    const link* l = link_of(peer);
+    const bool there = (l != nullptr && l->ready) || connect(peer);
+    if (there && streams_.try_tell(peer, packet_type::departure)) p.now = stage::marked;
+  }
+  if (p.now == stage::marked && streams_.try_drain(peer)) p.now = stage::connection;
+}
+
+void paths::on_progress() {
+  connected::on_progress();
+  streams_.progress();
+  take_news();
+  if (under_way_.empty()) return;
+  // `connect` looks around as well, and must not find the list in use.
+  auto now = std::exchange(under_way_, {});
+  for (const int peer : now) {
+    get_on(peer);
+    const peer_path& p = of(peer);
+    const bool settled = (p.now == stage::datagrams || p.now == stage::connection) && !p.answers && !p.offers;
+    if (!settled && std::find(under_way_.begin(), under_way_.end(), peer) == under_way_.end())
+      under_way_.push_back(peer);
+  }
+}
+
+paths::path paths::way_to(int to, std::size_t bytes) {
+  if (to < 0 || to >= size() || to == rank())
+    throw error(errc::invalid_argument,
+                fmt::format("rank {} cannot send to rank {} of {}", rank(), to, size()));
+  const stage now = of(to).now;
+  if (now == stage::connection) [[likely]]
+    return path::connection;
+  if (now == stage::marked) {
+    progress();
+    return of(to).now == stage::connection ? path::connection : path::changing;
+  }
+  count(to, bytes);
+  // A rank that never waits for long would never get on with its connections.
+  if (!under_way_.empty() && ++sent_since_look_ >= sends_between_looks) {
+    sent_since_look_ = 0;
+    progress();
+    if (of(to).now == stage::marked) return path::changing;
+    if (of(to).now == stage::connection) return path::connection;
+  }
+  return path::datagrams;
+}
+
+bool paths::try_signal(int to, epoch now) {
+  switch (way_to(to, 0)) {
+    case path::changing:
+      return false;
+    case path::connection:
+      return rc_mailbox::try_signal(to, now);
+    case path::datagrams:
+      break;
+  }
+  return streams_.try_signal(to, now);
+}
+
+bool paths::try_signalled(int from, epoch now) {
+  peer_path& p = of(from);
+  if (p.signals_there) return rc_mailbox::try_signalled(from, now);
+  if (streams_.has_departed(from) && rc_mailbox::try_signalled(from, now)) return p.signals_there = true;
+  // Its last one by datagram may have been lost, whatever has come by the connection.
+  return streams_.try_signalled(from, now);
+}
+
+bool paths::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+  switch (way_to(to, bytes.size())) {
+    case path::changing:
+      return false;
+    case path::connection:
+      return rc_mailbox::try_send(to, now, bytes);
+    case path::datagrams:
+      break;
+  }
+  return streams_.try_send(to, now, bytes);
+}
+
+bool paths::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+  last_by_connection_ = streams_.has_no_more_messages(from);
+  return last_by_connection_ ? rc_mailbox::try_receive(from, now, message)
+                             : streams_.try_receive(from, now, message);
+}
+
+void paths::release(origin from) noexcept {
+  if (from.by_connection)
+    give_back(*link_of(from.rank));
+  else
+    streams_.release(from.rank);
+}
+
+bool paths::try_flush(int peer) {
+  return streams_.try_flush(peer) && rc_mailbox::try_flush(peer);
+}
+
+bool paths::try_notified(int from, epoch now) {
+  return streams_.has_no_more_notices(from) ? rc_mailbox::try_notified(from, now)
+                                            : streams_.try_notified(from, now);
+}
+
+void paths::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (kind >= static_cast<std::uint16_t>(reliable::stream_kind::packet))
+    streams_.on_datagram(from, kind, body);
+  else
+    connected::on_datagram(from, kind, body);
+}
+
+memory_report paths::memory() const noexcept {
+  memory_report m = connected::memory();
+  m.mailbox_bytes += streams_.memory_bytes();
+  return m;
+}
+
+}  // namespace chorale::transport
