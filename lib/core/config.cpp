@@ -22,6 +22,8 @@ namespace {
 // 24 days: far from where adding it to a clock's now could overflow.
 constexpr std::chrono::milliseconds longest_deadline{std::numeric_limits<std::int32_t>::max()};
 
+constexpr std::chrono::microseconds longest_patience = 10s;
+
 constexpr long long most_bytes = 1LL << 40;
 
 [[noreturn]] void reject(std::string_view variable, std::string_view value) {
@@ -100,6 +102,9 @@ config config::from_environment() {
     else
       reject("CHORALE_SERVICE", value);
   }
+  long long patience = c.multicast_patience.count();
+  read("CHORALE_MULTICAST_PATIENCE_US", patience, 1, longest_patience.count());
+  c.multicast_patience = std::chrono::microseconds{patience};
   if (const char* text = std::getenv("CHORALE_WAIT")) {
     const std::string_view value{text};
     if (value == "auto")
@@ -146,6 +151,8 @@ void config::validate() const {
   require(connections != 1 && connections <= 65536, "connections", connections, "0, or 2 to 65536");
   require(service >= service_policy::event && service <= service_policy::off, "service",
           static_cast<int>(service), "service_policy::event, polling or off");
+  require(multicast_patience >= 1us && multicast_patience <= longest_patience, "multicast_patience",
+          multicast_patience.count(), "1 to 10000000 us");
   require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
           static_cast<int>(wait), "wait_policy::automatic, spin or yield");
 }
@@ -183,6 +190,8 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_SERVICE", "event, polling or off",
        "who answers datagrams while the rank computes: a thread that sleeps or one that polls; default "
        "event"},
+      {"CHORALE_MULTICAST_PATIENCE_US", "1 to 10000000",
+       "shortest time in microseconds until a rank asks for a multicast again, default 1000"},
       {"CHORALE_WAIT", "auto, spin or yield",
        "how to wait, default auto: spin if each local rank has a core, else yield"},
       {"CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",

@@ -145,6 +145,7 @@ void connected::on_connect(link& l, const connect_message& m) {
 }
 
 void connected::close() noexcept {
+  settle_multicasts();
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
   // request: a farewell, without which a peer that still sends would take the silence for a death.
   ending_ = true;

@@ -13,6 +13,7 @@
 
 #include "host.hpp"
 #include "messages.hpp"
+#include "multicast_messages.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -234,9 +235,15 @@ void endpoint::take_datagram(std::span<const std::byte> datagram) {
       note_departure(from);
       return;
     default:
-      on_datagram(from, kind, body);
+      hand_over(from, kind, body);
       return;
   }
+}
+
+void endpoint::hand_over(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (!is_multicast_kind(kind)) return on_datagram(from, kind, body);
+  // Who is not in the group yet has nothing to tell: it will ask for what it misses.
+  if (multicast_) multicast_->take(from, kind, body);
 }
 
 std::size_t endpoint::datagram_room() const noexcept {
@@ -270,13 +277,14 @@ void endpoint::keep_datagram(std::span<const std::byte> datagram) {
   const auto read = read_datagram(datagram, job_, size_);
   if (!read) return refuse_datagram();
   if (read->kind >= static_cast<std::uint16_t>(datagram_kind::first_served))
-    on_datagram(read->source, read->kind, read->body);
+    hand_over(read->source, read->kind, read->body);
   else if (kept_datagrams_.size() < most_kept)
     kept_datagrams_.emplace_back(datagram.begin(), datagram.end());
 }
 
 void endpoint::progress() {
   read_datagrams();
+  if (multicast_) multicast_->progress();
   on_progress();
 }
 
@@ -286,6 +294,7 @@ epoch endpoint::current() const noexcept {
 }
 
 void endpoint::say_goodbye() noexcept {
+  settle_multicasts();
   try {
     broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), {});
     const std::lock_guard hold{lock_};
@@ -293,6 +302,7 @@ void endpoint::say_goodbye() noexcept {
   } catch (...) {
     // A farewell that cannot be sent changes nothing: the peers then see silence.
   }
+  stop_service();
 }
 
 void endpoint::advance(bool wait_for_it) {

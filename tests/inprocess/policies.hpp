@@ -9,6 +9,7 @@
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/reduce_multicast.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
@@ -17,10 +18,12 @@
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/dissemination_k.hpp>
+#include <chorale/algorithm/barrier/gather_multicast.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -71,5 +74,15 @@ template <class Transport>
 using reproducible =
     chorale::communicator<Transport, chorale::allreduce::reproducible, chorale::reduce::reproducible,
                           chorale::broadcast::binomial_store_and_forward>;
+
+/// One datagram to all, by the gather tree of P1 and a narrow one.
+template <class Transport>
+using multicasting =
+    chorale::communicator<Transport, chorale::barrier::gather_multicast<>, chorale::broadcast::multicast,
+                          chorale::allreduce::reduce_multicast<7>>;
+template <class Transport>
+using multicasting_1 =
+    chorale::communicator<Transport, chorale::barrier::gather_multicast<1>, chorale::broadcast::multicast,
+                          chorale::allreduce::reduce_multicast<3>>;
 
 }  // namespace inprocess

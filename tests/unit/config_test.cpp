@@ -107,6 +107,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.connections == 0);
   CHECK(c.tuning.empty());
   CHECK_FALSE(c.explain);
+  CHECK(c.multicast_patience == std::chrono::milliseconds{1});
   CHECK(c.wait == wait_policy::automatic);
   CHECK_NOTHROW(c.validate());
 }
@@ -130,6 +131,8 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_BLOCK_BYTES", "1048576").block_bytes == 1048576);
   CHECK(with("CHORALE_BLOCKS", "2").blocks == 2);
   CHECK(with("CHORALE_BLOCKS", "1024").blocks == 1024);
+  CHECK(with("CHORALE_MULTICAST_PATIENCE_US", "1").multicast_patience.count() == 1);
+  CHECK(with("CHORALE_MULTICAST_PATIENCE_US", "10000000").multicast_patience == std::chrono::seconds{10});
   CHECK(with("CHORALE_WAIT", "auto").wait == wait_policy::automatic);
   CHECK(with("CHORALE_WAIT", "spin").wait == wait_policy::spin);
   CHECK(with("CHORALE_WAIT", "yield").wait == wait_policy::yield);
@@ -167,6 +170,7 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_REGISTRATION_BYTES", {"1099511627777"}},
       {"CHORALE_CONNECTIONS", {"1", "65537"}},
       {"CHORALE_EXPLAIN", {"2"}},
+      {"CHORALE_MULTICAST_PATIENCE_US", {"0", "10000001"}},
   };
   for (const auto& [name, values] : out_of_range) {
     for (const auto& value : values) check_refused(name, value);
@@ -204,6 +208,8 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("registration_entries", [](config& c) { c.registration_entries = 0; });
   check_invalid("registration_bytes", [](config& c) { c.registration_bytes = (std::size_t{1} << 40) + 1; });
   check_invalid("connections", [](config& c) { c.connections = 1; });
+  check_invalid("multicast_patience", [](config& c) { c.multicast_patience = std::chrono::microseconds{0}; });
+  check_invalid("multicast_patience", [](config& c) { c.multicast_patience = std::chrono::seconds{11}; });
   check_invalid("wait", [](config& c) { c.wait = static_cast<wait_policy>(3); });
 }
 

@@ -16,12 +16,17 @@ using algorithms = type_list<                                    //
     chorale::barrier::pairwise_exchange,                         //
     chorale::barrier::dissemination_k<3>,                        //
     chorale::barrier::dissemination_k<7>,                        //
+    chorale::barrier::gather_multicast<7>,                       //
+    chorale::barrier::gather_multicast<1>,                       //
+    chorale::barrier::gather_multicast<3>,                       //
+    chorale::barrier::gather_multicast<15>,                      //
     chorale::broadcast::standard,                                //
     chorale::broadcast::binomial,                                //
     chorale::broadcast::flat,                                    //
     chorale::broadcast::binomial_store_and_forward,              //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
+    chorale::broadcast::multicast,                               //
     chorale::reduce::standard,                                   //
     chorale::reduce::degree_k<15>,                               //
     chorale::reduce::degree_k<1>,                                //
@@ -34,6 +39,7 @@ using algorithms = type_list<                                    //
     chorale::allreduce::degree_k<3>,                             //
     chorale::allreduce::degree_k<7>,                             //
     chorale::allreduce::degree_k<15, chorale::broadcast::flat>,  //
+    chorale::allreduce::reduce_multicast<7>,                     //
     chorale::allreduce::rabenseifner,                            //
     chorale::allreduce::ring,                                    //
     chorale::allreduce::reproducible,                            //

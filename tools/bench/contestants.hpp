@@ -88,6 +88,14 @@ class entry final : public contestant {
     return trial<what>::check(comm_, memory_, bytes, all);
   }
 
+  /// False if the device has not what the algorithm needs.
+  [[nodiscard]] bool usable() {
+    if constexpr (requires { Algorithm::needs_multicast; })
+      return comm_.transport().has_multicast();
+    else
+      return true;
+  }
+
   static listing describe() {
     using standard = typename default_algorithm<chorale::communicator<Transport>, what>::type;
     return {chorale::name(what), chorale::type_name<Algorithm>(), Transport::name,
@@ -144,8 +152,9 @@ void for_each_algorithm(type_list<Algorithms...>, Use&& use) {
 template <class Transport>
 void enter(const selection& wanted, buffers& memory, contestants& all) {
   detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
-    if (selected(wanted, entry<Transport, Algorithm>::describe()))
-      all.push_back(std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back));
+    if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
+    auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back);
+    if (made->usable()) all.push_back(std::move(made));
   });
 }
 

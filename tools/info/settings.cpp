@@ -26,6 +26,7 @@ std::string default_value(std::string_view name) {
       {"CHORALE_DEADLINE_MS", [] { return fmt::to_string(c.deadline.count()); }},
       {"CHORALE_BLOCK_BYTES", [] { return fmt::to_string(c.block_bytes); }},
       {"CHORALE_BLOCKS", [] { return fmt::to_string(c.blocks); }},
+      {"CHORALE_MULTICAST_PATIENCE_US", [] { return fmt::to_string(c.multicast_patience.count()); }},
       {"CHORALE_WAIT", [] { return std::string{"auto"}; }},
       {"CHORALE_SOFT_COPY", [] { return std::string{"auto"}; }},
   };

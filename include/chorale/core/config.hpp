@@ -81,6 +81,9 @@ struct config {
   bool explain = false;
   /// `CHORALE_SERVICE`: `event`, `polling` or `off`.
   service_policy service = service_policy::event;
+  /// `CHORALE_MULTICAST_PATIENCE_US`: shortest time that a rank waits for a multicast until it asks its
+  /// sender to repeat it, 1 to 10^7 microseconds; where waits are usually longer it is more patient.
+  std::chrono::microseconds multicast_patience{1000};
   /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
   wait_policy wait = wait_policy::automatic;
 

@@ -110,4 +110,29 @@ concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int p
   net.wants_connection(peer);
 };
 
+/// *Multicast*: one datagram to all ranks, made reliable; beside a mailbox.
+///
+/// * `join_multicast()`: this rank takes part from now on. Whoever waits or sends joins by it; a rank that
+/// joins late
+///   has lost what came before, and has it repeated.
+/// * `multicast_signal(now)` / `multicast_signalled(root, now)`: call `now` is over, says its root to all;
+/// one place
+///   for each root, overwritten by later calls; never acknowledged (P1 section 5.4).
+/// * `multicast(now, bytes)` / `multicast_receive(root, now)`: messages of at most `multicast_bytes()` to all
+/// other
+///   ranks, which all have to receive them: in the sender's order, each exactly once. `bytes` may be reused
+///   when it is over, which is before they have arrived; it waits only while the slowest rank is a window
+///   behind.
+template <class T>
+concept multicast_transport = mailbox_transport<T> &&
+    requires(T& net, int root, epoch now, std::span<const std::byte> payload) {
+  net.join_multicast();
+  { net.multicast_bytes() } -> std::same_as<std::size_t>;
+  { net.multicast_signal(now) } -> awaitable;
+  { net.multicast_signalled(root, now) } -> awaitable;
+  { net.multicast(now, payload) } -> awaitable;
+  { net.multicast_receive(root, now) } -> awaitable;
+  requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
+};
+
 }  // namespace chorale

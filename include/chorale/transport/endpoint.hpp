@@ -22,6 +22,7 @@
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/verbs/selection.hpp>
@@ -148,6 +149,27 @@ class endpoint {
   /// Reads what came by datagram: connection requests, questions, failures of others.
   void progress();
 
+  // Multicast, as the concept `multicast_transport` has it. A rank joins its communicator's group when it
+  // first needs it. @throws error errc::unsupported naming the remedy if the device has no multicast.
+  [[nodiscard]] bool has_multicast() const;
+  void join_multicast() {
+    if (size_ > 1) static_cast<void>(multicasts());
+  }
+  /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
+  [[nodiscard]] std::size_t multicast_bytes() const noexcept;
+  [[nodiscard]] auto multicast_signal(epoch now);
+  [[nodiscard]] auto multicast_signalled(int root, epoch now);
+  [[nodiscard]] auto multicast(epoch now, std::span<const std::byte> bytes);
+  [[nodiscard]] auto multicast_receive(int root, epoch now);
+  /// The group of this communicator, made if it is not there. Precondition: more than one rank.
+  [[nodiscard]] multicast_group& multicasts() {
+    if (!multicast_) [[unlikely]]
+      make_multicast_group();
+    return *multicast_;
+  }
+  /// What this rank has done about multicast so far.
+  [[nodiscard]] transport::multicast_statistics multicast_statistics() const;
+
  protected:
   /// A number that changes with whatever inline code and the library must agree on, so that a program which
   /// was compiled with other headers is refused, and does not wait for messages in the wrong place.
@@ -221,6 +243,10 @@ class endpoint {
   void mismatch(int peer, epoch now);
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
+  /// Stays until all ranks that are there have what this one has multicast, for 2 s at most. Called by the
+  /// destructor of the transport before anything tells others that this rank leaves; a second call does
+  /// nothing.
+  void settle_multicasts() noexcept;
   /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are
   /// empty.
   void say_goodbye() noexcept;
@@ -232,7 +258,10 @@ class endpoint {
   [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const {
     return addresses_[static_cast<std::size_t>(peer)];
   }
-  [[nodiscard]] std::size_t datagram_bytes() const noexcept { return port_->memory_bytes(); }
+  /// Registered bytes for datagrams, those of the multicast group among them.
+  [[nodiscard]] std::size_t datagram_bytes() const noexcept {
+    return port_->memory_bytes() + (multicast_ ? multicast_->memory_bytes() : 0);
+  }
   /// Largest body of a datagram, in bytes.
   [[nodiscard]] std::size_t datagram_room() const noexcept;
   /// Reads what came by datagram and nothing else. Not from `on_datagram`.
@@ -247,6 +276,7 @@ class endpoint {
  private:
   friend class vigil;
   friend class reliable::streams;
+  friend class multicast_group;
   struct card;
 
   [[noreturn]] void throw_poisoned() const;
@@ -257,6 +287,8 @@ class endpoint {
   void take_datagram(std::span<const std::byte> datagram);
   void keep_datagram(std::span<const std::byte> datagram);
   void serve() noexcept;
+  void hand_over(int from, std::uint16_t kind, std::span<const std::byte> body);
+  void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
   void exchange_cards(const group_view& group, std::string_view transport);
   static std::size_t next_state_index() noexcept;
@@ -296,6 +328,8 @@ class endpoint {
   std::vector<std::optional<status_answer>> answers_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
+  std::unique_ptr<multicast_group> multicast_;
+  bool multicasts_settled_ = false;
   std::optional<service> service_;
 };
 
@@ -328,5 +362,28 @@ struct waiting {
 };
 template <class Net, class Poll>
 waiting(Net&, int, epoch, Poll) -> waiting<Net, Poll>;
+
+inline auto endpoint::multicast_signal(epoch now) {
+  return waiting{*this, (rank_ + 1) % size_, now,
+                 [this, now] { return size_ == 1 || multicasts().try_signal(now); }};
+}
+inline auto endpoint::multicast_signalled(int root, epoch now) {
+  return waiting{*this, root, now, [this, root, now] { return multicasts().try_signalled(root, now); }};
+}
+inline auto endpoint::multicast(epoch now, std::span<const std::byte> bytes) {
+  return waiting{*this, size_ == 1 ? 0 : multicasts().slowest(), now,
+                 [this, now, bytes] { return size_ == 1 || multicasts().try_send(now, bytes); }};
+}
+inline auto endpoint::multicast_receive(int root, epoch now) {
+  struct look {
+    multicast_group* group;
+    int from;
+    epoch now;
+    std::span<const std::byte> message{};
+    bool operator()() { return group->try_receive(from, now, message); }
+    multicast_group::arrival result() { return {group, from, message}; }
+  };
+  return waiting{*this, root, now, look{&multicasts(), root, now}};
+}
 
 }  // namespace chorale::transport

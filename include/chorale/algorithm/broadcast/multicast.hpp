@@ -1,0 +1,40 @@
+// Broadcast by multicast.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include <chorale/core/chunks.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::broadcast {
+
+/// The root multicasts the message in pieces of one datagram; each rank copies them to its buffer. Cost: one
+/// multicast a piece, whatever n is, and of each receiver an acknowledgement for every 16 pieces, which
+/// nobody waits for unless it is a window of 32 pieces behind.  Source: P1 section 3.3 for the multicast, 4.3
+/// for what is lost.
+///
+/// A piece is copied out of the user's buffer before it is sent, so the buffer is free when the call is over,
+/// though a piece may have to be repeated later.
+struct multicast {
+  static constexpr auto implements = operation::broadcast;
+  static constexpr bool needs_multicast = true;
+  template <class T>
+  static constexpr bool runs_on = multicast_transport<T>;
+
+  template <multicast_transport T>
+  static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
+    if (net.size() == 1) co_return;
+    for (const auto piece : chunks{data, net.multicast_bytes()}) {
+      if (net.rank() == root) {
+        co_await net.multicast(now, piece);
+      } else {
+        auto arrived = co_await net.multicast_receive(root, now);
+        std::memcpy(piece.data(), arrived.bytes().data(), piece.size());
+      }
+    }
+  }
+};
+
+}  // namespace chorale::broadcast

@@ -1,0 +1,67 @@
+// Datagrams of multicast: two that go to the group, four that one rank sends to another. docs/multicast.md
+// shows them byte by byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+namespace chorale::transport {
+
+/// Kinds behind datagram_header; all of them are served by the service thread.
+enum class multicast_kind : std::uint16_t {
+  signal = 80,           ///< to the group: a signal_word (8 bytes)
+  message = 81,          ///< to the group: a message_head, then the payload
+  signal_missing = 82,   ///< NAK: the signal_word that the rank waits for (8 bytes)
+  message_missing = 83,  ///< NAK: a missing_messages
+  acknowledgement = 84,  ///< a message_state
+  question = 85,         ///< a sender_state: what have you got? Answered by an acknowledgement, and NAKs
+  last = 95,
+};
+constexpr bool is_multicast_kind(std::uint16_t kind) noexcept {
+  return kind >= static_cast<std::uint16_t>(multicast_kind::signal) &&
+         kind <= static_cast<std::uint16_t>(multicast_kind::last);
+}
+
+struct message_head {
+  std::uint32_t sequence;   ///< of the sender's messages to this group
+  std::uint32_t signature;  ///< of the call
+  std::uint64_t call;       ///< its number
+};
+struct missing_messages {
+  std::uint32_t first;  ///< first message that is not here
+  std::uint32_t zero;
+  std::uint64_t here;  ///< bit i: message first + i is here
+};
+struct message_state {
+  std::uint32_t released;  ///< all before have been given back, and their places are free
+  std::uint32_t arrived;   ///< all before have arrived
+  std::uint64_t signal;    ///< last signal word that has arrived; 0: none
+};
+struct sender_state {
+  std::uint32_t next;  ///< sequence number of the next message
+  std::uint32_t zero;
+  std::uint64_t signal;  ///< last signal word that was sent; 0: none
+};
+static_assert(sizeof(message_head) == 16 && sizeof(missing_messages) == 16 && sizeof(message_state) == 16 &&
+              sizeof(sender_state) == 16);
+
+/// A body of exactly that type; nothing for one of another size.
+template <class T>
+std::optional<T> read_body(std::span<const std::byte> body) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (body.size() != sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, body.data(), sizeof value);
+  return value;
+}
+
+/// How far sequence number `a` is behind `b`, negative if it is before; right across the wrap.
+constexpr std::int32_t distance(std::uint32_t b, std::uint32_t a) noexcept {
+  return static_cast<std::int32_t>(a - b);
+}
+
+}  // namespace chorale::transport

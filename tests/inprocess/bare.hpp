@@ -1,0 +1,70 @@
+// Endpoints without a transport, all driven by one thread: each step of a protocol happens when the test says
+// so.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/transport/endpoint.hpp>
+
+namespace inprocess {
+
+class bare final : public chorale::transport::endpoint {
+ public:
+  template <chorale::bootstrap::group G>
+  bare(G& group, const chorale::config& settings)
+      : endpoint(view_of(group, settings), settings, "bare",
+                 {.payload_bytes = 1024, .receives = 256, .sends = 64}) {}
+  ~bare() override { say_goodbye(); }
+
+  using endpoint::local_port;
+  using endpoint::send_datagram;
+
+ private:
+  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
+  void on_progress() override {}
+};
+
+/// Ranks of a group, all in the hands of one thread. Nobody answers for them: they do what `[rank]` is told
+/// to.
+class team {
+ public:
+  explicit team(int size, chorale::config c = patient()) : members_(static_cast<std::size_t>(size)) {
+    chorale::bootstrap::run_in_process(size, [&](auto& group) {
+      members_[static_cast<std::size_t>(group.rank())] = std::make_unique<bare>(group, c);
+    });
+    for (auto& m : members_) m->join_multicast();
+  }
+
+  /// Settings of a team whose ranks ask for nothing by themselves while a test takes its time.
+  static chorale::config patient() {
+    chorale::config c;
+    c.device = "soft0";
+    c.service = chorale::service_policy::off;
+    c.deadline =
+        std::chrono::milliseconds{10};  // for those who leave, and wait for answers that nobody gives
+    c.multicast_patience = std::chrono::seconds{10};
+    return c;
+  }
+  /// ... whose ranks ask soon.
+  static chorale::config impatient() {
+    auto c = patient();
+    c.multicast_patience = std::chrono::milliseconds{1};
+    return c;
+  }
+
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+  bare& operator[](int rank) { return *members_[static_cast<std::size_t>(rank)]; }
+  auto& group(int rank) { return (*this)[rank].multicasts(); }
+  auto statistics(int rank) { return (*this)[rank].multicast_statistics(); }
+  auto begin() const { return members_.begin(); }
+  auto end() const { return members_.end(); }
+
+ private:
+  std::vector<std::unique_ptr<bare>> members_;
+};
+
+}  // namespace inprocess

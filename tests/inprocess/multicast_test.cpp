@@ -1,0 +1,236 @@
+// Collectives by multicast: against a serial computation, with losses, with ranks that sleep or leave.
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "all_calls.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using namespace std::chrono_literals;
+using chorale::epoch;
+using chorale::transport::multicast_group;
+using chorale::transport::multicast_statistics;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+template <class Comm>
+void all_operations(Comm& comm, std::uint64_t s) {
+  const auto vary = [&s] {
+    const std::uint64_t n = mixed(++s);
+    return manner{
+        .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n / 8 % 4 == 0 ? n / 64 % 24 : 0};
+  };
+  const std::size_t piece = comm.transport().multicast_bytes();
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, piece - 1, piece,
+                                  piece + 1, 5 * piece + 3, (multicast_group::window + 9) * piece + 7}) {
+    for (const int root : {0, comm.size() / 2, comm.size() - 1})
+      check_broadcast<std::byte>(comm, bytes, root, s, vary());
+    check_allreduce<triangle>(comm, bytes / sizeof(triangle) / 4, multiply{}, s, vary());
+    check_barrier(comm, vary());
+  }
+  for (int root = 0; root < comm.size(); ++root) check_broadcast<std::uint16_t>(comm, 5, root, s);
+  for (int i = 0; i < 10; ++i) check_barrier(comm, vary());
+}
+
+/// What all ranks did together.
+class totals {
+ public:
+  void add(const multicast_statistics& s) {
+    sent += s.signals + s.messages;
+    repairs += s.repairs;
+    naks += s.naks_sent;
+    acknowledgements += s.acknowledgements;
+    questions += s.questions;
+    refused += s.refused;
+  }
+  std::atomic<std::uint64_t> sent{0}, repairs{0}, naks{0}, acknowledgements{0}, questions{0}, refused{0};
+};
+
+/// Waits or sends as an algorithm would, in call `now`.
+template <class Awaitable>
+void await_one(rc& net, Awaitable&& make) {
+  net.set_blocking(true);
+  const auto body = [&]() -> chorale::task<> { co_await make(); };
+  chorale::task<> t = body();
+  t.resume();
+  t.result();
+}
+
+/// Rank 0 multicasts so much that its last signal, of call `last`, is lost to all others, who do not look.
+constexpr std::uint64_t last = 4 * multicast_group::window + 9;
+template <class Comm>
+void lose_a_signal(Comm& comm, std::barrier<>& meet) {
+  comm.transport().join_multicast();
+  meet.arrive_and_wait();
+  if (comm.rank() == 0) {
+    for (std::uint64_t n = 1; n <= last; ++n)
+      await_one(comm.transport(), [&] { return comm.transport().multicast_signal(epoch{n, 1}); });
+  }
+  meet.arrive_and_wait();
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("collectives by multicast compute what a serial program computes", "[multicasting]",
+                   multicasting<rc>, multicasting_1<rc>, multicasting<ud>) {
+  for (const int size : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17}) {
+    if (instrumented && size > 8 && size != 13) continue;
+    totals sum;
+    std::barrier meet{size};
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
+      meet.arrive_and_wait();  // a datagram to a rank that does not listen yet is lost, which ud does not
+                               // mend
+      all_operations(comm, seed() + static_cast<unsigned>(size));
+      sum.add(comm.transport().multicast_statistics());
+    });
+    CHECK(sum.refused == 0);
+    CHECK((sum.sent > 0) == (size > 1));
+  }
+}
+
+TEST_CASE("a barrier in which nothing is lost costs one multicast", "[multicasting]") {
+  constexpr int rounds = 200;
+  auto c = settings();
+  c.multicast_patience = 10s;  // a rank that gets no core for long has lost nothing
+  for (const int size : {2, 7, 13}) {
+    totals sum;
+    std::atomic<std::uint64_t> answered{0};
+    barrier_witness witness{size};
+    std::barrier meet{size};
+    run_ranks<multicasting<rc>>(size, c, [&](auto& comm) {
+      for (int i = 0; i < rounds; ++i) witness.check(comm);
+      meet.arrive_and_wait();  // who leaves asks
+      const auto s = comm.transport().multicast_statistics();
+      sum.add(s);
+      answered += s.naks_received + s.answers + s.duplicates;
+      meet.arrive_and_wait();
+    });
+    INFO(size << " ranks");
+    CHECK(sum.sent == rounds);
+    CHECK(sum.repairs + sum.naks + sum.acknowledgements + answered == 0);
+    CHECK(sum.refused == 0);
+  }
+}
+
+TEST_CASE("a rank that sleeps outside of calls still repeats what was lost", "[multicasting]") {
+  constexpr int size = 5;
+  std::barrier meet{size};
+  std::atomic<std::uint64_t> repairs{0};
+  run_ranks<multicasting<rc>>(size, settings(), [&](auto& comm) {
+    lose_a_signal(comm, meet);
+    if (comm.rank() != 0)
+      await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, epoch{last, 1}); });
+    meet.arrive_and_wait();  // until here rank 0 has slept
+    repairs += comm.transport().multicast_statistics().repairs;
+  });
+  CHECK(repairs >= 1);
+}
+
+TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
+  constexpr int size = 5;
+  std::barrier meet{size};
+  std::atomic<bool> left{false};
+  std::atomic<std::uint64_t> naks{0};
+  std::atomic<int> late{0};
+  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    {
+      multicasting<rc> comm{group, settings()};
+      lose_a_signal(comm, meet);
+      if (comm.rank() != 0) {
+        // Rank 0 is leaving meanwhile, which takes it until the others, who sleep, have the signal.
+        const auto give_up = chorale::steady::now() + 20s;
+        while (!left && chorale::steady::now() < give_up) std::this_thread::sleep_for(1ms);
+        if (!left) ++late;
+        naks += comm.transport().multicast_statistics().naks_sent;
+        await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, epoch{last, 1}); });
+      }
+    }
+    if (group.rank() == 0) left = true;
+  });
+  CHECK(late == 0);
+  CHECK(naks >= 1);
+}
+
+TEST_CASE("a communicator that failed leaves without asking", "[multicasting]") {
+  constexpr int size = 2;
+  std::barrier meet{size};
+  std::atomic<int> errors{0};
+  std::atomic<bool> left{false};
+  std::atomic<std::uint64_t> answers{0};
+  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    {
+      multicasting<rc> comm{group, settings()};
+      lose_a_signal(comm, meet);
+      try {
+        if (comm.rank() == 1)
+          static_cast<void>(comm.allreduce(word{1}, chorale::sum));
+        else
+          comm.barrier();
+      } catch (const chorale::error&) {
+        ++errors;
+      }
+      while (comm.rank() == 1 && !left) std::this_thread::sleep_for(1ms);
+      answers += comm.transport().multicast_statistics().answers;
+    }
+    if (group.rank() == 0) left = true;
+  });
+  CHECK(errors == size);
+  CHECK(answers == 0);
+}
+
+TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
+  std::atomic<std::uint64_t> refused{0};
+  run_ranks<multicasting<rc>>(6, settings(), [&](auto& comm) {
+    auto half = comm.split(comm.rank() % 2);
+    auto again = comm.duplicate();
+    for (int i = 0; i < 30; ++i) {
+      const auto s = seed() + static_cast<unsigned>(i);
+      check_broadcast<std::byte>(*half, 300, i % half->size(),
+                                 s + static_cast<unsigned>(comm.rank() % 2) * 1000);
+      check_broadcast<std::byte>(comm, 500, i % comm.size(), s);
+      check_barrier(*again);
+    }
+    for (auto* one : {&comm, half.get(), again.get()})
+      refused += one->transport().multicast_statistics().refused;
+    comm.barrier();
+  });
+  CHECK(refused == 0);
+}
+
+// On the deferred engine, with what the environment says of loss, duplication and seed.
+TEST_CASE("what is lost on the way is repeated", "[lossymulticast]") {
+  const char* loss = std::getenv("CHORALE_SOFT_LOSS");
+  const bool lossy = loss != nullptr && std::atoi(loss) > 0;
+  for (const int size : {2, 5, 13}) {
+    totals sum;
+    barrier_witness witness{size};
+    run_ranks<multicasting<rc>>(size, settings(), [&](auto& comm) {
+      for (int i = 0; i < (instrumented ? 20 : 60); ++i) {
+        const auto s = mixed(seed() + static_cast<unsigned>(i));
+        witness.check(comm);
+        if (i % 6 == 0)
+          check_broadcast<std::byte>(comm, s % 20'000,
+                                     static_cast<int>(s / 32'768 % static_cast<unsigned>(size)), s);
+        if (i % 10 == 0) check_allreduce<triangle>(comm, s % 300, multiply{}, s);
+      }
+      check_broadcast<std::byte>(comm, 300'000, size - 1, seed());
+      sum.add(comm.transport().multicast_statistics());
+    });
+    std::cout << size << " ranks: " << sum.sent << " multicasts, " << sum.repairs << " repairs, " << sum.naks
+              << " NAKs, " << sum.acknowledgements << " acknowledgements, " << sum.questions
+              << " questions\n";
+    CHECK(sum.refused == 0);
+    if (lossy && size > 2) CHECK(sum.repairs > 0);
+  }
+}
