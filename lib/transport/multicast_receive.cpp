@@ -11,9 +11,13 @@
 namespace chorale::transport {
 namespace {
 
-constexpr auto longest_patience = std::chrono::milliseconds{250};
-/// Before anything is known of how long waits are.
-constexpr int first_patience = 10;
+/// NAKs of a rank that waits for long come no faster than that, nor those of all ranks faster than one in a
+/// millisecond.
+constexpr auto shortest_pause = std::chrono::milliseconds{20};
+constexpr auto pause_for_each_rank = std::chrono::milliseconds{1};
+/// The first NAK comes after so many times the least patience at the latest: waits are long where others are
+/// late, or have lost something themselves, which tells nothing of how long a multicast takes.
+constexpr int most_patience = 8;
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) noexcept {
@@ -183,9 +187,16 @@ bool multicast_group::is_here(const absence& a) noexcept {
 
 steady::duration multicast_group::patience() const noexcept {
   const steady::duration least = owner_->settings().multicast_patience;
+  if (!waits_known_) return most_patience * least;
   const auto known = std::chrono::nanoseconds{static_cast<std::int64_t>(usual_wait_ + 4 * deviation_)};
-  const steady::duration wanted = waits_known_ ? steady::duration{known} : first_patience * least;
-  return std::clamp<steady::duration>(wanted, least, std::max<steady::duration>(least, longest_patience));
+  return std::clamp<steady::duration>(known, least, most_patience * least);
+}
+
+steady::duration multicast_group::pause() const noexcept {
+  const auto longest = std::max<steady::duration>(shortest_pause, pause_for_each_rank * owner_->size());
+  return std::min<steady::duration>(
+      patience() * (2 + static_cast<int>(std::min(absence_.asked, 1000U))),
+      std::max<steady::duration>(longest, owner_->settings().multicast_patience));
 }
 
 steady::duration multicast_group::spread(steady::duration over) noexcept {
@@ -213,8 +224,7 @@ void multicast_group::tend_absence() {
   }
   if (now < a.due) return;
   send_nak(a.from, a.message, a.what);
-  const auto wait = std::min<steady::duration>(patience() * (1 << std::min(a.asked, 10U)),
-                                               std::max<steady::duration>(least, longest_patience));
+  const auto wait = pause();
   ++a.asked;
   a.due = now + wait + spread(wait);
 }

@@ -170,7 +170,8 @@ class multicast_group {
   void tend_absence();
   void send_nak(int rank, bool message, std::uint64_t word);
   bool acknowledge(int rank) noexcept;
-  [[nodiscard]] steady::duration patience() const noexcept;
+  [[nodiscard]] steady::duration patience() const noexcept;  ///< until the first NAK
+  [[nodiscard]] steady::duration pause() const noexcept;     ///< until the next
   [[nodiscard]] steady::duration spread(steady::duration over) noexcept;
 
   endpoint* owner_;
