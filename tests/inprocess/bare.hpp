@@ -32,11 +32,22 @@ class bare final : public chorale::transport::endpoint {
 /// to.
 class team {
  public:
-  explicit team(int size, chorale::config c = patient()) : members_(static_cast<std::size_t>(size)) {
+  explicit team(int size, const chorale::config& c = patient(), bool joins = true)
+      : members_(static_cast<std::size_t>(size)) {
     chorale::bootstrap::run_in_process(size, [&](auto& group) {
       members_[static_cast<std::size_t>(group.rank())] = std::make_unique<bare>(group, c);
     });
-    for (auto& m : members_) m->join_multicast();
+    for (auto& m : members_) {
+      if (joins) m->join_multicast();
+    }
+  }
+
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  /// A rank that leaves waits for answers, which nobody would give, unless its communicator has failed.
+  ~team() {
+    for (auto& m : members_)
+      m->fail(std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
   }
 
   /// Settings of a team whose ranks ask for nothing by themselves while a test takes its time.
@@ -44,8 +55,6 @@ class team {
     chorale::config c;
     c.device = "soft0";
     c.service = chorale::service_policy::off;
-    c.deadline =
-        std::chrono::milliseconds{10};  // for those who leave, and wait for answers that nobody gives
     c.multicast_patience = std::chrono::seconds{10};
     return c;
   }

@@ -209,13 +209,14 @@ TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
 }
 
 // On the deferred engine, with what the environment says of loss, duplication and seed.
-TEST_CASE("what is lost on the way is repeated", "[lossymulticast]") {
+TEMPLATE_TEST_CASE("what is lost on the way is repeated", "[lossymulticast]", multicasting<rc>,
+                   multicasting<ud>) {
   const char* loss = std::getenv("CHORALE_SOFT_LOSS");
   const bool lossy = loss != nullptr && std::atoi(loss) > 0;
   for (const int size : {2, 5, 13}) {
     totals sum;
     barrier_witness witness{size};
-    run_ranks<multicasting<rc>>(size, settings(), [&](auto& comm) {
+    run_ranks<TestType>(size, settings(), [&](auto& comm) {
       for (int i = 0; i < (instrumented ? 20 : 60); ++i) {
         const auto s = mixed(seed() + static_cast<unsigned>(i));
         witness.check(comm);
@@ -227,9 +228,9 @@ TEST_CASE("what is lost on the way is repeated", "[lossymulticast]") {
       check_broadcast<std::byte>(comm, 300'000, size - 1, seed());
       sum.add(comm.transport().multicast_statistics());
     });
-    std::cout << size << " ranks: " << sum.sent << " multicasts, " << sum.repairs << " repairs, " << sum.naks
-              << " NAKs, " << sum.acknowledgements << " acknowledgements, " << sum.questions
-              << " questions\n";
+    std::cout << TestType::transport_type::name << ", " << size << " ranks: " << sum.sent << " multicasts, "
+              << sum.repairs << " repairs, " << sum.naks << " NAKs, " << sum.acknowledgements
+              << " acknowledgements, " << sum.questions << " questions\n";
     CHECK(sum.refused == 0);
     if (lossy && size > 2) CHECK(sum.repairs > 0);
   }

@@ -1,0 +1,54 @@
+// Steps of the multicast protocol, taken one by one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "bare.hpp"
+
+namespace inprocess {
+
+using chorale::epoch;
+using chorale::transport::multicast_group;
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t signature = 0x1234;
+inline epoch call(std::uint64_t number) {
+  return {number, signature};
+}
+
+/// Datagrams that a rank which does not look can take: the next ones are lost, to it alone.
+constexpr std::uint64_t room = 4 * multicast_group::window;
+
+inline std::vector<std::byte> payload(std::uint64_t i) {
+  std::vector<std::byte> bytes(i % 100);
+  for (std::size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(i + 7 * at);
+  return bytes;
+}
+
+/// Calls `step` until it returns true; fails after 20 s.
+template <class Step>
+void until(Step&& step) {
+  const auto give_up = chorale::steady::now() + 20s;
+  while (!step()) {
+    REQUIRE(chorale::steady::now() < give_up);
+    std::this_thread::yield();
+  }
+}
+
+inline bool receives(team& all, int rank, int root, std::uint64_t i) {
+  std::span<const std::byte> message;
+  if (!all.group(rank).try_receive(root, call(i), message)) return false;
+  const auto expected = payload(i);
+  REQUIRE(std::equal(message.begin(), message.end(), expected.begin(), expected.end()));
+  all.group(rank).release(root);
+  return true;
+}
+
+}  // namespace inprocess
