@@ -40,7 +40,9 @@
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
+#include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>

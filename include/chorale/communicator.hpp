@@ -16,7 +16,7 @@
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
-#include <chorale/algorithm/scan/recursive_doubling.hpp>
+#include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/calls/allgather.hpp>
@@ -52,7 +52,7 @@ struct composition {
   using l7 = calls::gather_calls<l6, chosen<operation::gather, gather::standard>>;
   using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::standard>>;
   using l9 = calls::reduce_scatter_calls<l8, chosen<operation::reduce_scatter, reduce_scatter::direct>>;
-  using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::recursive_doubling>>;
+  using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::standard>>;
   using l11 = calls::explain_calls<l10>;
   using type = calls::split_calls<l11>;
 };

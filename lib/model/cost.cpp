@@ -7,8 +7,8 @@
 namespace chorale::model {
 namespace {
 
-/// The K of "name<K>" or "name<K, ...>", at most ranks - 1 of which can be used; 0 if `text` does not begin with
-/// "name<".
+/// The K of "name<K>" or "name<K, ...>", at most ranks - 1 of which can be used; 0 if `text` does not begin
+/// with "name<".
 int degree_of(std::string_view text, std::string_view name, int ranks) {
   if (!text.starts_with(name) || text.size() <= name.size() || text[name.size()] != '<') return 0;
   int k = 0;
@@ -87,6 +87,8 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
       break;
     case operation::scan:
       if (algorithm == "recursive_doubling") return levels * (ts + mtw + combined);
+      if (algorithm == "chain")
+        return (n - 1) * (first + block * cost.combine) + std::max(0.0, mtw - block * cost.byte);
       break;
     default:
       break;

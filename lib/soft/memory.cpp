@@ -34,20 +34,21 @@ bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& 
   return true;
 }
 
-/// Registering pins memory, which fails where there is none.
+/// Registering pins memory, which fails where there is none. The kernel looks at its areas alone, not at each
+/// page: that this memory is written back to a file, if it belongs to one, is asked for and not awaited.
 bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
   const std::uint64_t first = address & ~(page_bytes - 1);
   const std::uint64_t last = (address + bytes + page_bytes - 1) & ~(page_bytes - 1);
-  constexpr std::uint64_t step = 65536 * page_bytes;
-  std::vector<unsigned char> resident;
-  try {
-    resident.resize(std::min(last - first, step) / page_bytes);
-  } catch (...) {
-    return false;
-  }
-  for (std::uint64_t at = first; at < last; at += step)
-    if (mincore(reinterpret_cast<void*>(at), std::min(last - at, step), resident.data()) != 0) return false;
-  return true;
+  return msync(reinterpret_cast<void*>(first), last - first, MS_ASYNC) == 0;
+}
+
+/// 32 bits that nobody foresees by accident, without a system call each.
+std::uint32_t chance_of_key() noexcept {
+  static std::atomic<std::uint64_t> state{random_word()};
+  std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return static_cast<std::uint32_t>(z >> 32);
 }
 
 bool populate(std::uint64_t address) noexcept {
@@ -67,6 +68,9 @@ bool is_writable(std::uint64_t address) noexcept {
     return populate(reinterpret_cast<std::uint64_t>(&on_stack));
   }();
   return !kernel_knows || populate(address);
+}
+bool are_writable(std::uint64_t first, std::uint64_t last) noexcept {
+  return is_writable(first) && (first / page_bytes == last / page_bytes || is_writable(last));
 }
 
 }  // namespace
@@ -147,8 +151,8 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     return nullptr;
   }
   if (bytes != 0 && (access & IBV_ACCESS_ON_DEMAND) == 0 &&
-      (!is_mapped(begin, bytes) || ((access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
-                                    (!is_writable(begin) || !is_writable(begin + bytes - 1))))) {
+      (!is_mapped(begin, bytes) ||
+       ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !are_writable(begin, begin + bytes - 1)))) {
     errno = EFAULT;
     return nullptr;
   }
@@ -166,7 +170,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     return nullptr;
   }
   // The low bits are chance, so that a stale or a wrong key is seen; the two differ.
-  const auto chance = static_cast<std::uint32_t>(random_word());
+  const std::uint32_t chance = chance_of_key();
   mr->index = index;
   mr->lkey = index << 16 | (chance & 0xffffU);
   mr->rkey = index << 16 | (chance >> 16);

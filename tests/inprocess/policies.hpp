@@ -31,6 +31,8 @@
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/communicator.hpp>
@@ -40,19 +42,19 @@ namespace inprocess {
 template <class Transport>
 using standard = chorale::communicator<Transport>;
 template <class Transport>
-using degree_1 =
-    chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
-                          chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<1>,
-                          chorale::allgather::recursive_doubling, chorale::alltoall::direct,
-                          chorale::gather::binomial, chorale::scatter::binomial>;
+using degree_1 = chorale::communicator<
+    Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat, chorale::reduce::degree_k<1>,
+    chorale::allreduce::degree_k<1>, chorale::allgather::recursive_doubling, chorale::alltoall::direct,
+    chorale::gather::binomial, chorale::scatter::binomial, chorale::scan::recursive_doubling>;
 template <class Transport>
 using degree_3 = chorale::communicator<Transport, chorale::barrier::dissemination,
                                        chorale::broadcast::binomial, chorale::reduce::degree_k<3>,
                                        chorale::allreduce::degree_k<3, chorale::broadcast::flat>,
                                        chorale::allgather::bruck, chorale::alltoall::bruck>;
 template <class Transport>
-using degree_7 = chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
-                                       chorale::allreduce::degree_k<7>, chorale::allgather::direct>;
+using degree_7 =
+    chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
+                          chorale::allreduce::degree_k<7>, chorale::allgather::direct, chorale::scan::chain>;
 template <class Transport>
 using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<15, chorale::broadcast::flat>,
                                         chorale::reduce::degree_k<15>, chorale::barrier::pairwise_exchange,
@@ -60,9 +62,10 @@ using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<
 template <class Transport>
 using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
 template <class Transport>
-using by_rank = chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
-                                      chorale::alltoall::pairwise, chorale::gather::flat,
-                                      chorale::scatter::flat, chorale::reduce_scatter::direct>;
+using by_rank =
+    chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
+                          chorale::alltoall::pairwise, chorale::gather::flat, chorale::scatter::flat,
+                          chorale::reduce_scatter::direct, chorale::scan::chain>;
 /// Halves and quarters, and rings.
 template <class Transport>
 using halving =

@@ -61,6 +61,8 @@ using algorithms = type_list<                                    //
     chorale::scatter::binomial,                                  //
     chorale::reduce_scatter::direct,                             //
     chorale::reduce_scatter::recursive_halving,                  //
+    chorale::scan::standard,                                     //
+    chorale::scan::chain,                                        //
     chorale::scan::recursive_doubling>;
 
 }  // namespace bench

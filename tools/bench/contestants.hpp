@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -18,6 +19,20 @@ namespace bench {
 
 using contestants = std::vector<std::unique_ptr<contestant>>;
 
+/// Which memory the calls of a contestant use.
+struct memory_use {
+  const char* remark;         ///< behind the name of the algorithm
+  std::size_t places;         ///< taken in turns
+  bool registered_each_call;  ///< else registrations are kept as a communicator keeps them
+};
+inline constexpr memory_use same_memory{"", 1, false};
+/// What --fresh compares. Buffers in turns are in no near cache any more, registered or not: what registering
+/// costs is the difference to those whose registrations stay.
+inline constexpr std::size_t places_in_turns = 8;
+inline constexpr memory_use fresh_memory[] = {{", one buffer", 1, false},
+                                              {", 8 in turns", places_in_turns, false},
+                                              {", 8 fresh", places_in_turns, true}};
+
 /// Which contestants take part.
 struct selection {
   std::vector<std::string> operations;
@@ -25,6 +40,7 @@ struct selection {
   bool all_algorithms = false;          ///< else the defaults of a communicator
   std::vector<std::string> algorithms;  ///< parts of names; if there are any, only these
   bool back_to_back = false;
+  bool fresh = false;  ///< each of them with each use of memory
 };
 
 /// A policy that can be measured, for --list.
@@ -71,20 +87,24 @@ class entry final : public contestant {
  public:
   static constexpr auto what = Algorithm::implements;
 
-  entry(buffers& memory, bool back_to_back)
-      : contestant(chorale::name(what), chorale::type_name<Algorithm>(), Transport::name),
+  entry(buffers& memory, bool back_to_back, const memory_use& use)
+      : contestant(chorale::name(what), chorale::type_name<Algorithm>() + use.remark, Transport::name),
+        comm_(settings(use)),
         memory_(memory),
+        places_(use.places),
+        turn_(use.registered_each_call ? use.places / 2 : 0),
         apart_(trial<what>::rooted && !back_to_back) {}
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
     const auto call = [&] {
+      memory_.go_to(turn_++ % places_);
       trial<what>::call(comm_, memory_, bytes);
-      memory_.next();
     };
     return apart_ ? time_apart(calls, call, [this] { comm_.barrier(); }) : time_together(calls, call);
   }
   std::string check(std::size_t bytes, team& all) override {
+    memory_.go_to(turn_++ % places_);
     return trial<what>::check(comm_, memory_, bytes, all);
   }
 
@@ -103,8 +123,16 @@ class entry final : public contestant {
   }
 
  private:
+  static chorale::config settings(const memory_use& use) {
+    auto c = chorale::config::from_environment();
+    if (use.registered_each_call) c.registration_entries = 1;
+    return c;
+  }
+
   chorale::communicator<Transport, Algorithm> comm_;
   buffers& memory_;
+  std::size_t places_;
+  std::size_t turn_;  ///< fresh buffers are not those that another contestant used just before
   bool apart_;
 };
 
@@ -153,8 +181,10 @@ template <class Transport>
 void enter(const selection& wanted, buffers& memory, contestants& all) {
   detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
     if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
-    auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back);
-    if (made->usable()) all.push_back(std::move(made));
+    for (const auto& use : wanted.fresh ? std::span{fresh_memory} : std::span{&same_memory, 1}) {
+      auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back, use);
+      if (made->usable()) all.push_back(std::move(made));
+    }
   });
 }
 

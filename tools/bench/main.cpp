@@ -1,6 +1,5 @@
 // chorale-bench: the latency of the collectives, algorithm by algorithm.
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <iterator>
 
@@ -48,17 +47,12 @@ class chorale_team final : public team {
 };
 
 struct options : common_options {
-  selection wanted{{}, {"rc"}, false, {}, false};
+  selection wanted{{}, {"rc"}, false, {}, false, false};
   bool check = false;
   bool floor = false;
   bool list = false;
   std::string tune;
-  bool fresh = false;
 };
-
-/// Buffers that --fresh takes in turns, and registrations that are kept then: fewer.
-constexpr std::size_t fresh_places = 8;
-constexpr const char* fresh_registrations = "4";
 
 void add_options(CLI::App& app, options& o) {
   add_common_options(app, o);
@@ -73,12 +67,15 @@ void add_options(CLI::App& app, options& o) {
       ->allow_extra_args(false);
   app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
   app.add_flag("--floor", o.floor, "Measure the latency of a flag between ranks 0 and 1 in between");
-  app.add_flag("--fresh", o.fresh,
-               "Other buffers in each call, so that none is registered any more (P4 section 5.2: no reuse)");
+  auto* fresh = app.add_flag(
+      "--fresh", o.wanted.fresh,
+      "Each algorithm with one buffer, with 8 in turns that stay registered, and with 8 that each call "
+      "registers anew (P4 section 5.2: no reuse), sample by sample");
   app.add_option("--tune", o.tune,
                  "Measure all algorithms and put the result into this table, by which automatic choices are "
                  "made (CHORALE_TUNING)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(fresh);
   app.add_flag("--list", o.list, "List the algorithms and end");
 }
 
@@ -110,12 +107,12 @@ int run(options& o) {
   }
   if (!o.limit.sizes.empty())
     o.limit.max_bytes = *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
-  if (o.fresh) setenv("CHORALE_REGISTRATION_ENTRIES", fresh_registrations, 0);
   chorale::communicator<> control;
   chorale_team all{control};
   const bool speaks = all.rank() == 0;
 
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? fresh_places : 1};
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(),
+                 o.wanted.fresh ? places_in_turns : 1};
   contestants everyone;
   enter<chorale::transport::rc>(o.wanted, memory, everyone);
   enter<chorale::transport::rc_send_receive>(o.wanted, memory, everyone);
@@ -131,7 +128,6 @@ int run(options& o) {
               {"device", fmt::format("{} ({})", chosen.device.name, chosen.why)},
               {"waiting", control.transport().oversubscribed() ? "ranks outnumber cores: yielding"
                                                                : "each rank has a core"}};
-  if (o.fresh) about.emplace_back("buffers", "others in each call");
   std::optional<flag_floor> floor;
   surroundings around;
   if (o.floor) {

@@ -29,8 +29,8 @@ class buffers {
       places_.push_back({aligned_floats{elements}, aligned_floats{elements + guard}});
   }
 
-  /// Goes to the next place.
-  void next() noexcept { at_ = (at_ + 1) % places_.size(); }
+  /// The place of the following calls, in [0, places).
+  void go_to(std::size_t which) noexcept { at_ = which; }
 
   [[nodiscard]] std::span<float> in(std::size_t bytes) {
     return {places_[at_].in.data(), bytes / sizeof(float)};

@@ -22,6 +22,13 @@ template <mailbox_transport Net>
     return false;
 }
 
+/// The same for a message that none comes back for: it leaves by blocks without waiting for anybody's
+/// address, so that going straight pays off later than in an exchange.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
+  return is_zero_copy(net, bytes / 2);
+}
+
 /// A region as it travels in a message.
 [[nodiscard]] inline std::span<const std::byte> bytes_of(const remote_region& region) noexcept {
   return std::as_bytes(std::span{&region, 1});
@@ -38,7 +45,7 @@ template <mailbox_transport Net>
   return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
 }
 
-/// Sends `out` to rank `to`, which calls `receive` with as many bytes, or `exchange`.
+/// Sends `out` to rank `to`, which calls `receive` with as many bytes.
 ///
 /// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
 /// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.2). Nothing
@@ -46,7 +53,7 @@ template <mailbox_transport Net>
 template <mailbox_transport Net>
 task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
   if constexpr (one_sided_transport<Net>) {
-    if (is_zero_copy(net, out.size())) {
+    if (is_zero_copy_one_way(net, out.size())) {
       const auto lent = net.lend(out);
       remote_region there;
       {
@@ -62,11 +69,11 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
   for (const auto chunk : chunks{out, net.block_bytes()}) co_await net.send(to, now, chunk);
 }
 
-/// Receives what rank `from` sends by `send` or `exchange`: in.size() bytes.
+/// Receives what rank `from` sends by `send`: in.size() bytes.
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
   if constexpr (one_sided_transport<Net>) {
-    if (is_zero_copy(net, in.size())) {
+    if (is_zero_copy_one_way(net, in.size())) {
       const auto exposed = net.expose(in);
       const remote_region here = exposed.region();
       co_await net.send(from, now, bytes_of(here));
@@ -124,8 +131,9 @@ task<> exchange_within(Net& net, epoch now, int to, std::span<const std::byte> o
   if (offers) co_await net.notified(from, now);
 }
 
-/// Sends `out` to rank `to` and receives `in` from rank `from`, both at once, so that ranks which do this in
-/// a circle do not wait for each other's free blocks. Either may be empty; then its rank does not matter.
+/// Sends `out` to rank `to` and receives `in` from rank `from`, which call `exchange` too, both at once, so
+/// that ranks which do this in a circle do not wait for each other's free blocks. Either may be empty; then
+/// its rank does not matter.
 template <mailbox_transport Net>
 task<> exchange(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
                 std::span<std::byte> in) {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/topology/star.hpp>
 
 namespace chorale::broadcast {
 
@@ -56,7 +58,9 @@ task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
     auto offer = co_await net.receive(child, now);
     there.push_back(transfer::read_region(offer.bytes()));
   }
-  const std::size_t segment = How == forwarding::per_block ? segment_bytes : data.size();
+  // Where nobody passes anything on, segments would only be more work.
+  const bool passed_on = net.size() > 2 && !std::is_same_v<Tree, topology::star>;
+  const std::size_t segment = How == forwarding::per_block && passed_on ? segment_bytes : data.size();
   for (std::size_t at = 0; at < data.size(); at += segment) {
     if (!tree.is_root()) {
       auto arrived = co_await net.receive(tree.parent(), now);

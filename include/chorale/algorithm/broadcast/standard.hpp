@@ -10,6 +10,6 @@
 namespace chorale::broadcast {
 
 /// The fastest by the tuning table.
-struct standard : automatic<binomial, flat, chain, scatter_allgather> {};
+struct standard : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward> {};
 
 }  // namespace chorale::broadcast
