@@ -9,262 +9,262 @@ namespace {
 
 // operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space in it here.
 constexpr const char* rows = R"(
-allgather rc 2 0 8 ring 0.1948 recursive_doubling 0.1978 direct 0.1978 bruck 0.2585
-allgather rc 2 0 256 recursive_doubling 0.2449 ring 0.2619 direct 0.2662 bruck 0.3234
-allgather rc 2 0 2048 recursive_doubling 0.3925 ring 0.402 direct 0.4056 bruck 0.4735
-allgather rc 2 0 8192 direct 1.033 ring 1.056 bruck 1.092 recursive_doubling 1.123
-allgather rc 2 0 32768 ring 3.955 direct 3.977 bruck 4.038 recursive_doubling 4.106
-allgather rc 2 0 131072 direct 17.63 ring 17.77 bruck 17.9 recursive_doubling 17.9
-allgather rc 2 0 1048576 direct 125.2 bruck 125.2 recursive_doubling 126.8 ring 130.4
-allgather rc 4 1 8 direct 6.063 recursive_doubling 6.899 bruck 8.643 ring 10.55
-allgather rc 4 1 256 direct 7.154 recursive_doubling 7.632 bruck 9.687 ring 11.68
-allgather rc 4 1 2048 direct 9.851 recursive_doubling 10.83 bruck 13.28 ring 13.9
-allgather rc 4 1 8192 direct 19.01 ring 20.29 recursive_doubling 24.5 bruck 26.52
-allgather rc 4 1 32768 direct 55.16 ring 62.67 recursive_doubling 73.56 bruck 78.1
-allgather rc 4 1 131072 direct 191 bruck 210.9 ring 214.8 recursive_doubling 216.9
-allgather rc 4 1 1048576 recursive_doubling 1590 direct 1621 bruck 1767 ring 1783
-allgather rc 8 1 8 direct 20.5 recursive_doubling 22.07 bruck 25.77 ring 44.21
-allgather rc 8 1 256 recursive_doubling 25.77 direct 26.68 bruck 29.74 ring 47.43
-allgather rc 8 1 2048 direct 31.6 bruck 37.82 recursive_doubling 38.53 ring 51.59
-allgather rc 8 1 8192 direct 77.49 ring 105.4 recursive_doubling 109.6 bruck 112.9
-allgather rc 8 1 32768 direct 704.7 bruck 807.4 recursive_doubling 829.7 ring 1101
-allgather rc 8 1 131072 bruck 1719 recursive_doubling 1792 direct 1899 ring 2059
-allgather rc 8 1 1048576 bruck 1.205e+04 direct 1.229e+04 recursive_doubling 1.257e+04 ring 1.293e+04
-allgather rc 16 1 8 recursive_doubling 61.5 direct 65.73 bruck 73.47 ring 166.5
-allgather rc 16 1 256 recursive_doubling 77.17 bruck 94.03 direct 95.48 ring 184.2
-allgather rc 16 1 2048 direct 155 recursive_doubling 162.1 bruck 172 ring 273.9
-allgather rc 16 1 8192 direct 234.4 ring 356.7 bruck 461.1 recursive_doubling 468.5
-allgather rc 16 1 32768 bruck 906.5 recursive_doubling 930.4 direct 1023 ring 1321
-allgather rc 16 1 131072 bruck 3014 recursive_doubling 3022 direct 3300 ring 3408
-allgather rc 16 1 1048576 direct 2.167e+04 ring 2.21e+04 recursive_doubling 2.413e+04 bruck 2.453e+04
-allreduce rc 2 0 8 recursive_doubling 0.265 reproducible 0.2986 degree_k<15,flat> 0.4026 degree_k<1> 0.4049 degree_k<3> 0.4073 degree_k<7> 0.417 rank_by_rank 0.5634 rabenseifner 0.6143 ring 0.7387
-allreduce rc 2 0 256 recursive_doubling 0.2998 reproducible 0.3549 degree_k<3> 0.4724 degree_k<1> 0.4731 degree_k<15,flat> 0.4755 degree_k<7> 0.4824 rank_by_rank 0.6367 rabenseifner 0.6566 ring 0.7605
-allreduce rc 2 0 2048 recursive_doubling 0.5063 reproducible 0.7162 degree_k<1> 0.7339 degree_k<7> 0.7412 degree_k<15,flat> 0.7423 degree_k<3> 0.7437 rabenseifner 0.9044 ring 1.017 rank_by_rank 1.212
-allreduce rc 2 0 8192 recursive_doubling 1.485 degree_k<3> 1.856 degree_k<15,flat> 1.857 degree_k<1> 1.861 degree_k<7> 1.871 rabenseifner 1.892 ring 1.996 reproducible 2.052 rank_by_rank 3.561
-allreduce rc 2 0 32768 recursive_doubling 5.881 rabenseifner 5.972 ring 6.045 degree_k<15,flat> 6.089 degree_k<3> 6.125 degree_k<1> 6.126 degree_k<7> 6.13 reproducible 8.002 rank_by_rank 36
-allreduce rc 2 0 131072 degree_k<1> 23.91 degree_k<3> 23.98 degree_k<7> 23.98 degree_k<15,flat> 24.1 rabenseifner 24.21 ring 24.69 recursive_doubling 24.92 reproducible 32.56 rank_by_rank 145.7
-allreduce rc 2 0 1048576 recursive_doubling 151 rabenseifner 154.3 ring 155.8 degree_k<15,flat> 201.1 degree_k<7> 201.2 degree_k<3> 201.6 degree_k<1> 214.8 reproducible 230 rank_by_rank 1372
-allreduce rc 4 1 8 reproducible 5.347 recursive_doubling 6.152 degree_k<15,flat> 7.219 degree_k<3> 8.183 degree_k<7> 8.234 degree_k<1> 10.71 rabenseifner 12.42 rank_by_rank 13.16 ring 13.9
-allreduce rc 4 1 256 reproducible 6.82 recursive_doubling 7.36 degree_k<15,flat> 7.908 degree_k<7> 8.089 degree_k<3> 8.14 degree_k<1> 11.12 rabenseifner 15.51 rank_by_rank 15.54 ring 21.83
-allreduce rc 4 1 2048 recursive_doubling 9.613 degree_k<7> 10.08 degree_k<3> 10.28 degree_k<15,flat> 10.53 reproducible 10.62 degree_k<1> 12.92 rabenseifner 16.73 rank_by_rank 20.85 ring 24.57
-allreduce rc 4 1 8192 recursive_doubling 15.7 degree_k<3> 16.85 degree_k<7> 17.09 degree_k<15,flat> 17.8 degree_k<1> 18.83 reproducible 20.33 rabenseifner 22.76 ring 32.52 rank_by_rank 46.77
-allreduce rc 4 1 32768 degree_k<1> 33.17 degree_k<7> 35.67 degree_k<3> 35.9 rabenseifner 40.82 degree_k<15,flat> 41.7 reproducible 44.83 ring 44.99 recursive_doubling 58.61 rank_by_rank 118.2
-allreduce rc 4 1 131072 degree_k<1> 109.2 degree_k<7> 123.4 degree_k<3> 138.9 degree_k<15,flat> 148.3 rabenseifner 158.1 reproducible 180.5 ring 181.7 recursive_doubling 236.9 rank_by_rank 693.7
-allreduce rc 4 1 1048576 degree_k<1> 1173 degree_k<3> 1317 degree_k<7> 1343 rabenseifner 1352 ring 1434 reproducible 1465 degree_k<15,flat> 1530 recursive_doubling 2132 rank_by_rank 6808
-allreduce rc 8 1 8 degree_k<15,flat> 20.23 reproducible 27.42 recursive_doubling 28.98 degree_k<7> 29.42 degree_k<3> 31.57 degree_k<1> 39.54 rabenseifner 47.51 ring 69.76 rank_by_rank 75.86
-allreduce rc 8 1 256 degree_k<15,flat> 20.89 degree_k<7> 30.94 recursive_doubling 31.92 reproducible 32.55 degree_k<3> 32.72 degree_k<1> 40.77 rabenseifner 57.53 rank_by_rank 79.97 ring 109.1
-allreduce rc 8 1 2048 degree_k<15,flat> 24.42 recursive_doubling 33.11 degree_k<7> 33.3 degree_k<3> 34.41 degree_k<1> 42.25 reproducible 45.14 rabenseifner 58.21 rank_by_rank 94.53 ring 118.2
-allreduce rc 8 1 8192 degree_k<15,flat> 38.88 degree_k<7> 46.06 degree_k<3> 48.49 recursive_doubling 51.3 degree_k<1> 55.44 rabenseifner 73.15 reproducible 90.67 ring 138.7 rank_by_rank 163.9
-allreduce rc 8 1 32768 degree_k<3> 96.41 degree_k<7> 98.82 degree_k<1> 101.8 degree_k<15,flat> 104.9 rabenseifner 131.9 reproducible 166.7 ring 176.4 recursive_doubling 213.2 rank_by_rank 439.4
-allreduce rc 8 1 131072 degree_k<7> 291.4 degree_k<3> 323.6 degree_k<1> 326.1 degree_k<15,flat> 348.7 reproducible 412.1 rabenseifner 447 ring 462.1 recursive_doubling 744.1 rank_by_rank 1619
-allreduce rc 8 1 1048576 degree_k<1> 2759 degree_k<7> 2876 degree_k<15,flat> 3091 degree_k<3> 3123 rabenseifner 3304 reproducible 3378 ring 3668 recursive_doubling 6760 rank_by_rank 2.329e+04
-allreduce rc 16 1 8 degree_k<15,flat> 51 recursive_doubling 83.94 degree_k<7> 86.54 degree_k<3> 90.51 degree_k<1> 102.6 reproducible 111.2 rabenseifner 140.3 rank_by_rank 352.6 ring 388.1
-allreduce rc 16 1 256 degree_k<15,flat> 37.98 degree_k<7> 70.09 recursive_doubling 74.65 degree_k<3> 76.76 degree_k<1> 85.46 reproducible 105.9 rabenseifner 149.2 rank_by_rank 295.2 ring 443.6
-allreduce rc 16 1 2048 degree_k<15,flat> 49.5 recursive_doubling 87.18 degree_k<7> 87.91 degree_k<3> 88.15 degree_k<1> 105.5 reproducible 147.7 rabenseifner 159.8 rank_by_rank 374.2 ring 474.3
-allreduce rc 16 1 8192 degree_k<15,flat> 69.84 degree_k<7> 103.8 degree_k<3> 104.2 recursive_doubling 120.5 degree_k<1> 120.8 rabenseifner 173.7 reproducible 225.3 ring 501.9 rank_by_rank 537.8
-allreduce rc 16 1 32768 degree_k<15,flat> 168.7 degree_k<3> 179.8 degree_k<1> 182.2 degree_k<7> 203.4 rabenseifner 315 recursive_doubling 522.3 reproducible 562.9 ring 618.8 rank_by_rank 1226
-allreduce rc 16 1 131072 degree_k<3> 360 degree_k<1> 498.5 degree_k<7> 500.7 degree_k<15,flat> 519.9 reproducible 685.8 ring 744.7 rabenseifner 864 recursive_doubling 2003 rank_by_rank 5076
-allreduce rc 16 1 1048576 degree_k<1> 3575 degree_k<3> 3628 degree_k<15,flat> 3651 degree_k<7> 3742 rabenseifner 5328 reproducible 6318 ring 6722 recursive_doubling 1.481e+04 rank_by_rank 5.166e+04
-alltoall rc 2 0 8 direct 0.2092 pairwise 0.242 bruck 0.2762
-alltoall rc 2 0 256 direct 0.2775 pairwise 0.3173 bruck 0.3594
-alltoall rc 2 0 2048 direct 0.4175 pairwise 0.4458 bruck 0.7334
-alltoall rc 2 0 8192 direct 1.031 pairwise 1.075 bruck 4.536
-alltoall rc 2 0 32768 direct 3.951 pairwise 4.018 bruck 9.531
-alltoall rc 2 0 131072 pairwise 18.33 direct 18.37 bruck 30.79
-alltoall rc 2 0 1048576 direct 132.5 pairwise 132.7 bruck 274
-alltoall rc 4 1 8 direct 6.19 bruck 8.512 pairwise 11.9
-alltoall rc 4 1 256 direct 5.748 bruck 8.287 pairwise 10.86
-alltoall rc 4 1 2048 direct 6.481 bruck 11.12 pairwise 12.06
-alltoall rc 4 1 8192 direct 9.658 pairwise 15.1 bruck 45.44
-alltoall rc 4 1 32768 direct 36.66 pairwise 54.79 bruck 113.9
-alltoall rc 4 1 131072 direct 137.3 pairwise 147 bruck 444.3
-alltoall rc 4 1 1048576 direct 1869 pairwise 1931 bruck 5189
-alltoall rc 8 1 8 direct 55.03 bruck 67.73 pairwise 160
-alltoall rc 8 1 256 direct 75.7 bruck 94.79 pairwise 202.2
-alltoall rc 8 1 2048 direct 95.58 bruck 139.4 pairwise 224.8
-alltoall rc 8 1 8192 direct 120.4 pairwise 225.9 bruck 2960
-alltoall rc 8 1 32768 direct 577.4 pairwise 867.8 bruck 1844
-alltoall rc 8 1 131072 direct 2294 pairwise 2498 bruck 7804
-alltoall rc 8 1 1048576 direct 1.451e+04 pairwise 1.488e+04 bruck 5.843e+04
-alltoall rc 16 1 8 direct 73.13 bruck 82 pairwise 262.5
-alltoall rc 16 1 256 direct 103.5 bruck 106.1 pairwise 305.6
-alltoall rc 16 1 2048 direct 182.4 bruck 319.2 pairwise 882.9
-alltoall rc 16 1 8192 direct 237.2 pairwise 611 bruck 1199
-alltoall rc 16 1 32768 direct 1383 pairwise 2062 bruck 4305
-alltoall rc 16 1 131072 direct 4152 pairwise 4899 bruck 1.884e+04
-alltoall rc 16 1 1048576 direct 2.611e+04 pairwise 2.802e+04 bruck 1.626e+05
-barrier rc 2 0 0 dissemination 0.1215 pairwise_exchange 0.1247 dissemination_k<3> 0.1333 dissemination_k<7> 0.1336 central 0.1892
-barrier rc 4 1 0 dissemination_k<3> 4.446 dissemination_k<7> 4.465 pairwise_exchange 5.605 central 5.679 dissemination 6.012
-barrier rc 8 1 0 central 15.53 dissemination_k<7> 18.07 dissemination_k<3> 20.85 dissemination 22.66 pairwise_exchange 24.12
-barrier rc 16 1 0 central 79.51 dissemination_k<3> 150.9 dissemination_k<7> 152.2 dissemination 176.4 pairwise_exchange 185.2
-broadcast rc 2 0 8 flat 0.1849 binomial 0.1885 chain 0.1942 binomial_store_and_forward 0.2099 scatter_allgather 0.4682
-broadcast rc 2 0 256 flat 0.2105 binomial 0.2135 chain 0.2143 binomial_store_and_forward 0.2327 scatter_allgather 0.6654
-broadcast rc 2 0 2048 flat 0.2758 binomial 0.2797 chain 0.2816 binomial_store_and_forward 0.3047 scatter_allgather 0.8186
-broadcast rc 2 0 8192 flat 0.5595 binomial 0.5632 chain 0.5746 binomial_store_and_forward 0.5858 scatter_allgather 1.361
-broadcast rc 2 0 32768 chain 2.079 flat 2.111 binomial_store_and_forward 2.119 binomial 2.127 scatter_allgather 3.467
-broadcast rc 2 0 131072 flat 10.14 binomial 10.42 chain 10.78 binomial_store_and_forward 10.8 scatter_allgather 15.72
-broadcast rc 2 0 1048576 chain 113.9 binomial_store_and_forward 114 flat 114 binomial 116.9 scatter_allgather 136.4
-broadcast rc 4 1 8 flat 7.084 binomial_store_and_forward 7.431 binomial 7.498 chain 11.78 scatter_allgather 13.42
-broadcast rc 4 1 256 flat 7.073 binomial_store_and_forward 7.227 binomial 7.502 chain 11.63 scatter_allgather 16.36
-broadcast rc 4 1 2048 flat 7.945 binomial 8.874 binomial_store_and_forward 9.217 chain 13.44 scatter_allgather 20.22
-broadcast rc 4 1 8192 flat 8.595 binomial 9.197 binomial_store_and_forward 9.369 chain 13.55 scatter_allgather 19.81
-broadcast rc 4 1 32768 binomial 13.47 flat 14.66 binomial_store_and_forward 15.12 chain 18.18 scatter_allgather 24.71
-broadcast rc 4 1 131072 binomial 28.72 chain 35.9 flat 37.35 binomial_store_and_forward 46.11 scatter_allgather 68.94
-broadcast rc 4 1 1048576 binomial_store_and_forward 287.4 chain 315.9 binomial 344.7 flat 367.7 scatter_allgather 388.3
-broadcast rc 8 1 8 flat 25.88 binomial 36.72 binomial_store_and_forward 37.09 chain 52.13 scatter_allgather 63.28
-broadcast rc 8 1 256 flat 23.69 binomial 36.81 binomial_store_and_forward 37.46 chain 58.63 scatter_allgather 82.93
-broadcast rc 8 1 2048 flat 23.01 binomial_store_and_forward 32.7 binomial 33.27 chain 53.27 scatter_allgather 86.17
-broadcast rc 8 1 8192 flat 31.63 binomial_store_and_forward 44.03 binomial 44.9 chain 64.77 scatter_allgather 105.2
-broadcast rc 8 1 32768 flat 56.94 binomial 57.45 binomial_store_and_forward 57.84 chain 87.18 scatter_allgather 135.5
-broadcast rc 8 1 131072 binomial 114 chain 122.9 binomial_store_and_forward 129.7 flat 147.5 scatter_allgather 259.7
-broadcast rc 8 1 1048576 binomial_store_and_forward 1016 chain 1047 flat 1257 scatter_allgather 1426 binomial 1459
-broadcast rc 16 1 8 flat 65.9 binomial 126.1 binomial_store_and_forward 128.9 chain 192.6 scatter_allgather 236.3
-broadcast rc 16 1 256 flat 74.75 binomial 117 binomial_store_and_forward 127.9 chain 240.9 scatter_allgather 1051
-broadcast rc 16 1 2048 flat 3543 binomial_store_and_forward 3592 binomial 3640 chain 3659 scatter_allgather 6423
-broadcast rc 16 1 8192 flat 140.4 binomial 440.3 chain 3585 binomial_store_and_forward 3612 scatter_allgather 7196
-broadcast rc 16 1 32768 binomial_store_and_forward 2548 binomial 3387 chain 3393 flat 3561 scatter_allgather 6810
-broadcast rc 16 1 131072 binomial 600.3 flat 706.7 binomial_store_and_forward 1015 chain 3459 scatter_allgather 7298
-broadcast rc 16 1 1048576 binomial_store_and_forward 2615 flat 2994 binomial 3972 chain 4690 scatter_allgather 3.118e+04
-gather rc 2 0 8 flat 0.1606 binomial 0.1983
-gather rc 2 0 256 flat 0.2059 binomial 0.2384
-gather rc 2 0 2048 flat 0.3103 binomial 0.3619
-gather rc 2 0 8192 flat 0.8681 binomial 0.9272
-gather rc 2 0 32768 flat 2.87 binomial 2.914
-gather rc 2 0 131072 flat 9.186 binomial 9.377
-gather rc 2 0 1048576 flat 125.1 binomial 126.1
-gather rc 4 1 8 flat 6.424 binomial 8.198
-gather rc 4 1 256 flat 7.203 binomial 8.355
-gather rc 4 1 2048 flat 7.576 binomial 9.152
-gather rc 4 1 8192 flat 8.814 binomial 11.03
-gather rc 4 1 32768 flat 12.73 binomial 19.18
-gather rc 4 1 131072 flat 32.19 binomial 65.64
-gather rc 4 1 1048576 flat 401.2 binomial 414.1
-gather rc 8 1 8 flat 62.74 binomial 96.13
-gather rc 8 1 256 flat 46.98 binomial 72.8
-gather rc 8 1 2048 flat 56.59 binomial 88.34
-gather rc 8 1 8192 flat 70.55 binomial 108
-gather rc 8 1 32768 flat 87.63 binomial 122.3
-gather rc 8 1 131072 flat 112.5 binomial 330.4
-gather rc 8 1 1048576 flat 1370 binomial 2539
-gather rc 16 1 8 flat 44.72 binomial 74.9
-gather rc 16 1 256 flat 51.82 binomial 81.24
-gather rc 16 1 2048 flat 50.4 binomial 83.78
-gather rc 16 1 8192 flat 67.2 binomial 110
-gather rc 16 1 32768 flat 111 binomial 142.3
-gather rc 16 1 131072 flat 161.7 binomial 376.5
-gather rc 16 1 1048576 flat 2118 binomial 3031
-reduce rc 2 0 8 reproducible 0.2341 degree_k<3> 0.2384 degree_k<7> 0.2388 degree_k<1> 0.2394 degree_k<15> 0.2408
-reduce rc 2 0 256 reproducible 0.2663 degree_k<3> 0.2727 degree_k<1> 0.2731 degree_k<7> 0.2766 degree_k<15> 0.277
-reduce rc 2 0 2048 reproducible 0.3663 degree_k<15> 0.3815 degree_k<1> 0.3846 degree_k<3> 0.3852 degree_k<7> 0.3871
-reduce rc 2 0 8192 reproducible 0.8341 degree_k<7> 0.8476 degree_k<1> 0.8479 degree_k<3> 0.8488 degree_k<15> 0.8528
-reduce rc 2 0 32768 degree_k<15> 2.876 degree_k<7> 2.884 degree_k<3> 2.887 degree_k<1> 2.895 reproducible 2.913
-reduce rc 2 0 131072 degree_k<15> 13.93 degree_k<3> 13.93 degree_k<1> 13.97 degree_k<7> 14 reproducible 14.13
-reduce rc 2 0 1048576 degree_k<3> 121.8 degree_k<15> 122.5 degree_k<1> 122.7 degree_k<7> 122.7 reproducible 125
-reduce rc 4 1 8 degree_k<15> 7.284 reproducible 7.347 degree_k<7> 7.409 degree_k<3> 7.477 degree_k<1> 8.718
-reduce rc 4 1 256 degree_k<7> 7.44 reproducible 7.45 degree_k<15> 7.46 degree_k<3> 7.461 degree_k<1> 7.762
-reduce rc 4 1 2048 degree_k<7> 7.949 degree_k<3> 7.964 reproducible 7.965 degree_k<15> 8.098 degree_k<1> 8.305
-reduce rc 4 1 8192 reproducible 12.63 degree_k<3> 12.67 degree_k<7> 12.7 degree_k<15> 12.82 degree_k<1> 12.92
-reduce rc 4 1 32768 degree_k<1> 24.01 reproducible 26.51 degree_k<7> 26.84 degree_k<3> 26.95 degree_k<15> 27.1
-reduce rc 4 1 131072 degree_k<1> 69.26 degree_k<15> 72.86 reproducible 74.26 degree_k<3> 74.76 degree_k<7> 81.81
-reduce rc 4 1 1048576 degree_k<1> 462.2 degree_k<3> 542.4 reproducible 552 degree_k<7> 568.4 degree_k<15> 570.4
-reduce rc 8 1 8 degree_k<15> 24.06 reproducible 24.26 degree_k<7> 24.5 degree_k<3> 31.26 degree_k<1> 37.84
-reduce rc 8 1 256 degree_k<15> 23.2 reproducible 23.51 degree_k<7> 23.89 degree_k<3> 33.8 degree_k<1> 38.86
-reduce rc 8 1 2048 reproducible 25.37 degree_k<7> 25.87 degree_k<15> 25.97 degree_k<3> 36.21 degree_k<1> 42
-reduce rc 8 1 8192 reproducible 35.39 degree_k<7> 35.84 degree_k<15> 36.24 degree_k<3> 44.12 degree_k<1> 51.52
-reduce rc 8 1 32768 degree_k<15> 59.32 reproducible 59.88 degree_k<7> 60.87 degree_k<3> 70.11 degree_k<1> 74.05
-reduce rc 8 1 131072 degree_k<15> 79.97 degree_k<1> 152.5 reproducible 157.6 degree_k<7> 161.7 degree_k<3> 171.5
-reduce rc 8 1 1048576 degree_k<1> 1423 degree_k<15> 1448 degree_k<7> 1451 reproducible 1476 degree_k<3> 1524
-reduce rc 16 1 8 degree_k<3> 3470 degree_k<15> 3545 reproducible 3552 degree_k<7> 3555 degree_k<1> 3667
-reduce rc 16 1 256 degree_k<7> 3346 degree_k<3> 3426 reproducible 3528 degree_k<15> 3532 degree_k<1> 3614
-reduce rc 16 1 2048 reproducible 32.1 degree_k<15> 33.49 degree_k<7> 44.52 degree_k<3> 47.1 degree_k<1> 49.21
-reduce rc 16 1 8192 reproducible 44.96 degree_k<15> 50.07 degree_k<7> 52.93 degree_k<3> 61.26 degree_k<1> 79.05
-reduce rc 16 1 32768 reproducible 84.72 degree_k<15> 86.31 degree_k<7> 94.07 degree_k<3> 97.05 degree_k<1> 117.1
-reduce rc 16 1 131072 degree_k<3> 230.6 degree_k<15> 261.3 degree_k<7> 265.5 reproducible 270.4 degree_k<1> 279.6
-reduce rc 16 1 1048576 degree_k<7> 1544 degree_k<3> 1617 degree_k<1> 1706 degree_k<15> 1752 reproducible 1786
-reduce_scatter rc 2 0 8 direct 0.2204 recursive_halving 0.2515
-reduce_scatter rc 2 0 256 direct 0.2891 recursive_halving 0.3249
-reduce_scatter rc 2 0 2048 direct 0.4527 recursive_halving 0.5694
-reduce_scatter rc 2 0 8192 direct 1.14 recursive_halving 1.46
-reduce_scatter rc 2 0 32768 direct 4.409 recursive_halving 5.821
-reduce_scatter rc 2 0 131072 direct 17.96 recursive_halving 26.36
-reduce_scatter rc 2 0 1048576 direct 156.1 recursive_halving 223.7
-reduce_scatter rc 4 1 8 direct 4.787 recursive_halving 6.878
-reduce_scatter rc 4 1 256 direct 5.788 recursive_halving 7.807
-reduce_scatter rc 4 1 2048 direct 6.809 recursive_halving 9.434
-reduce_scatter rc 4 1 8192 direct 11.06 recursive_halving 19.26
-reduce_scatter rc 4 1 32768 direct 42.34 recursive_halving 74.98
-reduce_scatter rc 4 1 131072 direct 184.4 recursive_halving 276.3
-reduce_scatter rc 4 1 1048576 direct 2224 recursive_halving 3801
-reduce_scatter rc 8 1 8 direct 60.47 recursive_halving 91.36
-reduce_scatter rc 8 1 256 direct 69.55 recursive_halving 99.83
-reduce_scatter rc 8 1 2048 direct 92.61 recursive_halving 123.9
-reduce_scatter rc 8 1 8192 direct 128.7 recursive_halving 252.6
-reduce_scatter rc 8 1 32768 direct 495.7 recursive_halving 869.5
-reduce_scatter rc 8 1 131072 direct 2804 recursive_halving 4706
-reduce_scatter rc 8 1 1048576 direct 2.304e+04 recursive_halving 3.627e+04
-reduce_scatter rc 16 1 8 recursive_halving 93.39 direct 112.2
-reduce_scatter rc 16 1 256 recursive_halving 115.2 direct 139.9
-reduce_scatter rc 16 1 2048 direct 130.1 recursive_halving 171.6
-reduce_scatter rc 16 1 8192 direct 247.4 recursive_halving 512.1
-reduce_scatter rc 16 1 32768 direct 1547 recursive_halving 2475
-reduce_scatter rc 16 1 131072 direct 5984 recursive_halving 1.033e+04
-reduce_scatter rc 16 1 1048576 direct 5.013e+04 recursive_halving 8.001e+04
-scan rc 2 0 8 chain 0.113 recursive_doubling 0.1663
-scan rc 2 0 256 chain 0.1368 recursive_doubling 0.2011
-scan rc 2 0 2048 chain 0.2017 recursive_doubling 0.3686
-scan rc 2 0 8192 chain 0.4457 recursive_doubling 0.953
-scan rc 2 0 32768 chain 1.885 recursive_doubling 4.414
-scan rc 2 0 131072 chain 7.413 recursive_doubling 29.91
-scan rc 2 0 1048576 chain 67.06 recursive_doubling 178.8
-scan rc 4 1 8 chain 0.6753 recursive_doubling 1.353
-scan rc 4 1 256 chain 0.8461 recursive_doubling 1.688
-scan rc 4 1 2048 chain 1.11 recursive_doubling 2.798
-scan rc 4 1 8192 chain 1.911 recursive_doubling 6.258
-scan rc 4 1 32768 chain 7.442 recursive_doubling 21.96
-scan rc 4 1 131072 chain 25.77 recursive_doubling 101.2
-scan rc 4 1 1048576 chain 456.9 recursive_doubling 1279
-scan rc 8 1 8 chain 3.532 recursive_doubling 13.46
-scan rc 8 1 256 chain 3.449 recursive_doubling 11.74
-scan rc 8 1 2048 chain 4.99 recursive_doubling 20.7
-scan rc 8 1 8192 chain 8.039 recursive_doubling 33.9
-scan rc 8 1 32768 chain 30.44 recursive_doubling 127.5
-scan rc 8 1 131072 chain 139.9 recursive_doubling 625.6
-scan rc 8 1 1048576 chain 1062 recursive_doubling 6100
-scan rc 16 1 8 chain 5.476 recursive_doubling 18.17
-scan rc 16 1 256 chain 5.464 recursive_doubling 20.47
-scan rc 16 1 2048 chain 9.083 recursive_doubling 29.8
-scan rc 16 1 8192 chain 16.11 recursive_doubling 75.13
-scan rc 16 1 32768 chain 57.86 recursive_doubling 274.1
-scan rc 16 1 131072 chain 212.6 recursive_doubling 1624
-scan rc 16 1 1048576 chain 2819 recursive_doubling 1.203e+04
-scatter rc 2 0 8 flat 0.177 binomial 0.2168
-scatter rc 2 0 256 flat 0.2256 binomial 0.262
-scatter rc 2 0 2048 flat 0.3337 binomial 0.3762
-scatter rc 2 0 8192 flat 0.7665 binomial 0.8112
-scatter rc 2 0 32768 flat 2.97 binomial 3.015
-scatter rc 2 0 131072 flat 11.91 binomial 12.22
-scatter rc 2 0 1048576 flat 128 binomial 128.2
-scatter rc 4 1 8 flat 7.459 binomial 9.43
-scatter rc 4 1 256 flat 7.732 binomial 9.71
-scatter rc 4 1 2048 flat 7.924 binomial 10.23
-scatter rc 4 1 8192 flat 9.453 binomial 11.87
-scatter rc 4 1 32768 flat 16.07 binomial 19.42
-scatter rc 4 1 131072 flat 51.83 binomial 85.79
-scatter rc 4 1 1048576 flat 541.9 binomial 709.2
-scatter rc 8 1 8 flat 57.59 binomial 85.85
-scatter rc 8 1 256 flat 52.58 binomial 78.88
-scatter rc 8 1 2048 flat 61.71 binomial 92.59
-scatter rc 8 1 8192 flat 72.49 binomial 116.5
-scatter rc 8 1 32768 flat 75.27 binomial 153.1
-scatter rc 8 1 131072 flat 145.6 binomial 312
-scatter rc 8 1 1048576 flat 1706 binomial 3211
-scatter rc 16 1 8 flat 56.88 binomial 99.31
-scatter rc 16 1 256 flat 59.59 binomial 100.7
-scatter rc 16 1 2048 flat 63.35 binomial 114.2
-scatter rc 16 1 8192 flat 58.51 binomial 106
-scatter rc 16 1 32768 flat 106.2 binomial 260.7
-scatter rc 16 1 131072 flat 255.9 binomial 783.3
-scatter rc 16 1 1048576 flat 2571 binomial 5957
+allgather rc 2 0 8 recursive_doubling 0.4733 ring 0.4878 direct 0.4884 bruck 0.6187
+allgather rc 2 0 256 recursive_doubling 0.7164 ring 0.7322 direct 0.7483 bruck 0.8918
+allgather rc 2 0 2048 direct 1.148 recursive_doubling 1.163 ring 1.237 bruck 1.281
+allgather rc 2 0 8192 direct 3.873 ring 3.911 bruck 4.066 recursive_doubling 4.203
+allgather rc 2 0 32768 direct 15.97 ring 16.23 bruck 16.66 recursive_doubling 17.03
+allgather rc 2 0 131072 direct 27.9 ring 28.33 bruck 28.44 recursive_doubling 29.18
+allgather rc 2 0 1048576 bruck 185.8 recursive_doubling 188.3 ring 191.6 direct 200.1
+allgather rc 4 1 8 direct 8.756 bruck 11.25 recursive_doubling 13.72 ring 14.73
+allgather rc 4 1 256 direct 10.23 ring 13.91 bruck 23.66 recursive_doubling 24.33
+allgather rc 4 1 2048 ring 30.46 recursive_doubling 44.52 direct 71.65 bruck 98.09
+allgather rc 4 1 8192 direct 28.01 ring 28.29 bruck 35.03 recursive_doubling 38.83
+allgather rc 4 1 32768 ring 104.8 direct 151 bruck 241.5 recursive_doubling 728.7
+allgather rc 4 1 131072 bruck 351.7 ring 402.7 recursive_doubling 410.8 direct 2285
+allgather rc 4 1 1048576 ring 4186 direct 5236 bruck 7223 recursive_doubling 8124
+allgather rc 8 1 8 ring 68.31 direct 149.4 recursive_doubling 150.1 bruck 198.1
+allgather rc 8 1 256 recursive_doubling 32.64 bruck 36.59 direct 53.77 ring 56.16
+allgather rc 8 1 2048 bruck 50.12 recursive_doubling 50.8 direct 53.01 ring 65.39
+allgather rc 8 1 8192 ring 91.58 bruck 139.9 recursive_doubling 140.1 direct 147.7
+allgather rc 8 1 32768 ring 456.3 bruck 474 recursive_doubling 684.5 direct 997.5
+allgather rc 8 1 131072 bruck 3795 recursive_doubling 4354 direct 4635 ring 4990
+allgather rc 8 1 1048576 direct 2.572e+04 bruck 2.716e+04 ring 2.757e+04 recursive_doubling 2.78e+04
+allgather rc 16 1 8 direct 2614 bruck 2625 recursive_doubling 3100 ring 3620
+allgather rc 16 1 256 bruck 2219 direct 2975 recursive_doubling 3245 ring 3825
+allgather rc 16 1 2048 direct 1798 recursive_doubling 3223 bruck 3545 ring 3851
+allgather rc 16 1 8192 ring 1519 recursive_doubling 1569 bruck 1770 direct 2165
+allgather rc 16 1 32768 recursive_doubling 3632 bruck 3679 direct 5474 ring 5540
+allgather rc 16 1 131072 recursive_doubling 1.004e+04 bruck 1.046e+04 direct 1.205e+04 ring 1.265e+04
+allgather rc 16 1 1048576 bruck 6.705e+04 recursive_doubling 6.858e+04 direct 7.758e+04 ring 8.161e+04
+allreduce rc 2 0 8 recursive_doubling 0.4119 reproducible 0.4764 degree_k<1> 0.7979 degree_k<3> 0.8007 degree_k<7> 0.8114 rank_by_rank 0.8659 rabenseifner 0.9043 ring 0.9598 degree_k<15,flat> 36.57
+allreduce rc 2 0 256 recursive_doubling 0.7726 reproducible 0.8291 degree_k<3> 1.28 degree_k<1> 1.294 degree_k<15,flat> 1.296 degree_k<7> 1.316 rabenseifner 1.44 rank_by_rank 1.457 ring 1.589
+allreduce rc 2 0 2048 recursive_doubling 1.85 reproducible 2.148 rabenseifner 2.296 ring 2.512 degree_k<15,flat> 2.829 degree_k<1> 2.853 degree_k<3> 2.868 degree_k<7> 2.903 rank_by_rank 3.265
+allreduce rc 2 0 8192 recursive_doubling 4.024 reproducible 4.699 rabenseifner 5.322 ring 5.398 degree_k<3> 6.458 degree_k<15,flat> 6.464 degree_k<1> 6.493 degree_k<7> 6.511 rank_by_rank 10.82
+allreduce rc 2 0 32768 recursive_doubling 17.5 rabenseifner 17.59 ring 18.12 reproducible 19.67 degree_k<7> 20.07 degree_k<1> 20.13 degree_k<3> 20.5 degree_k<15,flat> 20.74 rank_by_rank 41.27
+allreduce rc 2 0 131072 degree_k<3> 50.81 recursive_doubling 68.68 degree_k<7> 72.05 ring 72.58 degree_k<15,flat> 74.02 rabenseifner 76.24 reproducible 78.17 degree_k<1> 85.14 rank_by_rank 165.3
+allreduce rc 2 0 1048576 recursive_doubling 590.3 ring 631.4 rabenseifner 725.2 reproducible 770.1 degree_k<7> 775.6 degree_k<15,flat> 795.6 degree_k<3> 856.1 degree_k<1> 900.3 rank_by_rank 6980
+allreduce rc 4 1 8 reproducible 14.68 degree_k<7> 14.88 degree_k<3> 14.89 degree_k<15,flat> 14.9 recursive_doubling 14.93 rank_by_rank 19.55 ring 20.34 degree_k<1> 26.35 rabenseifner 31.37
+allreduce rc 4 1 256 degree_k<15,flat> 13.78 degree_k<7> 14.71 degree_k<3> 14.74 reproducible 14.79 recursive_doubling 15.24 rank_by_rank 19.02 degree_k<1> 25.8 ring 27.42 rabenseifner 29.82
+allreduce rc 4 1 2048 recursive_doubling 10.16 degree_k<15,flat> 11.38 degree_k<3> 11.38 reproducible 11.7 degree_k<7> 11.79 rabenseifner 19.27 rank_by_rank 21.51 ring 24.23 degree_k<1> 98.54
+allreduce rc 4 1 8192 degree_k<15,flat> 89.13 degree_k<7> 96 ring 101.1 degree_k<3> 104.9 degree_k<1> 113.1 rank_by_rank 117 recursive_doubling 137.6 rabenseifner 184.5 reproducible 200.6
+allreduce rc 4 1 32768 degree_k<15,flat> 56.54 degree_k<3> 60.18 degree_k<7> 61.69 degree_k<1> 67.64 rabenseifner 94.88 reproducible 99.98 ring 100.5 recursive_doubling 128 rank_by_rank 225.3
+allreduce rc 4 1 131072 degree_k<15,flat> 108.7 degree_k<3> 111.3 degree_k<1> 116.9 degree_k<7> 160.1 ring 237 reproducible 255.7 rabenseifner 296.9 recursive_doubling 400.5 rank_by_rank 1236
+allreduce rc 4 1 1048576 degree_k<3> 1383 degree_k<15,flat> 1422 degree_k<7> 1442 degree_k<1> 1501 ring 1921 rabenseifner 1931 reproducible 2131 recursive_doubling 2966 rank_by_rank 9605
+allreduce rc 8 1 8 degree_k<15,flat> 46.31 degree_k<7> 72.42 degree_k<3> 73.77 recursive_doubling 82.26 degree_k<1> 102.5 rabenseifner 134.2 ring 161.7 rank_by_rank 168.6 reproducible 421.8
+allreduce rc 8 1 256 degree_k<15,flat> 50.37 degree_k<7> 76.33 degree_k<3> 77.13 recursive_doubling 92.9 reproducible 108.4 degree_k<1> 109.6 rabenseifner 174 rank_by_rank 181.7 ring 297.5
+allreduce rc 8 1 2048 degree_k<7> 52.14 degree_k<3> 75.31 recursive_doubling 97.98 degree_k<1> 99.68 reproducible 125.8 rank_by_rank 142.9 rabenseifner 150.3 degree_k<15,flat> 166.9 ring 209.5
+allreduce rc 8 1 8192 degree_k<15,flat> 67.71 degree_k<7> 71.66 degree_k<3> 99.63 recursive_doubling 128.5 degree_k<1> 132.1 rabenseifner 190.3 reproducible 198.2 rank_by_rank 259.8 ring 292.3
+allreduce rc 8 1 32768 degree_k<7> 158.6 degree_k<15,flat> 159.4 degree_k<3> 193.8 degree_k<1> 222.4 rabenseifner 353.2 reproducible 369.5 ring 383 recursive_doubling 542.5 rank_by_rank 619.4
+allreduce rc 8 1 131072 degree_k<1> 363.9 degree_k<15,flat> 479.5 degree_k<7> 693.2 rabenseifner 1055 degree_k<3> 1511 reproducible 1959 ring 2340 recursive_doubling 3509 rank_by_rank 8468
+allreduce rc 8 1 1048576 degree_k<3> 9247 degree_k<1> 9783 degree_k<7> 1.121e+04 degree_k<15,flat> 1.251e+04 rabenseifner 1.42e+04 reproducible 1.676e+04 ring 1.985e+04 recursive_doubling 2.709e+04 rank_by_rank 8.109e+04
+allreduce rc 16 1 8 degree_k<7> 533.8 degree_k<3> 540.3 degree_k<1> 648.1 degree_k<15,flat> 659.7 recursive_doubling 702.5 rabenseifner 1530 ring 2844 reproducible 4452 rank_by_rank 5276
+allreduce rc 16 1 256 degree_k<15,flat> 302.3 degree_k<1> 382.5 degree_k<7> 765.6 degree_k<3> 923.3 recursive_doubling 1361 reproducible 2924 rabenseifner 4751 ring 6644 rank_by_rank 6655
+allreduce rc 16 1 2048 degree_k<1> 255.5 degree_k<7> 309.9 recursive_doubling 327 degree_k<15,flat> 785.5 degree_k<3> 3195 rabenseifner 3713 reproducible 3836 ring 4060 rank_by_rank 5918
+allreduce rc 16 1 8192 degree_k<7> 165 degree_k<1> 190.6 degree_k<15,flat> 206.7 recursive_doubling 222.2 degree_k<3> 369.4 rabenseifner 627.6 rank_by_rank 1544 ring 2336 reproducible 3546
+allreduce rc 16 1 32768 degree_k<7> 306.4 degree_k<15,flat> 424.8 degree_k<3> 452.2 degree_k<1> 586.8 rabenseifner 834.9 ring 1714 reproducible 2413 recursive_doubling 2425 rank_by_rank 9347
+allreduce rc 16 1 131072 degree_k<3> 2339 degree_k<7> 3476 degree_k<1> 4115 degree_k<15,flat> 4246 rabenseifner 6329 reproducible 7386 ring 8828 recursive_doubling 9771 rank_by_rank 3.567e+04
+allreduce rc 16 1 1048576 degree_k<3> 1.656e+04 degree_k<15,flat> 1.659e+04 degree_k<7> 1.677e+04 degree_k<1> 1.777e+04 rabenseifner 2.291e+04 ring 2.528e+04 reproducible 2.783e+04 recursive_doubling 1.052e+05 rank_by_rank 1.94e+05
+alltoall rc 2 0 8 direct 0.573 pairwise 0.6027 bruck 0.6957
+alltoall rc 2 0 256 direct 0.8597 pairwise 0.8929 bruck 1.008
+alltoall rc 2 0 2048 direct 1.881 pairwise 1.937 bruck 2.587
+alltoall rc 2 0 8192 direct 4.594 pairwise 4.621 bruck 11.31
+alltoall rc 2 0 32768 pairwise 17.65 direct 17.65 bruck 27.83
+alltoall rc 2 0 131072 pairwise 29.6 direct 29.88 bruck 102.8
+alltoall rc 2 0 1048576 direct 191.3 pairwise 252.7 bruck 1009
+alltoall rc 4 1 8 direct 11.77 bruck 16.01 pairwise 27.73
+alltoall rc 4 1 256 direct 12.7 bruck 17.32 pairwise 29.13
+alltoall rc 4 1 2048 direct 20.58 bruck 26.47 pairwise 30.8
+alltoall rc 4 1 8192 direct 27.52 pairwise 42.17 bruck 383.5
+alltoall rc 4 1 32768 direct 111.6 pairwise 154.3 bruck 357.6
+alltoall rc 4 1 131072 direct 407.3 pairwise 411.5 bruck 1187
+alltoall rc 4 1 1048576 direct 6832 pairwise 8299 bruck 1.457e+04
+alltoall rc 8 1 8 bruck 33.33 direct 34.31 pairwise 70.36
+alltoall rc 8 1 256 direct 59.03 bruck 74.06 pairwise 132.2
+alltoall rc 8 1 2048 direct 84.86 bruck 123.6 pairwise 181.8
+alltoall rc 8 1 8192 direct 171 pairwise 348.8 bruck 668.1
+alltoall rc 8 1 32768 direct 766.9 pairwise 1134 bruck 1952
+alltoall rc 8 1 131072 pairwise 5072 direct 7026 bruck 1.269e+04
+alltoall rc 8 1 1048576 pairwise 3.09e+04 direct 3.227e+04 bruck 1.434e+05
+alltoall rc 16 1 8 bruck 358.3 direct 2248 pairwise 9171
+alltoall rc 16 1 256 bruck 456.8 direct 710.4 pairwise 4972
+alltoall rc 16 1 2048 direct 1505 bruck 1541 pairwise 5631
+alltoall rc 16 1 8192 direct 3895 bruck 3914 pairwise 6263
+alltoall rc 16 1 32768 direct 1.018e+04 pairwise 1.135e+04 bruck 2.038e+04
+alltoall rc 16 1 131072 direct 1.752e+04 pairwise 2.407e+04 bruck 6.271e+04
+alltoall rc 16 1 1048576 direct 1.104e+05 pairwise 1.236e+05 bruck 5.542e+05
+barrier rc 2 0 0 dissemination 0.3287 dissemination_k<3> 0.3338 pairwise_exchange 0.3338 dissemination_k<7> 0.3372 central 0.6255
+barrier rc 4 1 0 dissemination_k<7> 5.674 dissemination_k<3> 5.742 central 7.25 dissemination 7.409 pairwise_exchange 7.978
+barrier rc 8 1 0 central 30.83 dissemination_k<7> 43.15 dissemination_k<3> 54.03 dissemination 57.19 pairwise_exchange 61.45
+barrier rc 16 1 0 central 47.92 dissemination_k<7> 105 pairwise_exchange 114.5 dissemination_k<3> 428.2 dissemination 592.9
+broadcast rc 2 0 8 flat 0.2904 chain 0.2957 binomial 0.3109 binomial_store_and_forward 0.324 scatter_allgather 0.5566
+broadcast rc 2 0 256 flat 0.5149 chain 0.5235 binomial 0.5327 binomial_store_and_forward 0.5537 scatter_allgather 1.503
+broadcast rc 2 0 2048 flat 0.8916 chain 0.9015 binomial 0.9071 binomial_store_and_forward 0.9332 scatter_allgather 2.049
+broadcast rc 2 0 8192 flat 2.791 binomial 2.83 chain 2.855 binomial_store_and_forward 2.864 scatter_allgather 4.312
+broadcast rc 2 0 32768 chain 7.131 binomial 9.809 flat 9.929 binomial_store_and_forward 10.05 scatter_allgather 12.86
+broadcast rc 2 0 131072 binomial_store_and_forward 37.7 flat 37.89 chain 38.52 binomial 38.61 scatter_allgather 49.02
+broadcast rc 2 0 1048576 chain 133.8 binomial 134.7 flat 135 binomial_store_and_forward 136.5 scatter_allgather 338.1
+broadcast rc 4 1 8 flat 8.475 binomial 10.18 binomial_store_and_forward 10.3 chain 10.88 scatter_allgather 13.01
+broadcast rc 4 1 256 flat 10.28 binomial_store_and_forward 11.97 chain 12.88 binomial 20.92 scatter_allgather 28.69
+broadcast rc 4 1 2048 flat 15.55 binomial 26.7 chain 26.76 binomial_store_and_forward 27.14 scatter_allgather 49.84
+broadcast rc 4 1 8192 flat 15.95 binomial 26.04 chain 26.21 binomial_store_and_forward 26.53 scatter_allgather 47.5
+broadcast rc 4 1 32768 flat 25.91 binomial_store_and_forward 37.76 chain 37.89 binomial 38 scatter_allgather 67.38
+broadcast rc 4 1 131072 binomial 62.36 chain 72.96 binomial_store_and_forward 79.77 scatter_allgather 161.2 flat 540.1
+broadcast rc 4 1 1048576 chain 1086 binomial_store_and_forward 1630 flat 2357 binomial 2482 scatter_allgather 3507
+broadcast rc 8 1 8 flat 40.78 binomial 70.82 chain 112.1 binomial_store_and_forward 127.8 scatter_allgather 157.1
+broadcast rc 8 1 256 flat 41.86 binomial 71.43 binomial_store_and_forward 81.24 chain 101.2 scatter_allgather 180
+broadcast rc 8 1 2048 binomial 100.2 flat 133.2 chain 660.6 binomial_store_and_forward 724.7 scatter_allgather 829.3
+broadcast rc 8 1 8192 flat 54.32 binomial_store_and_forward 82.76 binomial 84.57 scatter_allgather 349 chain 2687
+broadcast rc 8 1 32768 flat 115.7 binomial 119.9 binomial_store_and_forward 125.7 chain 180.4 scatter_allgather 411.3
+broadcast rc 8 1 131072 binomial_store_and_forward 199 chain 254.5 binomial 281.4 flat 478.9 scatter_allgather 709.8
+broadcast rc 8 1 1048576 chain 4414 binomial_store_and_forward 4771 binomial 8366 flat 9552 scatter_allgather 1.845e+04
+broadcast rc 16 1 8 binomial 125.2 flat 305.8 binomial_store_and_forward 310.8 scatter_allgather 390.3 chain 781.1
+broadcast rc 16 1 256 flat 73.01 binomial_store_and_forward 120.1 chain 226.9 scatter_allgather 373.5 binomial 650.3
+broadcast rc 16 1 2048 flat 105.5 binomial_store_and_forward 157.3 binomial 169.1 chain 243.1 scatter_allgather 2161
+broadcast rc 16 1 8192 flat 90.78 binomial 111.4 binomial_store_and_forward 121.8 chain 201.1 scatter_allgather 1485
+broadcast rc 16 1 32768 flat 175 binomial 195 binomial_store_and_forward 298.7 chain 880.1 scatter_allgather 3301
+broadcast rc 16 1 131072 flat 515.8 binomial 554.1 binomial_store_and_forward 1325 chain 1637 scatter_allgather 3616
+broadcast rc 16 1 1048576 binomial 6432 chain 8433 flat 8618 binomial_store_and_forward 9550 scatter_allgather 1.568e+04
+gather rc 2 0 8 flat 0.319 binomial 0.4435
+gather rc 2 0 256 flat 0.5081 binomial 0.5754
+gather rc 2 0 2048 flat 0.9422 binomial 0.9915
+gather rc 2 0 8192 flat 3.102 binomial 3.271
+gather rc 2 0 32768 binomial 11.17 flat 11.31
+gather rc 2 0 131072 flat 22.96 binomial 23.6
+gather rc 2 0 1048576 flat 165 binomial 168
+gather rc 4 1 8 flat 14.45 binomial 25.02
+gather rc 4 1 256 flat 16.67 binomial 28.13
+gather rc 4 1 2048 flat 17.84 binomial 30.62
+gather rc 4 1 8192 flat 14.35 binomial 26.38
+gather rc 4 1 32768 flat 31.96 binomial 53.04
+gather rc 4 1 131072 binomial 115.3 flat 132.1
+gather rc 4 1 1048576 flat 3043 binomial 3289
+gather rc 8 1 8 binomial 29.91 flat 47.17
+gather rc 8 1 256 flat 23.57 binomial 35.2
+gather rc 8 1 2048 flat 21.98 binomial 37.46
+gather rc 8 1 8192 flat 26.19 binomial 43.85
+gather rc 8 1 32768 flat 45.93 binomial 116.7
+gather rc 8 1 131072 flat 208.3 binomial 279.6
+gather rc 8 1 1048576 binomial 4778 flat 4781
+gather rc 16 1 8 flat 115.5 binomial 207.5
+gather rc 16 1 256 flat 126.3 binomial 200.1
+gather rc 16 1 2048 flat 126.6 binomial 308.7
+gather rc 16 1 8192 flat 125.8 binomial 268.7
+gather rc 16 1 32768 flat 209.7 binomial 411.7
+gather rc 16 1 131072 flat 2067 binomial 2080
+gather rc 16 1 1048576 flat 8715 binomial 1.683e+04
+reduce rc 2 0 8 degree_k<3> 0.3448 reproducible 0.3458 degree_k<15> 0.3525 degree_k<1> 0.3535 degree_k<7> 0.3619
+reduce rc 2 0 256 degree_k<1> 0.5121 reproducible 0.5145 degree_k<3> 0.5183 degree_k<7> 0.5265 degree_k<15> 0.5295
+reduce rc 2 0 2048 reproducible 1.048 degree_k<3> 1.053 degree_k<7> 1.065 degree_k<1> 1.07 degree_k<15> 1.108
+reduce rc 2 0 8192 degree_k<1> 2.461 reproducible 2.525 degree_k<7> 2.668 degree_k<3> 2.668 degree_k<15> 2.714
+reduce rc 2 0 32768 degree_k<7> 7.74 degree_k<1> 7.742 reproducible 7.913 degree_k<3> 8.037 degree_k<15> 8.174
+reduce rc 2 0 131072 degree_k<1> 24.96 degree_k<7> 25.25 degree_k<15> 25.37 degree_k<3> 25.57 reproducible 25.74
+reduce rc 2 0 1048576 degree_k<3> 201.4 degree_k<1> 209.4 reproducible 212.3 degree_k<7> 218.1 degree_k<15> 220.3
+reduce rc 4 1 8 degree_k<7> 11.89 degree_k<15> 12.12 degree_k<3> 55.06 reproducible 67.04 degree_k<1> 76.74
+reduce rc 4 1 256 reproducible 13.68 degree_k<15> 14.09 degree_k<3> 15.8 degree_k<1> 18.6 degree_k<7> 69.34
+reduce rc 4 1 2048 reproducible 15.4 degree_k<7> 15.64 degree_k<15> 17.46 degree_k<3> 57.5 degree_k<1> 193.6
+reduce rc 4 1 8192 degree_k<7> 20.38 reproducible 20.73 degree_k<3> 20.97 degree_k<15> 21.22 degree_k<1> 31.67
+reduce rc 4 1 32768 degree_k<3> 32.68 degree_k<7> 32.82 reproducible 32.85 degree_k<15> 32.95 degree_k<1> 43.7
+reduce rc 4 1 131072 degree_k<1> 90.84 degree_k<15> 99.3 reproducible 100.6 degree_k<3> 102.5 degree_k<7> 103
+reduce rc 4 1 1048576 degree_k<1> 839.7 reproducible 970.7 degree_k<7> 1046 degree_k<3> 1072 degree_k<15> 1111
+reduce rc 8 1 8 degree_k<7> 48.18 degree_k<15> 102.1 degree_k<3> 147.2 reproducible 382.5 degree_k<1> 2839
+reduce rc 8 1 256 reproducible 46.35 degree_k<7> 48.56 degree_k<15> 49.21 degree_k<3> 56.79 degree_k<1> 82.33
+reduce rc 8 1 2048 degree_k<15> 57.7 degree_k<7> 58.49 reproducible 59.28 degree_k<3> 70.35 degree_k<1> 107.2
+reduce rc 8 1 8192 reproducible 61.17 degree_k<15> 62.35 degree_k<7> 63.54 degree_k<3> 92.94 degree_k<1> 122.9
+reduce rc 8 1 32768 degree_k<7> 108.3 degree_k<15> 111.7 reproducible 112 degree_k<3> 119.4 degree_k<1> 153.9
+reduce rc 8 1 131072 reproducible 194.9 degree_k<7> 302.4 degree_k<3> 305.3 degree_k<15> 318.3 degree_k<1> 358.4
+reduce rc 8 1 1048576 reproducible 2011 degree_k<7> 2177 degree_k<1> 2479 degree_k<3> 2747 degree_k<15> 3910
+reduce rc 16 1 8 degree_k<15> 92.84 degree_k<7> 137.9 reproducible 189 degree_k<3> 217.7 degree_k<1> 270.8
+reduce rc 16 1 256 degree_k<15> 125.6 reproducible 128.3 degree_k<3> 141.9 degree_k<7> 172.4 degree_k<1> 198.6
+reduce rc 16 1 2048 degree_k<15> 105.4 reproducible 120.8 degree_k<7> 167.6 degree_k<3> 192 degree_k<1> 213.1
+reduce rc 16 1 8192 reproducible 145.2 degree_k<15> 152.4 degree_k<7> 196.7 degree_k<3> 217.3 degree_k<1> 224
+reduce rc 16 1 32768 degree_k<15> 225.9 degree_k<7> 235.2 reproducible 246.5 degree_k<3> 253.1 degree_k<1> 304
+reduce rc 16 1 131072 reproducible 341.6 degree_k<15> 787.5 degree_k<7> 795.3 degree_k<1> 798.9 degree_k<3> 919.7
+reduce rc 16 1 1048576 degree_k<7> 7097 degree_k<3> 7487 reproducible 9594 degree_k<15> 9905 degree_k<1> 1.157e+04
+reduce_scatter rc 2 0 8 direct 0.3216 recursive_halving 0.3799
+reduce_scatter rc 2 0 256 direct 0.4043 recursive_halving 0.4981
+reduce_scatter rc 2 0 2048 direct 0.7038 recursive_halving 1.002
+reduce_scatter rc 2 0 8192 direct 1.707 recursive_halving 2.434
+reduce_scatter rc 2 0 32768 direct 6.475 recursive_halving 10.38
+reduce_scatter rc 2 0 131072 direct 25.29 recursive_halving 37.26
+reduce_scatter rc 2 0 1048576 direct 531.9 recursive_halving 971.5
+reduce_scatter rc 4 1 8 direct 12.42 recursive_halving 16.01
+reduce_scatter rc 4 1 256 direct 13.54 recursive_halving 20.43
+reduce_scatter rc 4 1 2048 direct 19.58 recursive_halving 29.68
+reduce_scatter rc 4 1 8192 direct 31.17 recursive_halving 49.67
+reduce_scatter rc 4 1 32768 direct 124 recursive_halving 187.7
+reduce_scatter rc 4 1 131072 direct 629.9 recursive_halving 854.7
+reduce_scatter rc 4 1 1048576 direct 1.011e+04 recursive_halving 1.274e+04
+reduce_scatter rc 8 1 8 direct 73.15 recursive_halving 103.4
+reduce_scatter rc 8 1 256 direct 84.28 recursive_halving 109.5
+reduce_scatter rc 8 1 2048 direct 96.54 recursive_halving 251.5
+reduce_scatter rc 8 1 8192 direct 142 recursive_halving 271.7
+reduce_scatter rc 8 1 32768 direct 499.9 recursive_halving 2870
+reduce_scatter rc 8 1 131072 direct 8334 recursive_halving 9848
+reduce_scatter rc 8 1 1048576 direct 6.766e+04 recursive_halving 8.078e+04
+reduce_scatter rc 16 1 8 recursive_halving 270.4 direct 2011
+reduce_scatter rc 16 1 256 recursive_halving 277.6 direct 566.3
+reduce_scatter rc 16 1 2048 recursive_halving 485 direct 1535
+reduce_scatter rc 16 1 8192 direct 2189 recursive_halving 2517
+reduce_scatter rc 16 1 32768 direct 5321 recursive_halving 1.022e+04
+reduce_scatter rc 16 1 131072 direct 3.311e+04 recursive_halving 4.467e+04
+reduce_scatter rc 16 1 1048576 direct 2.982e+05 recursive_halving 3.211e+05
+scan rc 2 0 8 chain 0.1696 recursive_doubling 0.2939
+scan rc 2 0 256 chain 0.1997 recursive_doubling 0.3453
+scan rc 2 0 2048 chain 0.3358 recursive_doubling 0.8047
+scan rc 2 0 8192 chain 0.835 recursive_doubling 2.313
+scan rc 2 0 32768 chain 3.181 recursive_doubling 8.546
+scan rc 2 0 131072 chain 12.83 recursive_doubling 51.76
+scan rc 2 0 1048576 chain 237.3 recursive_doubling 704.5
+scan rc 4 1 8 chain 1.278 recursive_doubling 3.135
+scan rc 4 1 256 chain 1.106 recursive_doubling 2.612
+scan rc 4 1 2048 chain 1.966 recursive_doubling 6.422
+scan rc 4 1 8192 chain 4.022 recursive_doubling 13.72
+scan rc 4 1 32768 chain 18.75 recursive_doubling 71.86
+scan rc 4 1 131072 chain 82.19 recursive_doubling 348.3
+scan rc 4 1 1048576 chain 795.5 recursive_doubling 3320
+scan rc 8 1 8 chain 2.859 recursive_doubling 31.88
+scan rc 8 1 256 chain 3.877 recursive_doubling 66.07
+scan rc 8 1 2048 chain 6.933 recursive_doubling 36.6
+scan rc 8 1 8192 chain 10.9 recursive_doubling 40.13
+scan rc 8 1 32768 chain 43.89 recursive_doubling 167.1
+scan rc 8 1 131072 chain 180.4 recursive_doubling 3166
+scan rc 8 1 1048576 chain 6487 recursive_doubling 2.193e+04
+scan rc 16 1 8 chain 23.52 recursive_doubling 989.7
+scan rc 16 1 256 chain 18.56 recursive_doubling 90.06
+scan rc 16 1 2048 chain 27.55 recursive_doubling 790.7
+scan rc 16 1 8192 chain 347.5 recursive_doubling 1067
+scan rc 16 1 32768 chain 167.1 recursive_doubling 667.3
+scan rc 16 1 131072 chain 2198 recursive_doubling 1.792e+04
+scan rc 16 1 1048576 chain 7196 recursive_doubling 4.624e+04
+scatter rc 2 0 8 flat 0.2943 binomial 0.3602
+scatter rc 2 0 256 flat 0.3432 binomial 0.4067
+scatter rc 2 0 2048 flat 0.5168 binomial 0.5798
+scatter rc 2 0 8192 flat 1.056 binomial 1.186
+scatter rc 2 0 32768 flat 4.051 binomial 4.117
+scatter rc 2 0 131072 flat 23.45 binomial 23.6
+scatter rc 2 0 1048576 flat 173.7 binomial 183.3
+scatter rc 4 1 8 flat 15.92 binomial 19.3
+scatter rc 4 1 256 flat 16.21 binomial 28.33
+scatter rc 4 1 2048 flat 13.93 binomial 20.03
+scatter rc 4 1 8192 flat 20.24 binomial 26.44
+scatter rc 4 1 32768 flat 29.08 binomial 38.04
+scatter rc 4 1 131072 flat 107.5 binomial 148.8
+scatter rc 4 1 1048576 flat 1174 binomial 1689
+scatter rc 8 1 8 binomial 30.97 flat 112.3
+scatter rc 8 1 256 flat 19.96 binomial 31.74
+scatter rc 8 1 2048 flat 53.21 binomial 103.2
+scatter rc 8 1 8192 flat 59.03 binomial 114.5
+scatter rc 8 1 32768 flat 99 binomial 261
+scatter rc 8 1 131072 flat 291.1 binomial 478.2
+scatter rc 8 1 1048576 flat 4177 binomial 7892
+scatter rc 16 1 8 flat 241 binomial 242.8
+scatter rc 16 1 256 flat 109.3 binomial 186.9
+scatter rc 16 1 2048 flat 125.9 binomial 262.8
+scatter rc 16 1 8192 flat 183 binomial 274.3
+scatter rc 16 1 32768 flat 220.2 binomial 1835
+scatter rc 16 1 131072 flat 2451 binomial 6202
+scatter rc 16 1 1048576 flat 1.105e+04 binomial 2.315e+04
 )";
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.deadline == std::chrono::seconds{60});
   CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
-  CHECK(c.zero_copy_bytes == 131072);
+  CHECK(c.zero_copy_bytes == 65536);
   CHECK(c.registration == chorale::registration_policy::automatic);
   CHECK(c.registration_entries == 256);
   CHECK(c.registration_bytes == std::size_t{1} << 32);

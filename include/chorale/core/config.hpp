@@ -63,9 +63,9 @@ struct config {
   /// `CHORALE_BLOCKS`: blocks of a mailbox in each direction of a connection; 2 to 1024.
   std::uint32_t blocks = 16;
   /// `CHORALE_ZERO_COPY_BYTES`: messages of at least so many bytes go straight between the users' buffers,
-  /// shorter ones through the mailbox; 0 to 2^40. The same on all ranks. The default is what all blocks of a
-  /// mailbox take together: a message up to there never waits for its receiver.
-  std::size_t zero_copy_bytes = 131072;
+  /// shorter ones through the mailbox; 0 to 2^40. The same on all ranks. Messages that
+  /// none comes back for go straight from twice that on, broadcasts from four times that.
+  std::size_t zero_copy_bytes = 65536;
   /// `CHORALE_REGISTRATION`: `auto`, `watched` or `operation`.
   registration_policy registration = registration_policy::automatic;
   /// `CHORALE_REGISTRATION_ENTRIES`: registrations of user memory that are kept; 1 to 16384.
