@@ -1,6 +1,9 @@
 // Communicators that between them contain every algorithm.
 #pragma once
 
+#include <tuple>
+#include <type_traits>
+
 #include <chorale/algorithm/allgather/bruck.hpp>
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
@@ -37,7 +40,14 @@
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/communicator.hpp>
 
+#include "../support/instrumented.hpp"
+
 namespace inprocess {
+
+/// What a test runs over: all, or the few under the thread sanitizer, which looks for races. Those lie in the
+/// transports; an algorithm is the same text on each rank, and takes that sanitizer minutes to compile.
+template <class All, class Few>
+using all_or_few = std::conditional_t<support::threads_watched, Few, All>;
 
 template <class Transport>
 using standard = chorale::communicator<Transport>;

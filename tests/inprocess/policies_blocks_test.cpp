@@ -105,7 +105,7 @@ void same_buffers(Comm& comm) {
 template <class Comm>
 void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
   for (const int size : sizes) {
-    if (instrumented && size > 17) continue;
+    if (too_large(size)) continue;
     auto c = settings();
     run_ranks<Comm>(size, c, body);
     if (!chorale::one_sided_transport<typename Comm::transport_type> || size > 17) continue;
@@ -114,20 +114,26 @@ void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
   }
 }
 
+using exchanging =
+    all_or_few<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>,
+                          halving<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>>,
+               std::tuple<degree_1<rc>, degree_7<rc>, standard<ud>>>;
+using collecting = all_or_few<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, standard<ud>, degree_1<ud>>,
+                              std::tuple<degree_1<rc>, standard<ud>>>;
+using repeating = all_or_few<std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>>,
+                             std::tuple<degree_1<rc>, degree_7<rc>>>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("exchanges of blocks bring each to its place", "[blocks]", standard<rc>, by_rank<rc>,
-                   degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, halving<rc>, standard<ud>,
-                   degree_1<ud>, degree_3<ud>, degree_7<ud>) {
+TEMPLATE_LIST_TEST_CASE("exchanges of blocks bring each to its place", "[blocks]", exchanging) {
   with_both_paths<TestType>(&all_exchanges<TestType>, {group_sizes.begin(), group_sizes.end()});
 }
 
-TEMPLATE_TEST_CASE("gather and scatter serve every root", "[blocks]", standard<rc>, by_rank<rc>, degree_1<rc>,
-                   standard<ud>, degree_1<ud>) {
+TEMPLATE_LIST_TEST_CASE("gather and scatter serve every root", "[blocks]", collecting) {
   with_both_paths<TestType>(&all_roots<TestType>, {1, 2, 3, 4, 7, 8, 13});
 }
 
-TEMPLATE_TEST_CASE("buffers may stay the same from call to call, or change on some ranks", "[blocks]",
-                   by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>) {
+TEMPLATE_LIST_TEST_CASE("buffers may stay the same from call to call, or change on some ranks", "[blocks]",
+                        repeating) {
   with_both_paths<TestType>(&same_buffers<TestType>, {1, 2, 3, 5, 8, 13});
 }

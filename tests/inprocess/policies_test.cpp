@@ -47,22 +47,28 @@ void all_operations(Comm& comm) {
   for (int i = 0; i < 10; ++i) check_barrier(comm, vary());
 }
 
+using computing =
+    all_or_few<std::tuple<standard<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, doubling<rc>,
+                          by_rank<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>, degree_15<ud>,
+                          doubling<ud>, by_rank<ud>, halving<rc>, halving<ud>, rings<rc>, rings<ud>,
+                          reproducible<rc>, reproducible<ud>>,
+               std::tuple<standard<rc>, degree_3<rc>, halving<rc>, standard<ud>, degree_7<ud>>>;
+using rooted = all_or_few<
+    std::tuple<degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, degree_1<ud>, degree_3<ud>>,
+    std::tuple<degree_3<rc>, degree_7<ud>>>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("every algorithm computes what a serial program computes", "[policies]", standard<rc>,
-                   degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, doubling<rc>, by_rank<rc>,
-                   standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>, degree_15<ud>, doubling<ud>,
-                   by_rank<ud>, halving<rc>, halving<ud>, rings<rc>, rings<ud>, reproducible<rc>,
-                   reproducible<ud>) {
+TEMPLATE_LIST_TEST_CASE("every algorithm computes what a serial program computes", "[policies]", computing) {
   for (const int size : group_sizes) {
-    if (instrumented && size > 17) continue;
+    if (too_large(size)) continue;
     run_ranks<TestType>(size, settings(), [](auto& comm) { all_operations(comm); });
   }
 }
 
-TEMPLATE_TEST_CASE("every rank may be the root", "[policies]", degree_1<rc>, degree_3<rc>, degree_7<rc>,
-                   degree_15<rc>, degree_1<ud>, degree_3<ud>) {
+TEMPLATE_LIST_TEST_CASE("every rank may be the root", "[policies]", rooted) {
   for (const int size : {2, 3, 4, 5, 7, 8, 13, 16, 17}) {
+    if (too_large(size)) continue;
     run_ranks<TestType>(size, settings(), [](auto& comm) {
       for (int root = 0; root < comm.size(); ++root) {
         const auto s = seed() + static_cast<std::uint64_t>(root);

@@ -21,6 +21,12 @@
 namespace inprocess {
 
 using support::instrumented;
+using support::threads_watched;
+
+/// Whether groups of this size are left to builds without a sanitizer, where they take seconds.
+constexpr bool too_large(int ranks) {
+  return instrumented && ranks > 8;
+}
 
 inline chorale::config settings() {
   chorale::config c;

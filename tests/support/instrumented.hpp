@@ -3,18 +3,27 @@
 
 namespace support {
 
+#if defined(__has_feature)
+#define CHORALE_TEST_HAS_FEATURE(name) __has_feature(name)
+#else
+#define CHORALE_TEST_HAS_FEATURE(name) 0
+#endif
+
+/// True under the thread sanitizer.
+#if defined(__SANITIZE_THREAD__) || CHORALE_TEST_HAS_FEATURE(thread_sanitizer)
+inline constexpr bool threads_watched = true;
+#else
+inline constexpr bool threads_watched = false;
+#endif
+
 /// True under the address or the thread sanitizer: everything is many times slower, and memory that is freed
 /// stays mapped.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool instrumented = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || CHORALE_TEST_HAS_FEATURE(address_sanitizer)
 inline constexpr bool instrumented = true;
 #else
-inline constexpr bool instrumented = false;
+inline constexpr bool instrumented = threads_watched;
 #endif
-#else
-inline constexpr bool instrumented = false;
-#endif
+
+#undef CHORALE_TEST_HAS_FEATURE
 
 }  // namespace support
