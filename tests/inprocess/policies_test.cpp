@@ -53,6 +53,9 @@ using computing =
                           doubling<ud>, by_rank<ud>, halving<rc>, halving<ud>, rings<rc>, rings<ud>,
                           reproducible<rc>, reproducible<ud>>,
                std::tuple<standard<rc>, degree_3<rc>, halving<rc>, standard<ud>, degree_7<ud>>>;
+using going_straight =
+    all_or_few<std::tuple<degree_1<rc>, degree_3<rc>, doubling<rc>, halving<rc>, rings<rc>, reproducible<rc>>,
+               std::tuple<degree_3<rc>, halving<rc>>>;
 using rooted = all_or_few<
     std::tuple<degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, degree_1<ud>, degree_3<ud>>,
     std::tuple<degree_3<rc>, degree_7<ud>>>;
@@ -63,6 +66,15 @@ TEMPLATE_LIST_TEST_CASE("every algorithm computes what a serial program computes
   for (const int size : group_sizes) {
     if (too_large(size)) continue;
     run_ranks<TestType>(size, settings(), [](auto& comm) { all_operations(comm); });
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("and so does each that goes straight between the users' buffers", "[policies]",
+                        going_straight) {
+  for (const int size : {2, 3, 5, 8}) {
+    auto c = settings();
+    c.zero_copy_bytes = size % 2 == 0 ? 100 : 1;
+    run_ranks<TestType>(size, c, [](auto& comm) { all_operations(comm); });
   }
 }
 

@@ -7,6 +7,7 @@ import unittest
 
 import headers
 import layering
+import syntax
 import text
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
@@ -142,6 +143,24 @@ class Command(unittest.TestCase):
     def test_unknown_source(self):
         with self.assertRaises(LookupError):
             project_compiler.compile_command(BUILD, "lib/none.cpp")
+
+
+
+class Syntax(Tree):
+    """A build of three files: a good one, a bad one, and a bad one that is built already."""
+
+    def test_only_what_is_not_built_is_compiled(self):
+        command, _ = project_compiler.compile_command(BUILD)
+        entries = []
+        for name, content in ("good", "int x;\n"), ("bad", "int x = ;\n"), ("built", "int x = ;\n"):
+            self.write(name + ".cpp", content)
+            entries.append({"directory": str(self.root), "file": name + ".cpp", "output": name + ".o",
+                            "command": f"{command[0]} -o {name}.o -c {name}.cpp"})
+        self.write("built.o")
+        left = syntax.not_built(entries)
+        self.assertEqual([entry["file"] for entry in left], ["good.cpp", "bad.cpp"])
+        self.assertEqual([syntax.check(entry)[0] != 0 for entry in left], [False, True])
+        self.assertIn("error", syntax.check(left[1])[1])
 
 
 if __name__ == "__main__":
