@@ -56,6 +56,9 @@ using computing =
 using going_straight =
     all_or_few<std::tuple<degree_1<rc>, degree_3<rc>, doubling<rc>, halving<rc>, rings<rc>, reproducible<rc>>,
                std::tuple<degree_3<rc>, halving<rc>>>;
+using in_segments =
+    all_or_few<std::tuple<degree_1<rc>, degree_3<rc>, halving<rc>, rings<rc>, reproducible<rc>>,
+               std::tuple<rings<rc>>>;
 using rooted = all_or_few<
     std::tuple<degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, degree_1<ud>, degree_3<ud>>,
     std::tuple<degree_3<rc>, degree_7<ud>>>;
@@ -75,6 +78,18 @@ TEMPLATE_LIST_TEST_CASE("and so does each that goes straight between the users' 
     auto c = settings();
     c.zero_copy_bytes = size % 2 == 0 ? 100 : 1;
     run_ranks<TestType>(size, c, [](auto& comm) { all_operations(comm); });
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a broadcast of several segments reaches everyone from every root", "[policies]",
+                        in_segments) {
+  for (const int size : {2, 3, 5}) {
+    auto c = settings();
+    c.zero_copy_bytes = 1000;
+    run_ranks<TestType>(size, c, [](auto& comm) {
+      for (int root = 0; root < comm.size(); ++root)
+        check_broadcast<std::byte>(comm, 300'001, root, seed() + static_cast<std::uint64_t>(root));
+    });
   }
 }
 
