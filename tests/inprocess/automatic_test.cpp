@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -49,6 +52,44 @@ struct table_file {
 };
 
 }  // namespace
+
+/// Algorithms of the names in the table that say which of them has run.
+namespace telling {
+inline thread_local int last = -1;
+
+template <int Number, class Algorithm>
+struct one : Algorithm {
+  static chorale::task<> run(auto& net, chorale::epoch now, std::span<std::byte> data,
+                             chorale::reduction op) {
+    last = Number;
+    return Algorithm::run(net, now, data, op);
+  }
+};
+struct recursive_doubling : one<0, chorale::allreduce::recursive_doubling> {};
+struct reproducible : one<1, chorale::allreduce::reproducible> {};
+struct rabenseifner : one<2, chorale::allreduce::rabenseifner> {};
+}  // namespace telling
+
+TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
+  using deciding = chorale::communicator<
+      chorale::transport::rc,
+      chorale::automatic<telling::reproducible, telling::recursive_doubling, telling::rabenseifner>>;
+  const table_file table{".json", 9};
+  auto settings = inprocess::settings();
+  settings.tuning = table.name;
+  inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {
+    // The borders lie at the geometric means of 100, 3200 and 102400 bytes.
+    for (const auto& [bytes, winner] : std::initializer_list<std::pair<std::size_t, int>>{
+             {1, 0}, {565, 0}, {566, 1}, {3200, 1}, {18101, 1}, {18102, 2}, {500'000, 2}}) {
+      std::vector<std::uint8_t> data(bytes, 1);
+      comm.allreduce(std::span{data}, chorale::sum);
+      if (telling::last != winner)
+        throw wrong(std::to_string(telling::last) + " served " + std::to_string(bytes) + " bytes, not " +
+                    std::to_string(winner));
+      if (data.back() != 3) throw wrong("the sum of " + std::to_string(bytes) + " bytes");
+    }
+  });
+}
 
 TEST_CASE("whatever is chosen gives the same result", "[automatic]") {
   const table_file table{".json", 9};
