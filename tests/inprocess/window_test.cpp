@@ -58,7 +58,7 @@ TEST_CASE("memory at the address of an array that has ended is other memory, for
           "[window]") {
   run_ranks<communicator>(2, settings(), [](auto& comm) {
     const auto other = comm.duplicate();
-    constexpr std::size_t count = 20'000;
+    constexpr std::size_t count = 50'000;  // as above
     for (std::uint64_t round = 0; round < 6; ++round) {
       auto array = comm.template allocate<std::uint64_t>(count);
       // The other communicator learns of it as of any memory, and keeps what it has learnt.
