@@ -43,6 +43,12 @@ template <class Transport>
 using stepwise = chorale::communicator<Transport, chorale::allgather::ring, chorale::alltoall::pairwise,
                                        chorale::gather::flat, chorale::scatter::flat>;
 
+/// One datagram to all.
+template <class Transport>
+using multicasting =
+    chorale::communicator<Transport, chorale::barrier::gather_multicast<>, chorale::broadcast::multicast,
+                          chorale::allreduce::reduce_multicast<7>>;
+
 struct task {
   std::size_t largest = 1 << 20;  ///< bytes of the largest message
   std::vector<std::string_view> names;
@@ -180,6 +186,10 @@ int main(int count, char** words) try {
   if (multirank::tests_transport("rc")) {
     stepwise<rc> steps;
     run_blocks(steps, t, seed + 6);
+  }
+  if (multirank::tests_transport("rc")) {
+    multicasting<rc> datagrams;
+    run(datagrams, t, seed + 7);
   }
   run_on<standard<ud>>(t, seed + 3);
   run_on<other<ud>>(t, seed + 4);

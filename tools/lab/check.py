@@ -64,6 +64,11 @@ def all_steps(build):
             yield collectives(build, "rc", ranks, loss)
     for ranks in 2, 4, 8:
         yield collectives(build, "ud", ranks, 0.0)
+    for loss, ranks in (0.0, 4), (1.0, 4), (5.0, 4), (1.0, 8):
+        yield Step(f"multicast barrier, {ranks} ranks, {loss:g} % lost",
+                   mpirun(ranks, build / "tests/multirank/lost_multicasts", 300, limit=200), loss, 230,
+                   # A rank that asks too soon, in a guest that is slow, would hide whether anything was lost.
+                   {"CHORALE_MULTICAST_PATIENCE_US": "200000"} if loss == 0 else {}, show=True)
     failures = [str(ROOT / "tests/multirank/failures.py"), str(build / "tests/multirank/failing")]
     several = {"CHORALE_TEST_DEVICE": os.environ.get("CHORALE_DEVICE", "rxe1"), "CHORALE_TEST_BUDGET": "0.15",
                "CHORALE_TEST_SLOWNESS": "3"}
