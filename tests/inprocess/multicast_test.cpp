@@ -194,6 +194,11 @@ TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
   run_ranks<multicasting<rc>>(6, settings(), [&](auto& comm) {
     auto half = comm.split(comm.rank() % 2);
     auto again = comm.duplicate();
+    std::vector<std::string> names;
+    for (auto* one : {&comm, half.get(), again.get()})
+      names.push_back(chorale::verbs::to_string(one->transport().multicasts().group()));
+    if (names[0] == names[1] || names[1] == names[2] || names[0] == names[2])
+      throw wrong("two communicators have one group: " + names[0] + ", " + names[1] + ", " + names[2]);
     for (int i = 0; i < 30; ++i) {
       const auto s = seed() + static_cast<unsigned>(i);
       check_broadcast<std::byte>(*half, 300, i % half->size(),
