@@ -126,20 +126,19 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
 
 TEST_CASE("the nearest get connections, both sides the same ones", "[hybrid]") {
   for (const int size : {4, 6, 7, 8}) {
+    // Powers of two: the partners of three steps; others: the next and the previous rank.
+    const int each = size == 4 || size == 8 ? 3 : 2;
     std::atomic<int> connections{0};
     // Each rank sends to every other: only who is sent to is connected.
     using pairwise = chorale::communicator<hybrid<3, path_choice::nearest>, chorale::alltoall::pairwise>;
     run_ranks<pairwise>(size, settings(), [&](auto& comm) {
       std::vector<word> all(static_cast<std::size_t>(comm.size()));
       std::vector<word> out = all;
-      const int wanted = size * (size == 7 ? 2 : 3);
+      const int wanted = size * each;
       connections =
           connect_all(comm, wanted, [&] { comm.alltoall(std::span<const word>{all}, std::span{out}); });
       expect_within_limit(comm);
     });
-    // Powers of two: the partners of three steps; others: the next and the previous rank, and the opposite
-    // one.
-    const int each = size == 7 ? 2 : 3;
     CHECK(connections == size * each);
   }
 }

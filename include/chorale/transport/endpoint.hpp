@@ -30,6 +30,7 @@
 namespace chorale::transport {
 
 class endpoint;
+struct endpoint_probe;
 namespace reliable {
 class streams;
 }
@@ -277,6 +278,7 @@ class endpoint {
   friend class vigil;
   friend class reliable::streams;
   friend class multicast_group;
+  friend struct endpoint_probe;  // of tests that send what no rank would
   struct card;
 
   [[noreturn]] void throw_poisoned() const;

@@ -82,12 +82,17 @@ void streams::on_signal(stream& s, const signal_body& b) {
 void streams::on_packet(stream& s, std::span<const std::byte> body) {
   const auto p = read_packet(body);
   if (!p) return owner_->refuse_datagram();
+  const auto verdict = s.in.judge(p->header.number);
+  if (verdict == receive_window::verdict::beyond) {
+    // No rank sends so far ahead: nothing of it is believed.
+    ++counts_.dropped;
+    return;
+  }
   s.heard_at = steady::now();
   acknowledged(s, p->header.acknowledged, p->header.released, (p->header.flags & has_refused) != 0);
   if (s.in.kept_one() != nullptr) deliver_kept(s);
   switch (s.in.judge(p->header.number)) {
     case receive_window::verdict::beyond:
-      ++counts_.dropped;
       return;
     case receive_window::verdict::duplicate:
       ++counts_.duplicates;
