@@ -17,6 +17,7 @@
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/automatic.hpp>
@@ -60,8 +61,10 @@
 #include <chorale/device_array.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/request.hpp>
+#include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
 #include <chorale/window.hpp>
 // IWYU pragma: end_exports

@@ -15,9 +15,11 @@ namespace bench {
 extern template void enter<chorale::transport::rc>(const selection&, buffers&, contestants&);
 extern template void enter<chorale::transport::rc_send_receive>(const selection&, buffers&, contestants&);
 extern template void enter<chorale::transport::ud>(const selection&, buffers&, contestants&);
+extern template void enter<chorale::transport::ud_rdma>(const selection&, buffers&, contestants&);
 extern template std::vector<listing> list<chorale::transport::rc>();
 extern template std::vector<listing> list<chorale::transport::rc_send_receive>();
 extern template std::vector<listing> list<chorale::transport::ud>();
+extern template std::vector<listing> list<chorale::transport::ud_rdma>();
 
 bool selected(const selection& wanted, const listing& one) {
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
@@ -56,9 +58,9 @@ struct options : common_options {
 
 void add_options(CLI::App& app, options& o) {
   add_common_options(app, o);
-  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud or several")
+  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud, ud_rdma or several")
       ->delimiter(',')
-      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud"}))
+      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma"}))
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
   app.add_option("--algorithm", o.wanted.algorithms,
@@ -86,7 +88,8 @@ std::vector<std::size_t> tuning_sizes() {
 
 std::vector<listing> list_all() {
   auto all = list<chorale::transport::rc>();
-  for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>()})
+  for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>(),
+                    list<chorale::transport::ud_rdma>()})
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }
@@ -117,6 +120,7 @@ int run(options& o) {
   enter<chorale::transport::rc>(o.wanted, memory, everyone);
   enter<chorale::transport::rc_send_receive>(o.wanted, memory, everyone);
   enter<chorale::transport::ud>(o.wanted, memory, everyone);
+  enter<chorale::transport::ud_rdma>(o.wanted, memory, everyone);
   if (everyone.empty()) {
     if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");
     return 2;

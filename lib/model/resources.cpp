@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include <chorale/model/resources.hpp>
+
+namespace chorale::model {
+namespace {
+
+constexpr std::int64_t page = 4096;
+constexpr std::int64_t grh = 40;
+
+std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// The one UD queue pair that every transport has.
+struct datagram_buffers {
+  std::int64_t receives;
+  std::int64_t sends;
+  std::int64_t payload;
+  [[nodiscard]] std::int64_t bytes() const noexcept {
+    return up_to((receives + sends) * up_to(grh + payload, 64), page);
+  }
+};
+datagram_buffers of_connections(std::int64_t ranks) noexcept {
+  return {std::clamp<std::int64_t>(8 * ranks, 256, 8192), 64, 1024};
+}
+datagram_buffers of_streams(std::int64_t ranks, int mtu_bytes, std::int64_t sends) noexcept {
+  return {std::clamp<std::int64_t>(64 * std::max<std::int64_t>(ranks - 1, 1), 256, 1024), sends,
+          std::min(mtu_bytes, 4096)};
+}
+
+/// The inbox that a connected peer writes into, and the slabs of eight in which inboxes are registered.
+std::int64_t inbox_bytes(const config& c) noexcept {
+  const auto block = static_cast<std::int64_t>(c.block_bytes);
+  return 128 + static_cast<std::int64_t>(c.blocks) * (block % page == 0 ? block + 64 : block);
+}
+std::int64_t inboxes_bytes(std::int64_t peers, const config& c) noexcept {
+  constexpr std::int64_t slab = 8;
+  return (peers + slab - 1) / slab * up_to(slab * inbox_bytes(c), page);
+}
+std::int64_t shared_receives(std::int64_t ranks) noexcept {
+  return std::clamp<std::int64_t>(4 * ranks, 64, 4096);
+}
+
+}  // namespace
+
+resources resources_of_rc(std::int64_t ranks, std::int64_t peers, const config& settings) {
+  const auto port = of_connections(ranks);
+  return {1 + peers, port.receives + shared_receives(ranks), port.bytes() + inboxes_bytes(peers, settings)};
+}
+
+resources resources_of_ud(std::int64_t ranks, int mtu_bytes) {
+  const auto port = of_streams(ranks, mtu_bytes, 128);
+  return {1, port.receives, port.bytes()};
+}
+
+resources resources_of_hybrid(std::int64_t ranks, std::int64_t peers, std::int64_t limit,
+                              const config& settings, int mtu_bytes) {
+  const auto port = of_streams(ranks, mtu_bytes, 64);
+  const std::int64_t connections = std::min(peers, limit);
+  return {1 + connections, port.receives + shared_receives(ranks),
+          port.bytes() + inboxes_bytes(connections, settings)};
+}
+
+}  // namespace chorale::model

@@ -1,0 +1,120 @@
+// chorale-resources: what a rank of each transport takes from the adapter, measured and by formula.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/model/resources.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+namespace {
+
+using chorale::model::resources;
+
+constexpr int limit = 8;
+constexpr int calls = 40;
+
+/// What rank 0 of a group has after alltoalls, in which each rank talks to every other.
+struct measurement {
+  int connections = 0;
+  std::size_t registered = 0;
+  std::size_t kept = 0;  ///< not registered: packets of streams
+};
+
+template <class Transport, class Group>
+measurement measure(Group& group, const chorale::config& settings) {
+  using communicator = chorale::communicator<Transport, chorale::alltoall::direct>;
+  communicator comm{group, settings};
+  std::vector<std::uint32_t> out(static_cast<std::size_t>(comm.size()),
+                                 static_cast<std::uint32_t>(comm.rank()));
+  std::vector<std::uint32_t> in(out.size());
+  for (int i = 0; i < calls; ++i) {
+    comm.alltoall(std::span<const std::uint32_t>{out}, std::span{in});
+    for (std::size_t r = 0; r < in.size(); ++r)
+      if (in[r] != r) throw std::runtime_error(fmt::format("alltoall on rank {}: wrong result", comm.rank()));
+  }
+  const auto m = comm.transport().memory();
+  measurement result{m.peak_connections, comm.transport().registered_bytes(),
+                     m.total_bytes() - std::min(m.total_bytes(), comm.transport().registered_bytes())};
+  comm.barrier();
+  return result;
+}
+
+template <class Transport>
+measurement measure(int ranks, const chorale::config& settings) {
+  measurement result;
+  std::mutex mutex;
+  std::string failure;
+  chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
+    try {
+      const auto m = measure<Transport>(group, settings);
+      const std::lock_guard hold{mutex};
+      if (group.rank() == 0) result = m;
+    } catch (const std::exception& e) {
+      const std::lock_guard hold{mutex};
+      failure = e.what();
+    }
+  });
+  if (!failure.empty()) throw std::runtime_error(failure);
+  return result;
+}
+
+void row(const char* transport, std::int64_t ranks, const resources& formula, const measurement* measured) {
+  const auto kib = [](auto bytes) { return fmt::format("{:.0f}", static_cast<double>(bytes) / 1024); };
+  fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
+             measured != nullptr ? fmt::format("{}", 1 + measured->connections) : "", formula.queue_pairs,
+             formula.receive_buffers, measured != nullptr ? kib(measured->registered) : "",
+             kib(formula.registered_bytes));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  CLI::App app{
+      "What a rank of each transport takes: queue pairs, posted receives, registered memory, after alltoalls "
+      "in which each rank talks to every other. Measured with threads as ranks on soft0, beside the formula, "
+      "and the formula alone up to 100,000 ranks."};
+  std::vector<int> sizes{2, 4, 8, 16, 32, 64};
+  app.add_option("--ranks", sizes, "group sizes to measure")->delimiter(',')->check(CLI::Range(1, 256));
+  CLI11_PARSE(app, argc, argv);
+
+  auto settings = chorale::config::from_environment();
+  if (settings.device.empty()) settings.device = "soft0";
+  constexpr int mtu = 4096;
+  fmt::print("hybrid<{}>: connections to the busiest.\n\n", limit);
+  fmt::print(
+      "| transport | ranks | QPs measured | by formula | receives posted | registered KiB measured | by "
+      "formula |\n"
+      "|---|---|---|---|---|---|---|\n");
+  for (const int n : sizes) {
+    const auto rc = measure<chorale::transport::rc>(n, settings);
+    row("rc", n, chorale::model::resources_of_rc(n, n - 1, settings), &rc);
+    const auto ud = measure<chorale::transport::ud>(n, settings);
+    row("ud", n, chorale::model::resources_of_ud(n, mtu), &ud);
+    const auto hybrid = measure<chorale::transport::hybrid<limit>>(n, settings);
+    row(fmt::format("hybrid<{}>", limit).c_str(), n,
+        chorale::model::resources_of_hybrid(n, n - 1, limit, settings, mtu), &hybrid);
+    std::fflush(stdout);
+  }
+  for (const std::int64_t n : {1000, 10'000, 100'000}) {
+    row("rc", n, chorale::model::resources_of_rc(n, n - 1, settings), nullptr);
+    row("ud", n, chorale::model::resources_of_ud(n, mtu), nullptr);
+    row(fmt::format("hybrid<{}>", limit).c_str(), n,
+        chorale::model::resources_of_hybrid(n, n - 1, limit, settings, mtu), nullptr);
+  }
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "chorale-resources: {}\n", e.what());
+  return 1;
+}
