@@ -1,0 +1,65 @@
+// What transports take, against the formulas of the model.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/model/resources.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "all_calls.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::model::resources;
+
+namespace {
+
+template <class Transport, class Expected>
+void check(int size, Expected&& expected) {
+  run_ranks<chorale::communicator<Transport, chorale::alltoall::direct>>(size, settings(), [&](auto& comm) {
+    std::vector<word> out(static_cast<std::size_t>(size), 7);
+    std::vector<word> in(out.size());
+    for (int i = 0; i < 60; ++i) comm.alltoall(std::span<const word>{out}, std::span{in});
+    const resources wanted = expected(comm.transport().chosen().mtu_bytes);
+    const auto registered = static_cast<double>(comm.transport().registered_bytes());
+    const int queue_pairs = 1 + comm.transport().memory().peak_connections;
+    if (queue_pairs > wanted.queue_pairs)
+      throw std::runtime_error(std::to_string(queue_pairs) + " queue pairs, not " +
+                               std::to_string(wanted.queue_pairs));
+    // Slabs begin on pages of their own; connections to the busiest come when both sides have got on with it.
+    if (registered > 1.02 * static_cast<double>(wanted.registered_bytes))
+      throw std::runtime_error(std::to_string(registered) + " bytes, not " +
+                               std::to_string(wanted.registered_bytes));
+    if (queue_pairs == wanted.queue_pairs && registered < 0.98 * static_cast<double>(wanted.registered_bytes))
+      throw std::runtime_error(std::to_string(registered) + " bytes, not " +
+                               std::to_string(wanted.registered_bytes));
+    comm.barrier();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("resources are what the formula says", "[resources]") {
+  const auto c = settings();
+  for (const int n : {2, 5, 9, 17}) {
+    check<chorale::transport::rc>(n, [&](int) { return chorale::model::resources_of_rc(n, n - 1, c); });
+    check<chorale::transport::ud>(n, [&](int mtu) { return chorale::model::resources_of_ud(n, mtu); });
+    check<chorale::transport::hybrid<3>>(
+        n, [&](int mtu) { return chorale::model::resources_of_hybrid(n, n - 1, 3, c, mtu); });
+  }
+}
+
+TEST_CASE("datagrams cost the same however many ranks there are", "[resources]") {
+  const auto c = settings();
+  const auto few = chorale::model::resources_of_ud(64, 4096);
+  const auto many = chorale::model::resources_of_ud(100'000, 4096);
+  CHECK(few.registered_bytes == many.registered_bytes);
+  CHECK(many.queue_pairs == 1);
+  const auto hybrid = chorale::model::resources_of_hybrid(100'000, 99'999, 8, c, 4096);
+  CHECK(hybrid.queue_pairs == 9);
+  CHECK(hybrid.registered_bytes < 2 * many.registered_bytes);
+  CHECK(chorale::model::resources_of_rc(100'000, 99'999, c).registered_bytes > 1000 * many.registered_bytes);
+}
