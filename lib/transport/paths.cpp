@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <chorale/topology/arithmetic.hpp>
 #include <chorale/transport/paths.hpp>
 
 namespace chorale::transport {
@@ -27,7 +27,7 @@ config without_limit(config c) {
 
 /// Symmetric, and true for at most `limit` others of each rank.
 bool is_near(int a, int b, int ranks, int limit) noexcept {
-  if (topology::is_power_of_two(ranks)) return (a ^ b) <= limit;
+  if (std::has_single_bit(static_cast<unsigned>(ranks))) return (a ^ b) <= limit;
   const int forward = (b - a + ranks) % ranks;
   const int distance = std::min(forward, ranks - forward);
   if (2 * distance == ranks) return 2 * distance - 1 <= limit;
