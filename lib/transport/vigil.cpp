@@ -227,8 +227,8 @@ void endpoint::tell_failure() noexcept {
     for (const int r : failure_->ranks()) {
       if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
     }
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice),
-                       std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes));
+    const auto body = std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes);
+    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice), [body](int) { return body; });
   } catch (...) {
     // What cannot be told is seen by the others as silence.
   }

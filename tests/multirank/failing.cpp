@@ -1,6 +1,6 @@
 // Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
-// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud, CHORALE_TEST_SEED for the
-// moment of death.
+// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid,
+// CHORALE_TEST_SEED for the moment of death.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -19,6 +19,8 @@
 #include <fmt/format.h>
 
 #include <chorale/chorale.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/ud_rdma.hpp>
 
 #include "journal.hpp"
 
@@ -73,6 +75,14 @@ void die_soon() {
   }}.detach();
 }
 
+/// Stops this process, wherever it is, until others have given up.
+void stop_for(std::chrono::milliseconds time) {
+  const auto command = fmt::format("(sleep {}; kill -CONT {}) </dev/null >/dev/null 2>&1 &",
+                                   static_cast<double>(time.count()) / 1000, getpid());
+  if (std::system(command.c_str()) != 0) throw std::runtime_error("no shell to wake this process");
+  kill(getpid(), SIGSTOP);
+}
+
 template <class Comm>
 void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   const bool is_victim = comm->rank() == t.victim;
@@ -85,6 +95,10 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
     repeat();
   } else if (t.scenario == "kill-first") {  // before its first call
     if (is_victim) kill(getpid(), SIGKILL);
+    repeat();
+  } else if (t.scenario == "stop") {  // its service thread as well
+    comm->barrier();
+    if (is_victim) stop_for(comm->transport().settings().deadline + 2s);
     repeat();
   } else if (t.scenario == "sleep") {  // never calls again
     comm->barrier();
@@ -151,8 +165,13 @@ int main(int count, char** words) {
   if (count > 4) t.operation = words[4];
   try {
     const char* transport = std::getenv("CHORALE_TEST_TRANSPORT");
-    if (transport != nullptr && std::string_view{transport} == "ud")
+    const std::string_view name = transport != nullptr ? transport : "rc";
+    if (name == "ud")
       run<chorale::transport::ud>(t, book);
+    else if (name == "ud_rdma")
+      run<chorale::transport::ud_rdma>(t, book);
+    else if (name == "hybrid")
+      run<chorale::transport::hybrid<2>>(t, book);
     else
       run<chorale::transport::rc>(t, book);
   } catch (const chorale::error& e) {

@@ -143,6 +143,34 @@ class Killed(Case):
         self.check_kill("ud", SHORT)
 
 
+class Datagrams(Case):
+    """The transports that repair losses tell a dead, stopped or departed rank from a lost datagram."""
+
+    adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
+
+    def check(self, transport, scenario, operation, victim, codes, words=(), env=None, deadline=SHORT):
+        seed = SEEDS.randrange(1 << 30)
+        with self.subTest(transport=transport, scenario=scenario, operation=operation, victim=victim, env=env, seed=seed):
+            found = self.run_ranks(5, scenario, victim, operation, transport=transport, deadline=deadline,
+                                   env={**(env or {}), "CHORALE_SOFT_SEED": str(seed)})
+            self.check_survivors(found, 5, victim, codes, words, within=deadline + 15 * SLOWNESS)
+
+    def check_ends(self, transport):
+        """Killed, stopped, gone; without losses and with them."""
+        self.check(transport, "kill", "allreduce", 2, ["peer_lost", "deadline"])
+        self.check(transport, "kill", "nonblocking", 4, ["peer_lost", "deadline"], env=self.adversary)
+        self.check(transport, "kill-first", "barrier", 0, ["peer_lost", "deadline"])
+        self.check(transport, "stop", "broadcast", 1, ["peer_lost", "deadline"])
+        self.check(transport, "stop", "barrier", 3, ["peer_lost", "deadline"], env=self.adversary)
+        self.check(transport, "leave", "allreduce", 2, ["peer_lost"], ["has left"], deadline=DEADLINE)
+
+    def test_ud_rdma(self):
+        self.check_ends("ud_rdma")
+
+    def test_hybrid(self):
+        self.check_ends("hybrid")
+
+
 class Silent(Case):
     """A rank that is alive and does not come."""
 
@@ -163,7 +191,7 @@ class Mismatched(Case):
     """Calls that do not belong together."""
 
     def test_all_kinds(self):
-        for transport in "rc", "ud":
+        for transport in "rc", "ud", "hybrid":
             for kind, operation, words in [("operation", "barrier", ["barrier", "allreduce"]),
                                            ("operation", "nonblocking", []),
                                            ("root", "broadcast", ["root 0", "root 1"]),

@@ -190,9 +190,14 @@ TEST_CASE("timeouts follow the round trip and grow with failures", "[reliable]")
   CHECK(clock.timeout() >= 1ms);
   for (int i = 0; i < 100; ++i) clock.sample(100us);
   CHECK(clock.timeout() == 1ms);
-  for (int i = 0; i < 200; ++i) clock.sample(10ms);
-  CHECK(clock.timeout() >= 10ms);
-  CHECK(clock.timeout() < 20ms);
+  CHECK(clock.transit() == 50us);
+  for (int i = 0; i < 200; ++i) clock.sample(2ms);
+  CHECK(clock.timeout() >= 2ms);
+  CHECK(clock.timeout() < 3ms);
+  // A peer that is elsewhere for long is no reason to wait for long.
+  for (int i = 0; i < 200; ++i) clock.sample(50ms);
+  CHECK(clock.timeout() == 4ms);
+  CHECK(clock.transit() == 500us);
   CHECK(clock.timeout(1) == 2 * clock.timeout());
   CHECK(clock.timeout(1000) == round_trip::longest);
 }
@@ -203,7 +208,10 @@ TEST_CASE("a loss halves what is sent ahead, arrivals restore it", "[reliable]")
   a.on_loss();
   CHECK(a.packets() == 16);
   for (int i = 0; i < 10; ++i) a.on_loss();
-  CHECK(a.packets() == 2);
+  CHECK(a.packets() == 8);
   for (int i = 0; i < 2000; ++i) a.on_arrival(1);
   CHECK(a.packets() == 32);
+  send_allowance narrow{4};
+  narrow.on_loss();
+  CHECK(narrow.packets() == 4);
 }

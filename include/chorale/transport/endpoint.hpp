@@ -222,6 +222,10 @@ class endpoint {
   /// Looks after what is the transport's own on the service thread, with the lock held, when datagrams of
   /// served kinds have been handed to `on_datagram`.
   virtual void on_service() {}
+  /// What this rank still has to say to `peer` when it leaves; valid until the next call.
+  virtual std::span<const std::byte> last_words(int) { return {}; }
+  /// What a rank that leaves has said so.
+  virtual void on_goodbye(int, std::span<const std::byte>) {}
   /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
   virtual void probe(int peer, epoch now) { ask(peer, now); }
 
@@ -232,7 +236,8 @@ class endpoint {
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
   /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
   /// be lost, so that the receiver must not mind to hear it again.
-  void broadcast_datagram(std::uint16_t kind, std::span<const std::byte> body);
+  void broadcast_datagram(std::uint16_t kind,
+                          const std::function<std::span<const std::byte>(int to)>& body);
   /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.

@@ -33,6 +33,8 @@ class datagrams : public endpoint {
     streams_.on_datagram(from, kind, body);
   }
   void on_progress() override { streams_.progress(); }
+  std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
+  void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
   void on_service() override { streams_.progress(); }
 
  private:

@@ -148,7 +148,7 @@ bool streams::deliver(stream& s, const packet& p) {
       on_read(s, std::get<read_body>(p.body));
       return true;
     case packet_type::read_reply:
-      on_reply(std::get<reply_body>(p.body), p.payload);
+      on_reply(s, std::get<reply_body>(p.body), p.payload);
       return true;
     case packet_type::atomic_request:
       on_atomic(s, std::get<atomic_body>(p.body));
@@ -257,9 +257,9 @@ void streams::send_replies(stream& s) {
   }
 }
 
-void streams::on_reply(const reply_body& b, std::span<const std::byte> payload) {
+void streams::on_reply(const stream& s, const reply_body& b, std::span<const std::byte> payload) {
   const auto at = operations_.find(b.ticket);
-  if (at == operations_.end()) return;
+  if (at == operations_.end() || at->second.peer != s.peer) return;
   operation& o = at->second;
   if (o.into == nullptr || b.offset > o.bytes || payload.size() > o.bytes - b.offset) return;
   if (!payload.empty()) std::memcpy(o.into + b.offset, payload.data(), payload.size());

@@ -24,14 +24,34 @@ constexpr std::chrono::microseconds linger_nap{50};
 
 }  // namespace
 
-void streams::report(stream& s, resend what, bool solicited, std::uint64_t& counter) {
+report_body streams::state_of(const stream& s) noexcept {
   report_body b{};
   b.held = s.in.held();
   b.signal = s.signal_newest;
   b.acknowledged = s.in.expected();
   b.released = static_cast<std::uint32_t>(s.released);
-  b.wanted = static_cast<std::uint32_t>(what);
   b.refused = s.has_refused ? 1 : 0;
+  return b;
+}
+
+std::span<const std::byte> streams::last_words(int peer) {
+  const std::lock_guard hold{owner_->lock()};
+  last_words_ = state_of(at(peer));
+  return std::as_bytes(std::span{&last_words_, 1});
+}
+
+void streams::on_goodbye(int from, std::span<const std::byte> body) {
+  if (from == owner_->rank()) return;
+  if (const auto b = parse<report_body>(body)) {
+    stream& s = at(from);
+    acknowledged(s, b->acknowledged, b->released, b->refused != 0);
+    if (b->signal == s.signal_sent) s.signal_confirmed = true;
+  }
+}
+
+void streams::report(stream& s, resend what, bool solicited, std::uint64_t& counter) {
+  report_body b = state_of(s);
+  b.wanted = static_cast<std::uint32_t>(what);
   if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::report), wire(b), {}, solicited))
     return;
   s.told = s.released;
@@ -59,7 +79,7 @@ void streams::on_report(stream& s, const report_body& b) {
   if (wanted != resend::holes && wanted != resend::everything) return;
   const auto now = steady::now();
   // What has just been sent may still be on its way.
-  const auto young = s.clock.smoothed() / 2;
+  const auto young = s.clock.transit();
   bool resent = false;
   if (b.acknowledged == s.out.oldest()) {
     s.out.for_missing(b.held, wanted == resend::everything,
@@ -105,7 +125,7 @@ void streams::waits(stream& s) {
     s.next_request = now + s.clock.timeout();
     return;
   }
-  if (s.hole_since != steady::time_point{} && !s.hole_reported && now - s.hole_since > s.clock.smoothed()) {
+  if (s.hole_since != steady::time_point{} && !s.hole_reported && now - s.hole_since > s.clock.transit()) {
     s.hole_reported = true;
     report(s, resend::holes, true, counts_.resend_requests);
   }

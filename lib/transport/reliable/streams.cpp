@@ -22,7 +22,7 @@ constexpr std::uint32_t least_window = 4;
 
 constexpr std::chrono::microseconds least_timeout{500};
 /// Where ranks share cores, a peer answers only when it has one.
-constexpr std::chrono::milliseconds least_timeout_oversubscribed{4};
+constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
 
 std::uint32_t peers_of(int ranks) noexcept {
   return static_cast<std::uint32_t>(std::max(ranks - 1, 1));

@@ -28,13 +28,19 @@ class round_trip {
     deviation_ += ((error < steady::duration::zero() ? -error : error) - deviation_) / 4;
   }
   [[nodiscard]] steady::duration smoothed() const noexcept { return smoothed_; }
-  /// Time after which silence means loss; doubled with each of `failures` in a row.
+  /// Time that a packet may be under way, for who has seen that it is missing. Not more than the least
+  /// timeout: what is sent once too often costs less than to wait for a peer that was busy when it was timed.
+  [[nodiscard]] steady::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
+  /// Time after which silence means loss; doubled with each of `failures` in a row. Samples contain the time
+  /// that either side was elsewhere, so that they lengthen the first one to a few times the least only.
   [[nodiscard]] steady::duration timeout(unsigned failures = 0) const noexcept {
-    const auto once = std::clamp<steady::duration>(smoothed_ + 4 * deviation_, least_, longest);
+    const auto once =
+        std::clamp<steady::duration>(smoothed_ + 4 * deviation_, least_, longest_first * least_);
     return std::min<steady::duration>(once * (1U << std::min(failures, 8U)), longest);
   }
 
   static constexpr std::chrono::milliseconds longest{64};
+  static constexpr int longest_first = 4;
 
  private:
   steady::duration least_;
@@ -43,7 +49,9 @@ class round_trip {
   bool first_ = true;
 };
 
-/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss.
+/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss. The receiver
+/// has buffers for all, so a loss is seldom one of its making; so many are always sent ahead that those which
+/// come show which one did not.
 class send_allowance {
  public:
   /// `most`: what the receiver is sure to have buffers for.
@@ -58,12 +66,12 @@ class send_allowance {
     ++now_;
   }
   void on_loss() noexcept {
-    now_ = std::max(least, now_ / 2);
+    now_ = std::max(std::min(least, most_), now_ / 2);
     arrived_ = 0;
   }
 
  private:
-  static constexpr std::uint32_t least = 2;
+  static constexpr std::uint32_t least = 8;
   std::uint32_t most_;
   std::uint32_t now_;
   std::uint32_t arrived_ = 0;

@@ -121,6 +121,10 @@ class streams {
   /// send it again afterwards. Then stops the service thread.
   void close() noexcept;
 
+  /// What a rank that leaves has of a peer, who cannot ask any more; valid until the next call.
+  [[nodiscard]] std::span<const std::byte> last_words(int peer);
+  void on_goodbye(int from, std::span<const std::byte> body);
+
   [[nodiscard]] stream_statistics statistics() const;
   /// Bytes of packets that are kept, sent or received. Bounded, whatever the number of peers.
   [[nodiscard]] std::size_t memory_bytes() const;
@@ -159,7 +163,7 @@ class streams {
   bool store(stream& s, const packet& p);
   void on_put(stream& s, const packet& p, const put_body& b);
   void on_read(stream& s, const read_body& b);
-  void on_reply(const reply_body& b, std::span<const std::byte> payload);
+  void on_reply(const stream& s, const reply_body& b, std::span<const std::byte> payload);
   void on_atomic(stream& s, const atomic_body& b);
   void on_refusal(stream& s, const refusal_body& b);
   void refuse(stream& s, std::uint64_t address, std::uint64_t bytes, std::uint32_t key, std::uint32_t ticket,
@@ -167,6 +171,7 @@ class streams {
   void send_replies(stream& s);
 
   // Loss.
+  [[nodiscard]] static report_body state_of(const stream& s) noexcept;
   void report(stream& s, resend what, bool solicited, std::uint64_t& counter);
   void ask(stream& s, bool solicited);
   void waits(stream& s);
@@ -188,6 +193,7 @@ class streams {
   std::vector<int> lagging_;
   std::vector<path_news> path_news_;
   stream_statistics counts_;
+  report_body last_words_{};
 };
 
 }  // namespace chorale::transport::reliable
