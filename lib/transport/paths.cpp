@@ -61,7 +61,8 @@ bool paths::admits(int peer) const noexcept {
 
 void paths::offer(int peer) {
   peer_path& p = of(peer);
-  if (p.now != stage::datagrams || places_ >= limit_) return;
+  // An offer that overtook the refusal of the peer's own would look to it like an agreement.
+  if (p.now != stage::datagrams || p.answers || places_ >= limit_) return;
   ++places_;
   under_way_.push_back(peer);
   if (choice_ == path_choice::nearest) {

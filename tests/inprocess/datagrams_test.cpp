@@ -137,6 +137,17 @@ TEST_CASE("a broadcast reaches all though its root computes at once", "[datagram
   }
 }
 
+TEST_CASE("who leaves after the last call leaves nobody behind who waits for an acknowledgement", "[datagrams]") {
+  // The last that a rank hears of its peer may be lost, and the peer cannot be asked any more.
+  for (int round = 0; round < 60; ++round) {
+    run_ranks<emulated>(2, settings(), [&](emulated& comm) {
+      std::vector<word> data(20'000, static_cast<word>(comm.rank()));
+      comm.broadcast(std::span{data}, round % 2);
+      windows::expect(data.back() == static_cast<word>(round % 2), "a broadcast is wrong");
+    });
+  }
+}
+
 TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[datagrams]") {
   const auto attempts = std::initializer_list<const char*>{"bounds", "key", "concealed"};
   for (const std::string attempt : attempts) {

@@ -70,6 +70,11 @@ def all_steps(build):
                    230,
                    # A rank that asks too soon, in a guest that is slow, would hide whether anything was lost.
                    {"CHORALE_MULTICAST_PATIENCE_US": "200000"} if loss == 0 else {}, show=True)
+    for loss in 0.0, 1.0:
+        for transport, ranks in ("ud_rdma", 2), ("hybrid", 4):
+            yield Step(f"{transport}, {ranks} ranks, {loss:g} % lost",
+                       mpirun(ranks, build / "tests/multirank/datagrams", transport, limit=300), loss, 330,
+                       {"CHORALE_TEST_BUDGET": "0.3"})
     failures = [str(ROOT / "tests/multirank/failures.py"), str(build / "tests/multirank/failing")]
     several = {"CHORALE_TEST_DEVICE": os.environ.get("CHORALE_DEVICE", "rxe1"), "CHORALE_TEST_BUDGET": "0.15",
                "CHORALE_TEST_SLOWNESS": "3"}
