@@ -30,6 +30,12 @@ enum class path_choice {
 /// Each direction changes by itself, and order holds across the change. No way back.
 class paths : public rc_mailbox {
  public:
+  /// A sender, and the way its message came.
+  struct origin {
+    int rank;
+    bool by_connection;
+  };
+
   /// Largest payload of one message, either way.
   [[nodiscard]] std::size_t block_bytes() const noexcept {
     return std::min(layout().payload_bytes(), streams_.block_bytes());
@@ -60,11 +66,6 @@ class paths : public rc_mailbox {
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
   bool try_flush(int peer);
   bool try_notified(int from, epoch now);
-  /// A sender, and the way its message came.
-  struct origin {
-    int rank;
-    bool by_connection;
-  };
   [[nodiscard]] origin sender(int from) const noexcept { return {from, last_by_connection_}; }
   void release(origin from) noexcept;
 
