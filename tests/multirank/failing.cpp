@@ -55,7 +55,8 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   if (operation == "nonblocking") {
     std::vector<int> more(data);
     auto first = comm.iallreduce(all);
-    auto second = comm.ibroadcast(std::span{more}, root);
+    // Each needs every rank: a broadcast would leave it to the algorithm whether anybody misses a leaf.
+    auto second = comm.iallreduce(std::span{more});
     auto third = comm.ibarrier();
     third.wait();
     second.wait();
