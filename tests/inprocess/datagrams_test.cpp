@@ -137,7 +137,8 @@ TEST_CASE("a broadcast reaches all though its root computes at once", "[datagram
   }
 }
 
-TEST_CASE("who leaves after the last call leaves nobody behind who waits for an acknowledgement", "[datagrams]") {
+TEST_CASE("who leaves after the last call leaves nobody behind who waits for an acknowledgement",
+          "[datagrams]") {
   // The last that a rank hears of its peer may be lost, and the peer cannot be asked any more.
   for (int round = 0; round < 60; ++round) {
     run_ranks<emulated>(2, settings(), [&](emulated& comm) {

@@ -75,8 +75,7 @@ class round_of_calls {
   int root() { return static_cast<int>(mixed(++seed_) % static_cast<unsigned>(comm_.size())); }
   manner vary() {
     const auto n = mixed(++seed_);
-    return {
-        .nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n % 5 == 0 ? n / 64 % 24 : 0};
+    return {.nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n % 5 == 0 ? n / 64 % 24 : 0};
   }
 
   Comm& comm_;

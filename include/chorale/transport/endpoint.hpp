@@ -236,8 +236,7 @@ class endpoint {
   void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
   /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
   /// be lost, so that the receiver must not mind to hear it again.
-  void broadcast_datagram(std::uint16_t kind,
-                          const std::function<std::span<const std::byte>(int to)>& body);
+  void broadcast_datagram(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body);
   /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.

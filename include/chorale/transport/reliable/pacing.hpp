@@ -49,9 +49,9 @@ class round_trip {
   bool first_ = true;
 };
 
-/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss. The receiver
-/// has buffers for all, so a loss is seldom one of its making; so many are always sent ahead that those which
-/// come show which one did not.
+/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss. The
+/// receiver has buffers for all, so a loss is seldom one of its making; so many are always sent ahead that
+/// those which come show which one did not.
 class send_allowance {
  public:
   /// `most`: what the receiver is sure to have buffers for.
