@@ -29,7 +29,7 @@ enum class registration_policy {
 enum class service_policy {
   event,    ///< a thread that sleeps until it is asked
   polling,  ///< a thread that looks all the time: quicker, and takes a core
-  off,      ///< nobody: peers wait until the rank makes its next call
+  off,      ///< nobody: peers wait until the rank makes its next call, which it must make to end well
 };
 
 /// Settings of a communicator. A field that the program does not set can be set by the environment:

@@ -106,6 +106,8 @@ bool streams::resend_signal(stream& s) {
 
 void streams::require_life(stream& s, steady::time_point since, unsigned unanswered) {
   if (unanswered < patience || owner_->settings().service == service_policy::off) return;
+  // Who was never heard may still be starting; the deadline is for that.
+  if (s.heard_at == steady::time_point{}) return;
   const auto silence = steady::now() - std::max(s.heard_at, since);
   const auto longest = owner_->settings().deadline / deadline_parts;
   if (silence < longest) return;
