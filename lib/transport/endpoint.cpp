@@ -78,6 +78,10 @@ endpoint::endpoint(const group_view& group, const config& settings, std::string_
   answers_.resize(static_cast<std::size_t>(size_));
   exchange_cards(group, transport);
   port_->open(static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU);
+  // The secret was not known before, so the port could not be open before the cards came. What is sent to a
+  // port that is not open is lost: nobody begins before all are.
+  const std::byte open_now{1};
+  static_cast<void>(group.exchange({&open_now, 1}));
 }
 
 endpoint::~endpoint() = default;
