@@ -90,7 +90,6 @@ template <class Intrude>
 std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
   constexpr int size = 3;
   std::atomic<ud_rdma*> victim{nullptr};
-  std::atomic<int> remaining{size};
   std::atomic<std::uint64_t> refused{0};
   chorale::remote_region region;
   run_ranks<emulated>(size, settings(), [&](emulated& comm) {
