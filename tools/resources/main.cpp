@@ -6,12 +6,14 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/bootstrap/in_process.hpp>
+#include <chorale/bootstrap/pmix.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/model/resources.hpp>
 #include <chorale/transport/hybrid.hpp>
@@ -83,7 +85,8 @@ void row(const char* transport, std::int64_t ranks, const resources& formula, co
 int main(int argc, char** argv) try {
   CLI::App app{
       "What a rank of each transport takes: queue pairs, posted receives, registered memory, after alltoalls "
-      "in which each rank talks to every other. Measured with threads as ranks on soft0, beside the formula, "
+      "in which each rank talks to every other. Measured with threads as ranks, or with the processes of the "
+      "job under a launcher, beside the formula, "
       "and the formula alone up to 100,000 ranks."};
   std::vector<int> sizes{2, 4, 8, 16, 32, 64};
   app.add_option("--ranks", sizes, "group sizes to measure")->delimiter(',')->check(CLI::Range(1, 256));
@@ -92,26 +95,41 @@ int main(int argc, char** argv) try {
   auto settings = chorale::config::from_environment();
   if (settings.device.empty()) settings.device = "soft0";
   constexpr int mtu = 4096;
-  fmt::print("hybrid<{}>: connections to the busiest.\n\n", limit);
-  fmt::print(
-      "| transport | ranks | QPs measured | by formula | receives posted | registered KiB measured | by "
-      "formula |\n"
-      "|---|---|---|---|---|---|---|\n");
+  // Under a launcher the processes of the job are the ranks, and their number the only size.
+  chorale::bootstrap::pmix job;
+  const bool launched = job.size() > 1;
+  if (launched) sizes = {job.size()};
+  const bool prints = !launched || job.rank() == 0;
+  const auto group_of = [&]<class Transport>(std::type_identity<Transport>, int n) {
+    return launched ? measure<Transport>(job, settings) : measure<Transport>(n, settings);
+  };
+  const auto print_row = [&](const std::string& transport, std::int64_t n, const resources& formula,
+                             const measurement* measured) {
+    if (prints) row(transport.c_str(), n, formula, measured);
+  };
+  const std::string hybrid_name = fmt::format("hybrid<{}>", limit);
+  if (prints) fmt::print("hybrid<{}>: connections to the busiest.\n\n", limit);
+  if (prints)
+    fmt::print(
+        "| transport | ranks | QPs measured | by formula | receives posted | registered KiB measured | by "
+        "formula |\n"
+        "|---|---|---|---|---|---|---|\n");
+  namespace model = chorale::model;
+  namespace transport = chorale::transport;
   for (const int n : sizes) {
-    const auto rc = measure<chorale::transport::rc>(n, settings);
-    row("rc", n, chorale::model::resources_of_rc(n, n - 1, settings), &rc);
-    const auto ud = measure<chorale::transport::ud>(n, settings);
-    row("ud", n, chorale::model::resources_of_ud(n, mtu), &ud);
-    const auto hybrid = measure<chorale::transport::hybrid<limit>>(n, settings);
-    row(fmt::format("hybrid<{}>", limit).c_str(), n,
-        chorale::model::resources_of_hybrid(n, n - 1, limit, settings, mtu), &hybrid);
+    const auto rc = group_of(std::type_identity<transport::rc>{}, n);
+    print_row("rc", n, model::resources_of_rc(n, n - 1, settings), &rc);
+    const auto ud = group_of(std::type_identity<transport::ud>{}, n);
+    print_row("ud", n, model::resources_of_ud(n, mtu), &ud);
+    const auto hybrid = group_of(std::type_identity<transport::hybrid<limit>>{}, n);
+    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, limit, settings, mtu), &hybrid);
     std::fflush(stdout);
   }
+  if (launched) return 0;
   for (const std::int64_t n : {1000, 10'000, 100'000}) {
-    row("rc", n, chorale::model::resources_of_rc(n, n - 1, settings), nullptr);
-    row("ud", n, chorale::model::resources_of_ud(n, mtu), nullptr);
-    row(fmt::format("hybrid<{}>", limit).c_str(), n,
-        chorale::model::resources_of_hybrid(n, n - 1, limit, settings, mtu), nullptr);
+    print_row("rc", n, model::resources_of_rc(n, n - 1, settings), nullptr);
+    print_row("ud", n, model::resources_of_ud(n, mtu), nullptr);
+    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, limit, settings, mtu), nullptr);
   }
   return 0;
 } catch (const std::exception& e) {
