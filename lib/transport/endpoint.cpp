@@ -10,6 +10,7 @@
 
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/reliable/streams.hpp>
 
 #include "host.hpp"
 #include "messages.hpp"
@@ -30,6 +31,10 @@ constexpr int repetitions = 5;
 
 /// Datagrams that wait for the rank's own thread; more than these are lost, as they may be anywhere.
 constexpr std::size_t most_kept = 256;
+
+bool is_served(std::uint16_t kind) noexcept {
+  return kind >= static_cast<std::uint16_t>(datagram_kind::first_served);
+}
 
 /// Murmur3's finaliser: a bijection, each bit of whose result depends on all bits of `x`.
 std::uint64_t mixed(std::uint64_t x) {
@@ -244,15 +249,23 @@ void endpoint::take_datagram(std::span<const std::byte> datagram) {
       on_goodbye(from, body);
       return;
     default:
-      hand_over(from, kind, body);
+      if (is_served(kind))
+        take_served(from, kind, body);
+      else
+        on_datagram(from, kind, body);
       return;
   }
 }
 
-void endpoint::hand_over(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (!is_multicast_kind(kind)) return on_datagram(from, kind, body);
-  // Who is not in the group yet has nothing to tell: it will ask for what it misses.
-  if (multicast_) multicast_->take(from, kind, body);
+void endpoint::take_served(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (is_multicast_kind(kind)) {
+    // Who is not in the group yet has nothing to tell: it will ask for what it misses.
+    if (multicast_) multicast_->take(from, kind, body);
+  } else if (streams_ != nullptr) {
+    streams_->on_datagram(from, kind, body);
+  } else {
+    refuse_datagram();
+  }
 }
 
 std::size_t endpoint::datagram_room() const noexcept {
@@ -276,7 +289,7 @@ void endpoint::start_service() {
 void endpoint::serve() noexcept {
   try {
     port_->poll([this](std::span<const std::byte> d) { keep_datagram(d); });
-    on_service();
+    if (streams_ != nullptr) streams_->progress();
   } catch (...) {
     service_failure_ = std::current_exception();
   }
@@ -285,8 +298,8 @@ void endpoint::serve() noexcept {
 void endpoint::keep_datagram(std::span<const std::byte> datagram) {
   const auto read = read_datagram(datagram, job_, size_);
   if (!read) return refuse_datagram();
-  if (read->kind >= static_cast<std::uint16_t>(datagram_kind::first_served))
-    hand_over(read->source, read->kind, read->body);
+  if (is_served(read->kind))
+    take_served(read->source, read->kind, read->body);
   else if (kept_datagrams_.size() < most_kept)
     kept_datagrams_.emplace_back(datagram.begin(), datagram.end());
 }

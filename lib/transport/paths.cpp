@@ -45,6 +45,7 @@ paths::paths(const group_view& group, const config& settings, const std::string&
       choice_(choice),
       peers_(static_cast<std::size_t>(group.size)),
       streams_(*this) {
+  serve_streams(streams_);
   start_service();
 }
 
@@ -231,13 +232,6 @@ bool paths::try_flush(int peer) {
 bool paths::try_notified(int from, epoch now) {
   return streams_.has_no_more_notices(from) ? rc_mailbox::try_notified(from, now)
                                             : streams_.try_notified(from, now);
-}
-
-void paths::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (kind >= static_cast<std::uint16_t>(reliable::stream_kind::packet))
-    streams_.on_datagram(from, kind, body);
-  else
-    connected::on_datagram(from, kind, body);
 }
 
 memory_report paths::memory() const noexcept {

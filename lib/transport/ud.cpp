@@ -15,6 +15,7 @@ datagrams::datagrams(const group_view& group, const config& settings, const char
                 .receives = reliable::streams::receives_for(group.size),
                 .sends = sends_under_way}),
       streams_(*this) {
+  serve_streams(streams_);
   start_service();
 }
 

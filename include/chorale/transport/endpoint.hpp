@@ -219,9 +219,6 @@ class endpoint {
   virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
   /// Looks after the transport's own completions. @throws error if a peer is lost.
   virtual void on_progress() = 0;
-  /// Looks after what is the transport's own on the service thread, with the lock held, when datagrams of
-  /// served kinds have been handed to `on_datagram`.
-  virtual void on_service() {}
   /// What this rank still has to say to `peer` when it leaves; valid until the next call.
   virtual std::span<const std::byte> last_words(int) { return {}; }
   /// What a rank that leaves has said so.
@@ -271,9 +268,12 @@ class endpoint {
   [[nodiscard]] std::size_t datagram_room() const noexcept;
   /// Reads what came by datagram and nothing else. Not from `on_datagram`.
   void read_datagrams();
+  /// From now on datagrams of streams go to `streams`, on whichever thread they are read.
+  void serve_streams(reliable::streams& streams) noexcept { streams_ = &streams; }
   /// From now on a service thread handles datagrams of the served kinds while this rank is elsewhere; nothing
   /// happens if config::service says off, or at a second call. What both threads touch is to be used under
-  /// `lock()`. To be stopped by the destructor of the transport before anything that it uses goes.
+  /// `lock()`. It calls nothing virtual, since a constructor starts it. To be stopped by the destructor of
+  /// the transport before anything that it uses goes.
   void start_service();
   void stop_service() noexcept { service_.reset(); }
   [[nodiscard]] service_lock& lock() noexcept { return lock_; }
@@ -293,7 +293,7 @@ class endpoint {
   void take_datagram(std::span<const std::byte> datagram);
   void keep_datagram(std::span<const std::byte> datagram);
   void serve() noexcept;
-  void hand_over(int from, std::uint16_t kind, std::span<const std::byte> body);
+  void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
   void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
   void exchange_cards(const group_view& group, std::string_view transport);
@@ -319,6 +319,7 @@ class endpoint {
   std::optional<verbs::protection_domain> domain_;
   verbs::local_port local_;
   service_lock lock_;
+  reliable::streams* streams_ = nullptr;
   std::optional<verbs::completion_channel> channel_;
   std::optional<datagram_port> port_;
   std::vector<std::vector<std::byte>> kept_datagrams_;  ///< that the service thread left to the rank's own

@@ -69,9 +69,7 @@ class paths : public rc_mailbox {
   [[nodiscard]] origin sender(int from) const noexcept { return {from, last_by_connection_}; }
   void release(origin from) noexcept;
 
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override;
   void on_progress() override;
-  void on_service() override { streams_.progress(); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
   [[nodiscard]] bool admits(int peer) const noexcept override;

@@ -29,13 +29,10 @@ class datagrams : public endpoint {
   datagrams(const group_view& group, const config& settings, const char* transport);
   ~datagrams() override;
 
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
-    streams_.on_datagram(from, kind, body);
-  }
+  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
   void on_progress() override { streams_.progress(); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
-  void on_service() override { streams_.progress(); }
 
  private:
   reliable::streams streams_;
