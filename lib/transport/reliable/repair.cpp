@@ -198,7 +198,10 @@ void streams::close() noexcept {
   try {
     const auto give_up =
         steady::now() + std::min<steady::duration>(owner_->settings().deadline, longest_linger);
-    for (const auto& s : streams_) s->next_question = {};
+    {
+      const std::lock_guard hold{owner_->lock()};
+      for (const auto& s : streams_) s->next_question = {};
+    }
     for (bool all_there = owner_->failure_.has_value(); !all_there && steady::now() < give_up;) {
       all_there = true;
       {
