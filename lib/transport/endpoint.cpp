@@ -14,6 +14,7 @@
 
 #include "host.hpp"
 #include "messages.hpp"
+#include "mixing.hpp"
 #include "multicast_messages.hpp"
 
 namespace chorale::transport {
@@ -34,13 +35,6 @@ constexpr std::size_t most_kept = 256;
 
 bool is_served(std::uint16_t kind) noexcept {
   return kind >= static_cast<std::uint16_t>(datagram_kind::first_served);
-}
-
-/// Murmur3's finaliser: a bijection, each bit of whose result depends on all bits of `x`.
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
-  return x ^ x >> 33;
 }
 
 std::uint64_t unguessable() {

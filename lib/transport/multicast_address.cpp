@@ -6,16 +6,12 @@
 
 #include <chorale/core/error.hpp>
 
+#include "mixing.hpp"
+
 namespace chorale::transport {
 namespace {
 
 constexpr std::uint64_t of_groups = 0x6d63617374475250ULL;
-
-std::uint64_t mixed(std::uint64_t x) noexcept {
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
-  return x ^ x >> 33;
-}
 
 /// Empty if the port can be joined to groups.
 std::string obstacle(const verbs::device& device, const verbs::local_port& port) {

@@ -19,15 +19,6 @@ constexpr std::uint32_t signal_places = 8;
 constexpr std::uint32_t receives = 4 * multicast_group::window;
 constexpr auto longest_question_interval = std::chrono::milliseconds{100};
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) noexcept {
-  return std::as_bytes(std::span{&value, 1});
-}
-
-constexpr auto raw(multicast_kind kind) noexcept {
-  return static_cast<std::uint16_t>(kind);
-}
-
 }  // namespace
 
 static_assert((multicast_group::window & (multicast_group::window - 1)) == 0 && multicast_group::window < 64,
@@ -140,14 +131,14 @@ void multicast_group::send_repair(std::uint32_t place) {
 }
 
 void multicast_group::take_signal_missing(std::span<const std::byte> body) {
-  const auto word = read_body<std::uint64_t>(body);
+  const auto word = parse<std::uint64_t>(body);
   if (!word) return refuse();
   ++counters_.naks_received;
   if (signal_ != 0 && reached(signal_, *word)) send_repair(signal_place_);
 }
 
 void multicast_group::take_messages_missing(std::span<const std::byte> body) {
-  const auto missing = read_body<missing_messages>(body);
+  const auto missing = parse<missing_messages>(body);
   if (!missing || missing->zero != 0) return refuse();
   const auto behind = distance(missing->first, next_);
   if (behind < 0 || behind > static_cast<std::int32_t>(window)) return refuse();
@@ -159,7 +150,7 @@ void multicast_group::take_messages_missing(std::span<const std::byte> body) {
 }
 
 void multicast_group::take_acknowledgement(int rank, std::span<const std::byte> body) {
-  const auto state = read_body<message_state>(body);
+  const auto state = parse<message_state>(body);
   // Nobody has what was not sent, or gives back what has not arrived.
   if (!state || distance(state->released, state->arrived) < 0 || distance(state->arrived, next_) < 0 ||
       (state->signal != 0 && (signal_ == 0 || !reached(signal_, state->signal))))

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <span>
-#include <type_traits>
+
+#include <chorale/transport/reliable/packet.hpp>
 
 namespace chorale::transport {
 
@@ -49,19 +48,16 @@ struct sender_state {
 static_assert(sizeof(message_head) == 16 && sizeof(missing_messages) == 16 && sizeof(message_state) == 16 &&
               sizeof(sender_state) == 16);
 
-/// A body of exactly that type; nothing for one of another size.
-template <class T>
-std::optional<T> read_body(std::span<const std::byte> body) noexcept {
-  static_assert(std::is_trivially_copyable_v<T>);
-  if (body.size() != sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, body.data(), sizeof value);
-  return value;
-}
+using reliable::distance;
+using reliable::parse;
 
-/// How far sequence number `a` is behind `b`, negative if it is before; right across the wrap.
-constexpr std::int32_t distance(std::uint32_t b, std::uint32_t a) noexcept {
-  return static_cast<std::int32_t>(a - b);
+/// A fixed part as it lies on the wire.
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) noexcept {
+  return std::as_bytes(std::span{&value, 1});
+}
+constexpr auto raw(multicast_kind kind) noexcept {
+  return static_cast<std::uint16_t>(kind);
 }
 
 }  // namespace chorale::transport

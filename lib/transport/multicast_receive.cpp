@@ -19,15 +19,6 @@ constexpr auto pause_for_each_rank = std::chrono::milliseconds{1};
 /// late, or have lost something themselves, which tells nothing of how long a multicast takes.
 constexpr int most_patience = 8;
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) noexcept {
-  return std::as_bytes(std::span{&value, 1});
-}
-
-constexpr auto raw(multicast_kind kind) noexcept {
-  return static_cast<std::uint16_t>(kind);
-}
-
 }  // namespace
 
 void multicast_group::drain() {
@@ -41,7 +32,7 @@ void multicast_group::take_multicast(std::span<const std::byte> datagram) {
   stream& s = from(read->source);
   if (read->kind == raw(multicast_kind::message)) {
     store(s, read->body);
-  } else if (const auto word = read_body<std::uint64_t>(read->body);
+  } else if (const auto word = parse<std::uint64_t>(read->body);
              read->kind == raw(multicast_kind::signal) && word && *word != 0) {
     if (s.signal != 0 && reached(s.signal, *word))
       ++counters_.duplicates;
@@ -143,7 +134,7 @@ bool multicast_group::acknowledge(int rank) noexcept {
 }
 
 void multicast_group::take_question(int rank, std::span<const std::byte> body) {
-  const auto theirs = read_body<sender_state>(body);
+  const auto theirs = parse<sender_state>(body);
   if (!theirs || theirs->zero != 0) return refuse();
   drain();
   stream& s = from(rank);

@@ -63,14 +63,6 @@ class outsider {
   std::uint32_t qkey_;
 };
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span{&value, 1});
-}
-constexpr auto raw(multicast_kind kind) {
-  return static_cast<std::uint16_t>(kind);
-}
-
 }  // namespace
 
 TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]") {

@@ -29,6 +29,18 @@ class datagrams : public endpoint {
   datagrams(const group_view& group, const config& settings, const char* transport);
   ~datagrams() override;
 
+  // The attempts of a mailbox.
+  bool try_signal(int to, epoch now) { return streams_.try_signal(to, now); }
+  bool try_signalled(int from, epoch now) { return streams_.try_signalled(from, now); }
+  bool try_send(int to, epoch now, std::span<const std::byte> bytes) {
+    return streams_.try_send(to, now, bytes);
+  }
+  bool try_receive(int from, epoch now, std::span<const std::byte>& message) {
+    return streams_.try_receive(from, now, message);
+  }
+  [[nodiscard]] static int sender(int from) noexcept { return from; }
+  void release(int from) noexcept { streams_.release(from); }
+
   void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
   void on_progress() override { streams_.progress(); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
@@ -52,16 +64,6 @@ class ud final : public datagrams, public mailbox_calls<ud, int> {
 
  private:
   friend class mailbox_calls<ud, int>;
-  bool try_signal(int to, epoch now) { return packets().try_signal(to, now); }
-  bool try_signalled(int from, epoch now) { return packets().try_signalled(from, now); }
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes) {
-    return packets().try_send(to, now, bytes);
-  }
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message) {
-    return packets().try_receive(from, now, message);
-  }
-  [[nodiscard]] static int sender(int from) noexcept { return from; }
-  void release(int from) noexcept { packets().release(from); }
 };
 
 }  // namespace chorale::transport

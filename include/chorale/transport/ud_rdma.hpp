@@ -26,16 +26,6 @@ class ud_rdma final : public datagrams,
 
  private:
   friend class mailbox_calls<ud_rdma, int>;
-  bool try_signal(int to, epoch now) { return packets().try_signal(to, now); }
-  bool try_signalled(int from, epoch now) { return packets().try_signalled(from, now); }
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes) {
-    return packets().try_send(to, now, bytes);
-  }
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message) {
-    return packets().try_receive(from, now, message);
-  }
-  [[nodiscard]] static int sender(int from) noexcept { return from; }
-  void release(int from) noexcept { packets().release(from); }
 };
 
 }  // namespace chorale::transport

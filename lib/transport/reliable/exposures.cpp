@@ -1,16 +1,8 @@
 #include <chorale/transport/reliable/exposures.hpp>
 
+#include "../mixing.hpp"
+
 namespace chorale::transport::reliable {
-namespace {
-
-std::uint64_t mixed(std::uint64_t x) noexcept {
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
-  return x ^ x >> 33;
-}
-
-}  // namespace
-
 exposures::windows::iterator exposures::find(std::uint32_t key, std::span<const std::byte> memory,
                                              bool writable) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());

@@ -42,11 +42,12 @@ std::span<const std::byte> streams::last_words(int peer) {
 
 void streams::on_goodbye(int from, std::span<const std::byte> body) {
   if (from == owner_->rank()) return;
-  if (const auto b = parse<report_body>(body)) {
-    stream& s = at(from);
-    acknowledged(s, b->acknowledged, b->released, b->refused != 0);
-    if (b->signal == s.signal_sent) s.signal_confirmed = true;
-  }
+  if (const auto b = parse<report_body>(body)) take_state(at(from), *b);
+}
+
+void streams::take_state(stream& s, const report_body& b) {
+  acknowledged(s, b.acknowledged, b.released, b.refused != 0);
+  if (b.signal == s.signal_sent) s.signal_confirmed = true;
 }
 
 void streams::report(stream& s, resend what, bool solicited, std::uint64_t& counter) {
@@ -73,8 +74,7 @@ void streams::on_question(stream& s, const question_body& b) {
 }
 
 void streams::on_report(stream& s, const report_body& b) {
-  acknowledged(s, b.acknowledged, b.released, b.refused != 0);
-  if (b.signal == s.signal_sent) s.signal_confirmed = true;
+  take_state(s, b);
   const auto wanted = static_cast<resend>(b.wanted);
   if (wanted != resend::holes && wanted != resend::everything) return;
   const auto now = steady::now();
@@ -90,18 +90,12 @@ void streams::on_report(stream& s, const report_body& b) {
   if (resent) s.allowance.on_loss();
   if (wanted != resend::everything) return;
   const bool newer_signal = b.signal != s.signal_sent && reached(s.signal_sent, b.signal);
-  if (newer_signal && now - s.signal_when >= young) resent = resend_signal(s) || resent;
+  if (newer_signal && now - s.signal_when >= young && send_signal(s, s.signal_sent, s.signal_after)) {
+    ++counts_.resent;
+    resent = true;
+  }
   // Who asks wants to know at least that this rank is alive.
   if (!resent) report(s, resend::nothing, false, counts_.answers);
-}
-
-bool streams::resend_signal(stream& s) {
-  const signal_body b{s.signal_sent, s.signal_after, s.in.expected(), static_cast<std::uint32_t>(s.released),
-                      s.has_refused ? 1U : 0U};
-  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
-  s.signal_when = steady::now();
-  ++counts_.resent;
-  return true;
 }
 
 void streams::require_life(stream& s, steady::time_point since, unsigned unanswered) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -93,7 +94,6 @@ bool streams::transmit(stream& s, sequence number, bool first_time) {
     s.asked_when = e.sent_at;
   }
   if (!first_time) {
-    e.resent = true;
     s.asked_when = {};
     ++counts_.resent;
   }
@@ -107,19 +107,26 @@ void streams::pump(stream& s) {
   }
 }
 
+bool streams::send_signal(stream& s, std::uint64_t word, sequence after) {
+  const signal_body b{word, after, s.in.expected(), static_cast<std::uint32_t>(s.released),
+                      s.has_refused ? 1U : 0U};
+  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
+  s.told = s.released;
+  s.signal_when = steady::now();
+  return true;
+}
+
 bool streams::try_signal(int to, epoch now) {
   const std::lock_guard hold{owner_->lock()};
   stream& s = checked(to, "signal");
   require_sound(s);
   pump(s);
-  const signal_body b{signal_word(now), s.out.next(), s.in.expected(), static_cast<std::uint32_t>(s.released),
-                      s.has_refused ? 1U : 0U};
-  if (!owner_->send_datagram(to, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
-  s.told = s.released;
-  s.signal_sent = b.word;
-  s.signal_after = b.after;
+  const std::uint64_t word = signal_word(now);
+  const sequence after = s.out.next();
+  if (!send_signal(s, word, after)) return false;
+  s.signal_sent = word;
+  s.signal_after = after;
   s.signal_confirmed = false;
-  s.signal_when = steady::now();
   ++counts_.signals;
   return true;
 }
@@ -160,9 +167,7 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     }
   }
   s.next_question = {};
-  struct {
-  } none;
-  push(s, packet_type::message, 0, now, none, bytes);
+  push(s, packet_type::message, 0, now, std::monostate{}, bytes);
   ++s.sent;
   return true;
 }
@@ -212,9 +217,7 @@ bool streams::try_tell(int to, packet_type what) {
     return false;
   }
   s.next_question = {};
-  struct {
-  } none;
-  push(s, what, what == packet_type::departure ? wants_report : std::uint8_t{0}, {}, none, {});
+  push(s, what, what == packet_type::departure ? wants_report : std::uint8_t{0}, {}, std::monostate{}, {});
   return true;
 }
 

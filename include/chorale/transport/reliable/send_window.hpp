@@ -20,7 +20,6 @@ class send_window {
   struct entry {
     std::byte* block = nullptr;
     std::uint32_t bytes = 0;
-    bool resent = false;
     steady::time_point sent_at{};
   };
 
@@ -39,7 +38,7 @@ class send_window {
   /// Adds a packet. Precondition: outstanding() < widest. The block is the window's from now on.
   entry& push(std::byte* block, std::uint32_t bytes) noexcept {
     entry& e = at(next_++);
-    e = {block, bytes, false, {}};
+    e = {block, bytes, {}};
     return e;
   }
   /// The next packet was handed to the device.

@@ -172,13 +172,14 @@ class streams {
 
   // Loss.
   [[nodiscard]] static report_body state_of(const stream& s) noexcept;
+  void take_state(stream& s, const report_body& b);
   void report(stream& s, resend what, bool solicited, std::uint64_t& counter);
   void ask(stream& s, bool solicited);
   void waits(stream& s);
   void waited(stream& s) noexcept;
   void lag(stream& s);
   void require_life(stream& s, steady::time_point since, unsigned unanswered);
-  bool resend_signal(stream& s);
+  bool send_signal(stream& s, std::uint64_t word, std::uint32_t after);
   bool is_unconfirmed(stream& s) const noexcept;
 
   endpoint* owner_;
