@@ -9,262 +9,262 @@ namespace {
 
 // operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space in it here.
 constexpr const char* rows = R"(
-allgather rc 2 0 8 recursive_doubling 0.4733 ring 0.4878 direct 0.4884 bruck 0.6187
-allgather rc 2 0 256 recursive_doubling 0.7164 ring 0.7322 direct 0.7483 bruck 0.8918
-allgather rc 2 0 2048 direct 1.148 recursive_doubling 1.163 ring 1.237 bruck 1.281
-allgather rc 2 0 8192 direct 3.873 ring 3.911 bruck 4.066 recursive_doubling 4.203
-allgather rc 2 0 32768 direct 15.97 ring 16.23 bruck 16.66 recursive_doubling 17.03
-allgather rc 2 0 131072 direct 27.9 ring 28.33 bruck 28.44 recursive_doubling 29.18
-allgather rc 2 0 1048576 bruck 185.8 recursive_doubling 188.3 ring 191.6 direct 200.1
-allgather rc 4 1 8 direct 8.756 bruck 11.25 recursive_doubling 13.72 ring 14.73
-allgather rc 4 1 256 direct 10.23 ring 13.91 bruck 23.66 recursive_doubling 24.33
-allgather rc 4 1 2048 ring 30.46 recursive_doubling 44.52 direct 71.65 bruck 98.09
-allgather rc 4 1 8192 direct 28.01 ring 28.29 bruck 35.03 recursive_doubling 38.83
-allgather rc 4 1 32768 ring 104.8 direct 151 bruck 241.5 recursive_doubling 728.7
-allgather rc 4 1 131072 bruck 351.7 ring 402.7 recursive_doubling 410.8 direct 2285
-allgather rc 4 1 1048576 ring 4186 direct 5236 bruck 7223 recursive_doubling 8124
-allgather rc 8 1 8 ring 68.31 direct 149.4 recursive_doubling 150.1 bruck 198.1
-allgather rc 8 1 256 recursive_doubling 32.64 bruck 36.59 direct 53.77 ring 56.16
-allgather rc 8 1 2048 bruck 50.12 recursive_doubling 50.8 direct 53.01 ring 65.39
-allgather rc 8 1 8192 ring 91.58 bruck 139.9 recursive_doubling 140.1 direct 147.7
-allgather rc 8 1 32768 ring 456.3 bruck 474 recursive_doubling 684.5 direct 997.5
-allgather rc 8 1 131072 bruck 3795 recursive_doubling 4354 direct 4635 ring 4990
-allgather rc 8 1 1048576 direct 2.572e+04 bruck 2.716e+04 ring 2.757e+04 recursive_doubling 2.78e+04
-allgather rc 16 1 8 direct 2614 bruck 2625 recursive_doubling 3100 ring 3620
-allgather rc 16 1 256 bruck 2219 direct 2975 recursive_doubling 3245 ring 3825
-allgather rc 16 1 2048 direct 1798 recursive_doubling 3223 bruck 3545 ring 3851
-allgather rc 16 1 8192 ring 1519 recursive_doubling 1569 bruck 1770 direct 2165
-allgather rc 16 1 32768 recursive_doubling 3632 bruck 3679 direct 5474 ring 5540
-allgather rc 16 1 131072 recursive_doubling 1.004e+04 bruck 1.046e+04 direct 1.205e+04 ring 1.265e+04
-allgather rc 16 1 1048576 bruck 6.705e+04 recursive_doubling 6.858e+04 direct 7.758e+04 ring 8.161e+04
-allreduce rc 2 0 8 recursive_doubling 0.4119 reproducible 0.4764 degree_k<1> 0.7979 degree_k<3> 0.8007 degree_k<7> 0.8114 rank_by_rank 0.8659 rabenseifner 0.9043 ring 0.9598 degree_k<15,flat> 36.57
-allreduce rc 2 0 256 recursive_doubling 0.7726 reproducible 0.8291 degree_k<3> 1.28 degree_k<1> 1.294 degree_k<15,flat> 1.296 degree_k<7> 1.316 rabenseifner 1.44 rank_by_rank 1.457 ring 1.589
-allreduce rc 2 0 2048 recursive_doubling 1.85 reproducible 2.148 rabenseifner 2.296 ring 2.512 degree_k<15,flat> 2.829 degree_k<1> 2.853 degree_k<3> 2.868 degree_k<7> 2.903 rank_by_rank 3.265
-allreduce rc 2 0 8192 recursive_doubling 4.024 reproducible 4.699 rabenseifner 5.322 ring 5.398 degree_k<3> 6.458 degree_k<15,flat> 6.464 degree_k<1> 6.493 degree_k<7> 6.511 rank_by_rank 10.82
-allreduce rc 2 0 32768 recursive_doubling 17.5 rabenseifner 17.59 ring 18.12 reproducible 19.67 degree_k<7> 20.07 degree_k<1> 20.13 degree_k<3> 20.5 degree_k<15,flat> 20.74 rank_by_rank 41.27
-allreduce rc 2 0 131072 degree_k<3> 50.81 recursive_doubling 68.68 degree_k<7> 72.05 ring 72.58 degree_k<15,flat> 74.02 rabenseifner 76.24 reproducible 78.17 degree_k<1> 85.14 rank_by_rank 165.3
-allreduce rc 2 0 1048576 recursive_doubling 590.3 ring 631.4 rabenseifner 725.2 reproducible 770.1 degree_k<7> 775.6 degree_k<15,flat> 795.6 degree_k<3> 856.1 degree_k<1> 900.3 rank_by_rank 6980
-allreduce rc 4 1 8 reproducible 14.68 degree_k<7> 14.88 degree_k<3> 14.89 degree_k<15,flat> 14.9 recursive_doubling 14.93 rank_by_rank 19.55 ring 20.34 degree_k<1> 26.35 rabenseifner 31.37
-allreduce rc 4 1 256 degree_k<15,flat> 13.78 degree_k<7> 14.71 degree_k<3> 14.74 reproducible 14.79 recursive_doubling 15.24 rank_by_rank 19.02 degree_k<1> 25.8 ring 27.42 rabenseifner 29.82
-allreduce rc 4 1 2048 recursive_doubling 10.16 degree_k<15,flat> 11.38 degree_k<3> 11.38 reproducible 11.7 degree_k<7> 11.79 rabenseifner 19.27 rank_by_rank 21.51 ring 24.23 degree_k<1> 98.54
-allreduce rc 4 1 8192 degree_k<15,flat> 89.13 degree_k<7> 96 ring 101.1 degree_k<3> 104.9 degree_k<1> 113.1 rank_by_rank 117 recursive_doubling 137.6 rabenseifner 184.5 reproducible 200.6
-allreduce rc 4 1 32768 degree_k<15,flat> 56.54 degree_k<3> 60.18 degree_k<7> 61.69 degree_k<1> 67.64 rabenseifner 94.88 reproducible 99.98 ring 100.5 recursive_doubling 128 rank_by_rank 225.3
-allreduce rc 4 1 131072 degree_k<15,flat> 108.7 degree_k<3> 111.3 degree_k<1> 116.9 degree_k<7> 160.1 ring 237 reproducible 255.7 rabenseifner 296.9 recursive_doubling 400.5 rank_by_rank 1236
-allreduce rc 4 1 1048576 degree_k<3> 1383 degree_k<15,flat> 1422 degree_k<7> 1442 degree_k<1> 1501 ring 1921 rabenseifner 1931 reproducible 2131 recursive_doubling 2966 rank_by_rank 9605
-allreduce rc 8 1 8 degree_k<15,flat> 46.31 degree_k<7> 72.42 degree_k<3> 73.77 recursive_doubling 82.26 degree_k<1> 102.5 rabenseifner 134.2 ring 161.7 rank_by_rank 168.6 reproducible 421.8
-allreduce rc 8 1 256 degree_k<15,flat> 50.37 degree_k<7> 76.33 degree_k<3> 77.13 recursive_doubling 92.9 reproducible 108.4 degree_k<1> 109.6 rabenseifner 174 rank_by_rank 181.7 ring 297.5
-allreduce rc 8 1 2048 degree_k<7> 52.14 degree_k<3> 75.31 recursive_doubling 97.98 degree_k<1> 99.68 reproducible 125.8 rank_by_rank 142.9 rabenseifner 150.3 degree_k<15,flat> 166.9 ring 209.5
-allreduce rc 8 1 8192 degree_k<15,flat> 67.71 degree_k<7> 71.66 degree_k<3> 99.63 recursive_doubling 128.5 degree_k<1> 132.1 rabenseifner 190.3 reproducible 198.2 rank_by_rank 259.8 ring 292.3
-allreduce rc 8 1 32768 degree_k<7> 158.6 degree_k<15,flat> 159.4 degree_k<3> 193.8 degree_k<1> 222.4 rabenseifner 353.2 reproducible 369.5 ring 383 recursive_doubling 542.5 rank_by_rank 619.4
-allreduce rc 8 1 131072 degree_k<1> 363.9 degree_k<15,flat> 479.5 degree_k<7> 693.2 rabenseifner 1055 degree_k<3> 1511 reproducible 1959 ring 2340 recursive_doubling 3509 rank_by_rank 8468
-allreduce rc 8 1 1048576 degree_k<3> 9247 degree_k<1> 9783 degree_k<7> 1.121e+04 degree_k<15,flat> 1.251e+04 rabenseifner 1.42e+04 reproducible 1.676e+04 ring 1.985e+04 recursive_doubling 2.709e+04 rank_by_rank 8.109e+04
-allreduce rc 16 1 8 degree_k<7> 533.8 degree_k<3> 540.3 degree_k<1> 648.1 degree_k<15,flat> 659.7 recursive_doubling 702.5 rabenseifner 1530 ring 2844 reproducible 4452 rank_by_rank 5276
-allreduce rc 16 1 256 degree_k<15,flat> 302.3 degree_k<1> 382.5 degree_k<7> 765.6 degree_k<3> 923.3 recursive_doubling 1361 reproducible 2924 rabenseifner 4751 ring 6644 rank_by_rank 6655
-allreduce rc 16 1 2048 degree_k<1> 255.5 degree_k<7> 309.9 recursive_doubling 327 degree_k<15,flat> 785.5 degree_k<3> 3195 rabenseifner 3713 reproducible 3836 ring 4060 rank_by_rank 5918
-allreduce rc 16 1 8192 degree_k<7> 165 degree_k<1> 190.6 degree_k<15,flat> 206.7 recursive_doubling 222.2 degree_k<3> 369.4 rabenseifner 627.6 rank_by_rank 1544 ring 2336 reproducible 3546
-allreduce rc 16 1 32768 degree_k<7> 306.4 degree_k<15,flat> 424.8 degree_k<3> 452.2 degree_k<1> 586.8 rabenseifner 834.9 ring 1714 reproducible 2413 recursive_doubling 2425 rank_by_rank 9347
-allreduce rc 16 1 131072 degree_k<3> 2339 degree_k<7> 3476 degree_k<1> 4115 degree_k<15,flat> 4246 rabenseifner 6329 reproducible 7386 ring 8828 recursive_doubling 9771 rank_by_rank 3.567e+04
-allreduce rc 16 1 1048576 degree_k<3> 1.656e+04 degree_k<15,flat> 1.659e+04 degree_k<7> 1.677e+04 degree_k<1> 1.777e+04 rabenseifner 2.291e+04 ring 2.528e+04 reproducible 2.783e+04 recursive_doubling 1.052e+05 rank_by_rank 1.94e+05
-alltoall rc 2 0 8 direct 0.573 pairwise 0.6027 bruck 0.6957
-alltoall rc 2 0 256 direct 0.8597 pairwise 0.8929 bruck 1.008
-alltoall rc 2 0 2048 direct 1.881 pairwise 1.937 bruck 2.587
-alltoall rc 2 0 8192 direct 4.594 pairwise 4.621 bruck 11.31
-alltoall rc 2 0 32768 pairwise 17.65 direct 17.65 bruck 27.83
-alltoall rc 2 0 131072 pairwise 29.6 direct 29.88 bruck 102.8
-alltoall rc 2 0 1048576 direct 191.3 pairwise 252.7 bruck 1009
-alltoall rc 4 1 8 direct 11.77 bruck 16.01 pairwise 27.73
-alltoall rc 4 1 256 direct 12.7 bruck 17.32 pairwise 29.13
-alltoall rc 4 1 2048 direct 20.58 bruck 26.47 pairwise 30.8
-alltoall rc 4 1 8192 direct 27.52 pairwise 42.17 bruck 383.5
-alltoall rc 4 1 32768 direct 111.6 pairwise 154.3 bruck 357.6
-alltoall rc 4 1 131072 direct 407.3 pairwise 411.5 bruck 1187
-alltoall rc 4 1 1048576 direct 6832 pairwise 8299 bruck 1.457e+04
-alltoall rc 8 1 8 bruck 33.33 direct 34.31 pairwise 70.36
-alltoall rc 8 1 256 direct 59.03 bruck 74.06 pairwise 132.2
-alltoall rc 8 1 2048 direct 84.86 bruck 123.6 pairwise 181.8
-alltoall rc 8 1 8192 direct 171 pairwise 348.8 bruck 668.1
-alltoall rc 8 1 32768 direct 766.9 pairwise 1134 bruck 1952
-alltoall rc 8 1 131072 pairwise 5072 direct 7026 bruck 1.269e+04
-alltoall rc 8 1 1048576 pairwise 3.09e+04 direct 3.227e+04 bruck 1.434e+05
-alltoall rc 16 1 8 bruck 358.3 direct 2248 pairwise 9171
-alltoall rc 16 1 256 bruck 456.8 direct 710.4 pairwise 4972
-alltoall rc 16 1 2048 direct 1505 bruck 1541 pairwise 5631
-alltoall rc 16 1 8192 direct 3895 bruck 3914 pairwise 6263
-alltoall rc 16 1 32768 direct 1.018e+04 pairwise 1.135e+04 bruck 2.038e+04
-alltoall rc 16 1 131072 direct 1.752e+04 pairwise 2.407e+04 bruck 6.271e+04
-alltoall rc 16 1 1048576 direct 1.104e+05 pairwise 1.236e+05 bruck 5.542e+05
-barrier rc 2 0 0 dissemination 0.3287 dissemination_k<3> 0.3338 pairwise_exchange 0.3338 dissemination_k<7> 0.3372 central 0.6255
-barrier rc 4 1 0 dissemination_k<7> 5.674 dissemination_k<3> 5.742 central 7.25 dissemination 7.409 pairwise_exchange 7.978
-barrier rc 8 1 0 central 30.83 dissemination_k<7> 43.15 dissemination_k<3> 54.03 dissemination 57.19 pairwise_exchange 61.45
-barrier rc 16 1 0 central 47.92 dissemination_k<7> 105 pairwise_exchange 114.5 dissemination_k<3> 428.2 dissemination 592.9
-broadcast rc 2 0 8 flat 0.2904 chain 0.2957 binomial 0.3109 binomial_store_and_forward 0.324 scatter_allgather 0.5566
-broadcast rc 2 0 256 flat 0.5149 chain 0.5235 binomial 0.5327 binomial_store_and_forward 0.5537 scatter_allgather 1.503
-broadcast rc 2 0 2048 flat 0.8916 chain 0.9015 binomial 0.9071 binomial_store_and_forward 0.9332 scatter_allgather 2.049
-broadcast rc 2 0 8192 flat 2.791 binomial 2.83 chain 2.855 binomial_store_and_forward 2.864 scatter_allgather 4.312
-broadcast rc 2 0 32768 chain 7.131 binomial 9.809 flat 9.929 binomial_store_and_forward 10.05 scatter_allgather 12.86
-broadcast rc 2 0 131072 binomial_store_and_forward 37.7 flat 37.89 chain 38.52 binomial 38.61 scatter_allgather 49.02
-broadcast rc 2 0 1048576 chain 133.8 binomial 134.7 flat 135 binomial_store_and_forward 136.5 scatter_allgather 338.1
-broadcast rc 4 1 8 flat 8.475 binomial 10.18 binomial_store_and_forward 10.3 chain 10.88 scatter_allgather 13.01
-broadcast rc 4 1 256 flat 10.28 binomial_store_and_forward 11.97 chain 12.88 binomial 20.92 scatter_allgather 28.69
-broadcast rc 4 1 2048 flat 15.55 binomial 26.7 chain 26.76 binomial_store_and_forward 27.14 scatter_allgather 49.84
-broadcast rc 4 1 8192 flat 15.95 binomial 26.04 chain 26.21 binomial_store_and_forward 26.53 scatter_allgather 47.5
-broadcast rc 4 1 32768 flat 25.91 binomial_store_and_forward 37.76 chain 37.89 binomial 38 scatter_allgather 67.38
-broadcast rc 4 1 131072 binomial 62.36 chain 72.96 binomial_store_and_forward 79.77 scatter_allgather 161.2 flat 540.1
-broadcast rc 4 1 1048576 chain 1086 binomial_store_and_forward 1630 flat 2357 binomial 2482 scatter_allgather 3507
-broadcast rc 8 1 8 flat 40.78 binomial 70.82 chain 112.1 binomial_store_and_forward 127.8 scatter_allgather 157.1
-broadcast rc 8 1 256 flat 41.86 binomial 71.43 binomial_store_and_forward 81.24 chain 101.2 scatter_allgather 180
-broadcast rc 8 1 2048 binomial 100.2 flat 133.2 chain 660.6 binomial_store_and_forward 724.7 scatter_allgather 829.3
-broadcast rc 8 1 8192 flat 54.32 binomial_store_and_forward 82.76 binomial 84.57 scatter_allgather 349 chain 2687
-broadcast rc 8 1 32768 flat 115.7 binomial 119.9 binomial_store_and_forward 125.7 chain 180.4 scatter_allgather 411.3
-broadcast rc 8 1 131072 binomial_store_and_forward 199 chain 254.5 binomial 281.4 flat 478.9 scatter_allgather 709.8
-broadcast rc 8 1 1048576 chain 4414 binomial_store_and_forward 4771 binomial 8366 flat 9552 scatter_allgather 1.845e+04
-broadcast rc 16 1 8 binomial 125.2 flat 305.8 binomial_store_and_forward 310.8 scatter_allgather 390.3 chain 781.1
-broadcast rc 16 1 256 flat 73.01 binomial_store_and_forward 120.1 chain 226.9 scatter_allgather 373.5 binomial 650.3
-broadcast rc 16 1 2048 flat 105.5 binomial_store_and_forward 157.3 binomial 169.1 chain 243.1 scatter_allgather 2161
-broadcast rc 16 1 8192 flat 90.78 binomial 111.4 binomial_store_and_forward 121.8 chain 201.1 scatter_allgather 1485
-broadcast rc 16 1 32768 flat 175 binomial 195 binomial_store_and_forward 298.7 chain 880.1 scatter_allgather 3301
-broadcast rc 16 1 131072 flat 515.8 binomial 554.1 binomial_store_and_forward 1325 chain 1637 scatter_allgather 3616
-broadcast rc 16 1 1048576 binomial 6432 chain 8433 flat 8618 binomial_store_and_forward 9550 scatter_allgather 1.568e+04
-gather rc 2 0 8 flat 0.319 binomial 0.4435
-gather rc 2 0 256 flat 0.5081 binomial 0.5754
-gather rc 2 0 2048 flat 0.9422 binomial 0.9915
-gather rc 2 0 8192 flat 3.102 binomial 3.271
-gather rc 2 0 32768 binomial 11.17 flat 11.31
-gather rc 2 0 131072 flat 22.96 binomial 23.6
-gather rc 2 0 1048576 flat 165 binomial 168
-gather rc 4 1 8 flat 14.45 binomial 25.02
-gather rc 4 1 256 flat 16.67 binomial 28.13
-gather rc 4 1 2048 flat 17.84 binomial 30.62
-gather rc 4 1 8192 flat 14.35 binomial 26.38
-gather rc 4 1 32768 flat 31.96 binomial 53.04
-gather rc 4 1 131072 binomial 115.3 flat 132.1
-gather rc 4 1 1048576 flat 3043 binomial 3289
-gather rc 8 1 8 binomial 29.91 flat 47.17
-gather rc 8 1 256 flat 23.57 binomial 35.2
-gather rc 8 1 2048 flat 21.98 binomial 37.46
-gather rc 8 1 8192 flat 26.19 binomial 43.85
-gather rc 8 1 32768 flat 45.93 binomial 116.7
-gather rc 8 1 131072 flat 208.3 binomial 279.6
-gather rc 8 1 1048576 binomial 4778 flat 4781
-gather rc 16 1 8 flat 115.5 binomial 207.5
-gather rc 16 1 256 flat 126.3 binomial 200.1
-gather rc 16 1 2048 flat 126.6 binomial 308.7
-gather rc 16 1 8192 flat 125.8 binomial 268.7
-gather rc 16 1 32768 flat 209.7 binomial 411.7
-gather rc 16 1 131072 flat 2067 binomial 2080
-gather rc 16 1 1048576 flat 8715 binomial 1.683e+04
-reduce rc 2 0 8 degree_k<3> 0.3448 reproducible 0.3458 degree_k<15> 0.3525 degree_k<1> 0.3535 degree_k<7> 0.3619
-reduce rc 2 0 256 degree_k<1> 0.5121 reproducible 0.5145 degree_k<3> 0.5183 degree_k<7> 0.5265 degree_k<15> 0.5295
-reduce rc 2 0 2048 reproducible 1.048 degree_k<3> 1.053 degree_k<7> 1.065 degree_k<1> 1.07 degree_k<15> 1.108
-reduce rc 2 0 8192 degree_k<1> 2.461 reproducible 2.525 degree_k<7> 2.668 degree_k<3> 2.668 degree_k<15> 2.714
-reduce rc 2 0 32768 degree_k<7> 7.74 degree_k<1> 7.742 reproducible 7.913 degree_k<3> 8.037 degree_k<15> 8.174
-reduce rc 2 0 131072 degree_k<1> 24.96 degree_k<7> 25.25 degree_k<15> 25.37 degree_k<3> 25.57 reproducible 25.74
-reduce rc 2 0 1048576 degree_k<3> 201.4 degree_k<1> 209.4 reproducible 212.3 degree_k<7> 218.1 degree_k<15> 220.3
-reduce rc 4 1 8 degree_k<7> 11.89 degree_k<15> 12.12 degree_k<3> 55.06 reproducible 67.04 degree_k<1> 76.74
-reduce rc 4 1 256 reproducible 13.68 degree_k<15> 14.09 degree_k<3> 15.8 degree_k<1> 18.6 degree_k<7> 69.34
-reduce rc 4 1 2048 reproducible 15.4 degree_k<7> 15.64 degree_k<15> 17.46 degree_k<3> 57.5 degree_k<1> 193.6
-reduce rc 4 1 8192 degree_k<7> 20.38 reproducible 20.73 degree_k<3> 20.97 degree_k<15> 21.22 degree_k<1> 31.67
-reduce rc 4 1 32768 degree_k<3> 32.68 degree_k<7> 32.82 reproducible 32.85 degree_k<15> 32.95 degree_k<1> 43.7
-reduce rc 4 1 131072 degree_k<1> 90.84 degree_k<15> 99.3 reproducible 100.6 degree_k<3> 102.5 degree_k<7> 103
-reduce rc 4 1 1048576 degree_k<1> 839.7 reproducible 970.7 degree_k<7> 1046 degree_k<3> 1072 degree_k<15> 1111
-reduce rc 8 1 8 degree_k<7> 48.18 degree_k<15> 102.1 degree_k<3> 147.2 reproducible 382.5 degree_k<1> 2839
-reduce rc 8 1 256 reproducible 46.35 degree_k<7> 48.56 degree_k<15> 49.21 degree_k<3> 56.79 degree_k<1> 82.33
-reduce rc 8 1 2048 degree_k<15> 57.7 degree_k<7> 58.49 reproducible 59.28 degree_k<3> 70.35 degree_k<1> 107.2
-reduce rc 8 1 8192 reproducible 61.17 degree_k<15> 62.35 degree_k<7> 63.54 degree_k<3> 92.94 degree_k<1> 122.9
-reduce rc 8 1 32768 degree_k<7> 108.3 degree_k<15> 111.7 reproducible 112 degree_k<3> 119.4 degree_k<1> 153.9
-reduce rc 8 1 131072 reproducible 194.9 degree_k<7> 302.4 degree_k<3> 305.3 degree_k<15> 318.3 degree_k<1> 358.4
-reduce rc 8 1 1048576 reproducible 2011 degree_k<7> 2177 degree_k<1> 2479 degree_k<3> 2747 degree_k<15> 3910
-reduce rc 16 1 8 degree_k<15> 92.84 degree_k<7> 137.9 reproducible 189 degree_k<3> 217.7 degree_k<1> 270.8
-reduce rc 16 1 256 degree_k<15> 125.6 reproducible 128.3 degree_k<3> 141.9 degree_k<7> 172.4 degree_k<1> 198.6
-reduce rc 16 1 2048 degree_k<15> 105.4 reproducible 120.8 degree_k<7> 167.6 degree_k<3> 192 degree_k<1> 213.1
-reduce rc 16 1 8192 reproducible 145.2 degree_k<15> 152.4 degree_k<7> 196.7 degree_k<3> 217.3 degree_k<1> 224
-reduce rc 16 1 32768 degree_k<15> 225.9 degree_k<7> 235.2 reproducible 246.5 degree_k<3> 253.1 degree_k<1> 304
-reduce rc 16 1 131072 reproducible 341.6 degree_k<15> 787.5 degree_k<7> 795.3 degree_k<1> 798.9 degree_k<3> 919.7
-reduce rc 16 1 1048576 degree_k<7> 7097 degree_k<3> 7487 reproducible 9594 degree_k<15> 9905 degree_k<1> 1.157e+04
-reduce_scatter rc 2 0 8 direct 0.3216 recursive_halving 0.3799
-reduce_scatter rc 2 0 256 direct 0.4043 recursive_halving 0.4981
-reduce_scatter rc 2 0 2048 direct 0.7038 recursive_halving 1.002
-reduce_scatter rc 2 0 8192 direct 1.707 recursive_halving 2.434
-reduce_scatter rc 2 0 32768 direct 6.475 recursive_halving 10.38
-reduce_scatter rc 2 0 131072 direct 25.29 recursive_halving 37.26
-reduce_scatter rc 2 0 1048576 direct 531.9 recursive_halving 971.5
-reduce_scatter rc 4 1 8 direct 12.42 recursive_halving 16.01
-reduce_scatter rc 4 1 256 direct 13.54 recursive_halving 20.43
-reduce_scatter rc 4 1 2048 direct 19.58 recursive_halving 29.68
-reduce_scatter rc 4 1 8192 direct 31.17 recursive_halving 49.67
-reduce_scatter rc 4 1 32768 direct 124 recursive_halving 187.7
-reduce_scatter rc 4 1 131072 direct 629.9 recursive_halving 854.7
-reduce_scatter rc 4 1 1048576 direct 1.011e+04 recursive_halving 1.274e+04
-reduce_scatter rc 8 1 8 direct 73.15 recursive_halving 103.4
-reduce_scatter rc 8 1 256 direct 84.28 recursive_halving 109.5
-reduce_scatter rc 8 1 2048 direct 96.54 recursive_halving 251.5
-reduce_scatter rc 8 1 8192 direct 142 recursive_halving 271.7
-reduce_scatter rc 8 1 32768 direct 499.9 recursive_halving 2870
-reduce_scatter rc 8 1 131072 direct 8334 recursive_halving 9848
-reduce_scatter rc 8 1 1048576 direct 6.766e+04 recursive_halving 8.078e+04
-reduce_scatter rc 16 1 8 recursive_halving 270.4 direct 2011
-reduce_scatter rc 16 1 256 recursive_halving 277.6 direct 566.3
-reduce_scatter rc 16 1 2048 recursive_halving 485 direct 1535
-reduce_scatter rc 16 1 8192 direct 2189 recursive_halving 2517
-reduce_scatter rc 16 1 32768 direct 5321 recursive_halving 1.022e+04
-reduce_scatter rc 16 1 131072 direct 3.311e+04 recursive_halving 4.467e+04
-reduce_scatter rc 16 1 1048576 direct 2.982e+05 recursive_halving 3.211e+05
-scan rc 2 0 8 chain 0.1696 recursive_doubling 0.2939
-scan rc 2 0 256 chain 0.1997 recursive_doubling 0.3453
-scan rc 2 0 2048 chain 0.3358 recursive_doubling 0.8047
-scan rc 2 0 8192 chain 0.835 recursive_doubling 2.313
-scan rc 2 0 32768 chain 3.181 recursive_doubling 8.546
-scan rc 2 0 131072 chain 12.83 recursive_doubling 51.76
-scan rc 2 0 1048576 chain 237.3 recursive_doubling 704.5
-scan rc 4 1 8 chain 1.278 recursive_doubling 3.135
-scan rc 4 1 256 chain 1.106 recursive_doubling 2.612
-scan rc 4 1 2048 chain 1.966 recursive_doubling 6.422
-scan rc 4 1 8192 chain 4.022 recursive_doubling 13.72
-scan rc 4 1 32768 chain 18.75 recursive_doubling 71.86
-scan rc 4 1 131072 chain 82.19 recursive_doubling 348.3
-scan rc 4 1 1048576 chain 795.5 recursive_doubling 3320
-scan rc 8 1 8 chain 2.859 recursive_doubling 31.88
-scan rc 8 1 256 chain 3.877 recursive_doubling 66.07
-scan rc 8 1 2048 chain 6.933 recursive_doubling 36.6
-scan rc 8 1 8192 chain 10.9 recursive_doubling 40.13
-scan rc 8 1 32768 chain 43.89 recursive_doubling 167.1
-scan rc 8 1 131072 chain 180.4 recursive_doubling 3166
-scan rc 8 1 1048576 chain 6487 recursive_doubling 2.193e+04
-scan rc 16 1 8 chain 23.52 recursive_doubling 989.7
-scan rc 16 1 256 chain 18.56 recursive_doubling 90.06
-scan rc 16 1 2048 chain 27.55 recursive_doubling 790.7
-scan rc 16 1 8192 chain 347.5 recursive_doubling 1067
-scan rc 16 1 32768 chain 167.1 recursive_doubling 667.3
-scan rc 16 1 131072 chain 2198 recursive_doubling 1.792e+04
-scan rc 16 1 1048576 chain 7196 recursive_doubling 4.624e+04
-scatter rc 2 0 8 flat 0.2943 binomial 0.3602
-scatter rc 2 0 256 flat 0.3432 binomial 0.4067
-scatter rc 2 0 2048 flat 0.5168 binomial 0.5798
-scatter rc 2 0 8192 flat 1.056 binomial 1.186
-scatter rc 2 0 32768 flat 4.051 binomial 4.117
-scatter rc 2 0 131072 flat 23.45 binomial 23.6
-scatter rc 2 0 1048576 flat 173.7 binomial 183.3
-scatter rc 4 1 8 flat 15.92 binomial 19.3
-scatter rc 4 1 256 flat 16.21 binomial 28.33
-scatter rc 4 1 2048 flat 13.93 binomial 20.03
-scatter rc 4 1 8192 flat 20.24 binomial 26.44
-scatter rc 4 1 32768 flat 29.08 binomial 38.04
-scatter rc 4 1 131072 flat 107.5 binomial 148.8
-scatter rc 4 1 1048576 flat 1174 binomial 1689
-scatter rc 8 1 8 binomial 30.97 flat 112.3
-scatter rc 8 1 256 flat 19.96 binomial 31.74
-scatter rc 8 1 2048 flat 53.21 binomial 103.2
-scatter rc 8 1 8192 flat 59.03 binomial 114.5
-scatter rc 8 1 32768 flat 99 binomial 261
-scatter rc 8 1 131072 flat 291.1 binomial 478.2
-scatter rc 8 1 1048576 flat 4177 binomial 7892
-scatter rc 16 1 8 flat 241 binomial 242.8
-scatter rc 16 1 256 flat 109.3 binomial 186.9
-scatter rc 16 1 2048 flat 125.9 binomial 262.8
-scatter rc 16 1 8192 flat 183 binomial 274.3
-scatter rc 16 1 32768 flat 220.2 binomial 1835
-scatter rc 16 1 131072 flat 2451 binomial 6202
-scatter rc 16 1 1048576 flat 1.105e+04 binomial 2.315e+04
+allgather rc 2 0 8 recursive_doubling 0.4987 direct 0.5136 ring 0.5292 bruck 0.6863
+allgather rc 2 0 256 recursive_doubling 0.7555 direct 0.7816 ring 0.7991 bruck 0.9987
+allgather rc 2 0 2048 recursive_doubling 1.709 ring 1.752 direct 1.761 bruck 2.004
+allgather rc 2 0 8192 ring 4.207 direct 4.216 recursive_doubling 4.353 bruck 4.507
+allgather rc 2 0 32768 recursive_doubling 16.05 direct 16.33 ring 16.39 bruck 16.71
+allgather rc 2 0 131072 direct 26.11 recursive_doubling 26.66 ring 26.7 bruck 27.09
+allgather rc 2 0 1048576 bruck 158.9 direct 159.4 recursive_doubling 159.5 ring 165.4
+allgather rc 4 1 8 direct 6.222 recursive_doubling 7.094 bruck 7.689 ring 8.45
+allgather rc 4 1 256 direct 7.362 recursive_doubling 8.191 bruck 8.597 ring 9.881
+allgather rc 4 1 2048 direct 10.34 recursive_doubling 10.42 bruck 11.36 ring 13.76
+allgather rc 4 1 8192 direct 19.61 bruck 20.98 recursive_doubling 21.55 ring 25.55
+allgather rc 4 1 32768 bruck 78.48 direct 79.1 recursive_doubling 81.48 ring 102.1
+allgather rc 4 1 131072 direct 238.1 bruck 252.5 recursive_doubling 274.2 ring 277.6
+allgather rc 4 1 1048576 ring 1573 bruck 1578 direct 1584 recursive_doubling 1626
+allgather rc 8 1 8 direct 19.51 recursive_doubling 25.29 bruck 28.56 ring 47.66
+allgather rc 8 1 256 direct 21.05 recursive_doubling 24.74 bruck 26.71 ring 41.38
+allgather rc 8 1 2048 direct 30.77 recursive_doubling 35.43 bruck 35.93 ring 46.9
+allgather rc 8 1 8192 direct 62.56 ring 65.4 bruck 88.66 recursive_doubling 89.26
+allgather rc 8 1 32768 recursive_doubling 240.7 ring 243.3 direct 248.9 bruck 253.2
+allgather rc 8 1 131072 recursive_doubling 629.8 bruck 651.4 direct 740.3 ring 772.2
+allgather rc 8 1 1048576 ring 8511 bruck 8557 recursive_doubling 8783 direct 9182
+allgather rc 16 1 8 recursive_doubling 83.93 direct 90.78 bruck 92.22 ring 248.3
+allgather rc 16 1 256 recursive_doubling 78.5 bruck 89 direct 94.37 ring 233.8
+allgather rc 16 1 2048 direct 174.5 bruck 176.3 recursive_doubling 180.2 ring 313.4
+allgather rc 16 1 8192 direct 343.7 ring 392.2 bruck 471.5 recursive_doubling 475.3
+allgather rc 16 1 32768 bruck 776.5 recursive_doubling 803 direct 1101 ring 1320
+allgather rc 16 1 131072 bruck 3077 recursive_doubling 3106 direct 3518 ring 3539
+allgather rc 16 1 1048576 direct 2.492e+04 bruck 2.781e+04 recursive_doubling 2.795e+04 ring 2.841e+04
+allreduce rc 2 0 8 recursive_doubling 0.5304 reproducible 0.6235 degree_k<1> 1.028 degree_k<15,flat> 1.038 degree_k<3> 1.041 degree_k<7> 1.042 rabenseifner 1.184 rank_by_rank 1.195 ring 1.363 reduce_multicast<7> 2.678
+allreduce rc 2 0 256 recursive_doubling 0.7223 reproducible 0.7603 degree_k<3> 1.277 degree_k<1> 1.279 degree_k<7> 1.282 degree_k<15,flat> 1.284 rabenseifner 1.404 rank_by_rank 1.412 ring 1.521 reduce_multicast<7> 2.496
+allreduce rc 2 0 2048 recursive_doubling 1.736 reproducible 1.941 rabenseifner 2.241 ring 2.454 degree_k<1> 3.096 degree_k<7> 3.101 degree_k<3> 3.118 degree_k<15,flat> 3.172 rank_by_rank 3.622 reduce_multicast<7> 4.87
+allreduce rc 2 0 8192 recursive_doubling 3.926 reproducible 4.577 rabenseifner 5.279 ring 5.641 degree_k<7> 7.124 degree_k<3> 7.208 degree_k<1> 7.228 degree_k<15,flat> 7.24 rank_by_rank 9.07 reduce_multicast<7> 11.74
+allreduce rc 2 0 32768 recursive_doubling 16.3 rabenseifner 16.55 ring 16.83 reproducible 18.45 degree_k<1> 21.01 degree_k<15,flat> 21.32 degree_k<7> 21.4 degree_k<3> 21.42 reduce_multicast<7> 32.3 rank_by_rank 42.49
+allreduce rc 2 0 131072 recursive_doubling 67.92 ring 68.42 rabenseifner 70.85 degree_k<3> 74.37 degree_k<1> 74.62 degree_k<15,flat> 75.02 reproducible 75.7 degree_k<7> 82.57 reduce_multicast<7> 125.1 rank_by_rank 316.9
+allreduce rc 2 0 1048576 rabenseifner 547.5 ring 554.5 recursive_doubling 591.5 reproducible 679.1 degree_k<1> 745.9 degree_k<7> 747.1 degree_k<3> 750.6 degree_k<15,flat> 764.1 reduce_multicast<7> 1104 rank_by_rank 2839
+allreduce rc 4 1 8 reproducible 5.696 degree_k<15,flat> 7.309 recursive_doubling 8.096 degree_k<7> 8.974 degree_k<3> 9.106 reduce_multicast<7> 11.62 degree_k<1> 12.34 rabenseifner 14.42 rank_by_rank 14.47 ring 14.84
+allreduce rc 4 1 256 reproducible 6.887 degree_k<15,flat> 8.091 recursive_doubling 8.937 degree_k<3> 10.44 degree_k<7> 10.64 reduce_multicast<7> 13.17 degree_k<1> 14.23 rank_by_rank 16.61 rabenseifner 17.81 ring 22.27
+allreduce rc 4 1 2048 degree_k<15,flat> 10.87 reproducible 11.31 recursive_doubling 12.07 degree_k<3> 12.93 degree_k<7> 13.12 reduce_multicast<7> 15.6 degree_k<1> 16.54 rabenseifner 20.05 rank_by_rank 23.62 ring 26.17
+allreduce rc 4 1 8192 recursive_doubling 16.49 degree_k<15,flat> 17.57 degree_k<3> 18.04 degree_k<7> 18.07 reproducible 21.13 degree_k<1> 23 rabenseifner 25.12 reduce_multicast<7> 29.14 ring 29.65 rank_by_rank 33.83
+allreduce rc 4 1 32768 degree_k<7> 44.83 degree_k<3> 45.43 degree_k<15,flat> 47.95 degree_k<1> 51.64 reproducible 52.31 rabenseifner 53.16 ring 55.76 recursive_doubling 66.27 reduce_multicast<7> 74.35 rank_by_rank 126.8
+allreduce rc 4 1 131072 degree_k<7> 151 degree_k<3> 155.7 degree_k<15,flat> 165.8 degree_k<1> 186.5 reproducible 198.9 ring 216.9 rabenseifner 225 recursive_doubling 258.7 reduce_multicast<7> 290.7 rank_by_rank 763.5
+allreduce rc 4 1 1048576 rabenseifner 1449 degree_k<15,flat> 1474 reproducible 1504 degree_k<7> 1513 degree_k<3> 1524 degree_k<1> 1584 ring 1660 reduce_multicast<7> 2050 recursive_doubling 2152 rank_by_rank 8572
+allreduce rc 8 1 8 degree_k<15,flat> 16.64 reproducible 21.57 recursive_doubling 25.07 degree_k<7> 27.99 reduce_multicast<7> 29.57 degree_k<3> 34.49 degree_k<1> 37.4 rabenseifner 45.65 rank_by_rank 63.31 ring 64.17
+allreduce rc 8 1 256 degree_k<15,flat> 16.48 degree_k<7> 24.69 reproducible 25.37 recursive_doubling 25.51 reduce_multicast<7> 26.64 degree_k<3> 31.84 degree_k<1> 36.05 rabenseifner 49.46 rank_by_rank 69.45 ring 98.16
+allreduce rc 8 1 2048 degree_k<15,flat> 18.39 degree_k<7> 25.85 reduce_multicast<7> 27.53 recursive_doubling 28.7 degree_k<3> 32.81 degree_k<1> 36.17 reproducible 37.86 rabenseifner 51.92 rank_by_rank 78.2 ring 97.3
+allreduce rc 8 1 8192 degree_k<15,flat> 26.42 degree_k<7> 27.83 degree_k<3> 36.44 recursive_doubling 39.14 degree_k<1> 41 reduce_multicast<7> 51.24 rabenseifner 61.38 reproducible 74.4 ring 112.9 rank_by_rank 132.7
+allreduce rc 8 1 32768 degree_k<7> 68.28 degree_k<3> 69.58 degree_k<15,flat> 72.11 degree_k<1> 75.04 rabenseifner 109.5 reduce_multicast<7> 140.5 reproducible 145.5 ring 154.4 recursive_doubling 159.4 rank_by_rank 389.2
+allreduce rc 8 1 131072 degree_k<3> 169.3 degree_k<15,flat> 183.5 degree_k<1> 187 degree_k<7> 227 reproducible 321.3 ring 325.4 reduce_multicast<7> 381.7 rabenseifner 385.9 recursive_doubling 596.5 rank_by_rank 1775
+allreduce rc 8 1 1048576 degree_k<15,flat> 1766 degree_k<3> 1802 degree_k<7> 1836 degree_k<1> 1908 ring 2415 reproducible 2476 reduce_multicast<7> 2490 rabenseifner 2694 recursive_doubling 4859 rank_by_rank 1.645e+04
+allreduce rc 16 1 8 degree_k<15,flat> 48.34 degree_k<7> 79.88 degree_k<3> 83.68 recursive_doubling 85.26 reduce_multicast<7> 91.56 degree_k<1> 102 reproducible 137.8 rabenseifner 141.4 ring 295.6 rank_by_rank 310.9
+allreduce rc 16 1 256 degree_k<15,flat> 56.52 degree_k<7> 88.68 degree_k<3> 88.71 reduce_multicast<7> 94.35 recursive_doubling 101.4 degree_k<1> 109.9 rabenseifner 198.6 reproducible 217.7 rank_by_rank 413.6 ring 539.1
+allreduce rc 16 1 2048 degree_k<15,flat> 64.59 reduce_multicast<7> 101.4 degree_k<7> 111.1 degree_k<3> 111.8 recursive_doubling 121 degree_k<1> 123.4 rabenseifner 219.4 reproducible 273 rank_by_rank 505.2 ring 620.4
+allreduce rc 16 1 8192 degree_k<15,flat> 93.34 degree_k<7> 124.7 degree_k<3> 135.9 degree_k<1> 171.8 reduce_multicast<7> 173.3 recursive_doubling 181.2 rabenseifner 267.6 reproducible 366.9 ring 757.3 rank_by_rank 773.9
+allreduce rc 16 1 32768 degree_k<15,flat> 197.2 degree_k<7> 208.4 degree_k<3> 217.4 degree_k<1> 246.8 reduce_multicast<7> 335.8 rabenseifner 412.9 recursive_doubling 661.5 reproducible 700.9 ring 857.9 rank_by_rank 1496
+allreduce rc 16 1 131072 degree_k<7> 412.1 degree_k<3> 458.5 degree_k<15,flat> 486.4 degree_k<1> 576 reproducible 748.3 ring 817.2 reduce_multicast<7> 821.9 rabenseifner 953.8 recursive_doubling 2147 rank_by_rank 4984
+allreduce rc 16 1 1048576 degree_k<7> 4454 degree_k<3> 4482 degree_k<1> 4556 degree_k<15,flat> 4691 reproducible 6369 ring 7229 rabenseifner 7339 reduce_multicast<7> 7512 recursive_doubling 1.644e+04 rank_by_rank 5.898e+04
+alltoall rc 2 0 8 direct 0.5442 pairwise 0.5898 bruck 0.6977
+alltoall rc 2 0 256 direct 0.7746 pairwise 0.8212 bruck 0.9593
+alltoall rc 2 0 2048 direct 1.646 pairwise 1.737 bruck 2.384
+alltoall rc 2 0 8192 pairwise 4.317 direct 4.336 bruck 10.5
+alltoall rc 2 0 32768 direct 16.56 pairwise 16.67 bruck 20.97
+alltoall rc 2 0 131072 pairwise 30.76 direct 31.06 bruck 82.97
+alltoall rc 2 0 1048576 direct 226.9 pairwise 230.7 bruck 572.7
+alltoall rc 4 1 8 direct 5.928 bruck 8.691 pairwise 12.64
+alltoall rc 4 1 256 direct 5.941 bruck 8.489 pairwise 11.83
+alltoall rc 4 1 2048 direct 6.683 bruck 11.73 pairwise 12.55
+alltoall rc 4 1 8192 direct 19.65 pairwise 24.93 bruck 61.21
+alltoall rc 4 1 32768 direct 44.16 pairwise 63.15 bruck 111.1
+alltoall rc 4 1 131072 direct 160.6 pairwise 179.1 bruck 676.7
+alltoall rc 4 1 1048576 direct 1614 pairwise 1626 bruck 6415
+alltoall rc 8 1 8 direct 20.29 bruck 27.87 pairwise 62.34
+alltoall rc 8 1 256 direct 22.85 bruck 32.33 pairwise 69.07
+alltoall rc 8 1 2048 direct 44.31 bruck 64.94 pairwise 87.64
+alltoall rc 8 1 8192 direct 64.79 pairwise 104.5 bruck 196.5
+alltoall rc 8 1 32768 direct 347.8 pairwise 472.4 bruck 950.9
+alltoall rc 8 1 131072 direct 977.6 pairwise 1144 bruck 4296
+alltoall rc 8 1 1048576 pairwise 8335 direct 8430 bruck 3.381e+04
+alltoall rc 16 1 8 bruck 108.7 direct 109.3 pairwise 419.3
+alltoall rc 16 1 256 bruck 126.2 direct 132.2 pairwise 391.1
+alltoall rc 16 1 2048 direct 149.4 bruck 290.3 pairwise 412.3
+alltoall rc 16 1 8192 direct 236.3 pairwise 555.7 bruck 1048
+alltoall rc 16 1 32768 direct 1518 pairwise 2194 bruck 4249
+alltoall rc 16 1 131072 direct 4937 pairwise 5471 bruck 1.821e+04
+alltoall rc 16 1 1048576 direct 3.143e+04 pairwise 3.278e+04 bruck 1.818e+05
+barrier rc 2 0 0 pairwise_exchange 0.3339 dissemination 0.341 dissemination_k<3> 0.3416 dissemination_k<7> 0.3537 central 0.6214 gather_multicast<7> 1.731 gather_multicast<15> 1.816 gather_multicast<1> 1.831 gather_multicast<3> 1.909
+barrier rc 4 1 0 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
+barrier rc 8 1 0 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14
+barrier rc 16 1 0 central 39.22 gather_multicast<15> 55.48 gather_multicast<7> 66.48 dissemination_k<3> 66.73 gather_multicast<3> 70.26 dissemination_k<7> 70.63 dissemination 77.03 pairwise_exchange 81.02 gather_multicast<1> 90.26
+broadcast rc 2 0 8 binomial 0.2993 flat 0.3012 chain 0.306 binomial_store_and_forward 0.3222 scatter_allgather 0.586 multicast 1.254
+broadcast rc 2 0 256 flat 0.5415 binomial 0.5485 chain 0.5492 binomial_store_and_forward 0.5684 scatter_allgather 1.512 multicast 1.714
+broadcast rc 2 0 2048 binomial 1.212 flat 1.219 chain 1.222 binomial_store_and_forward 1.238 scatter_allgather 2.121 multicast 2.392
+broadcast rc 2 0 8192 chain 2.678 binomial 2.684 binomial_store_and_forward 2.686 flat 2.705 scatter_allgather 4.428 multicast 5.538
+broadcast rc 2 0 32768 flat 3.267 binomial 3.368 binomial_store_and_forward 3.416 chain 3.744 scatter_allgather 5.638 multicast 15.19
+broadcast rc 2 0 131072 binomial 32.31 chain 32.36 binomial_store_and_forward 32.79 flat 33.44 scatter_allgather 47.27 multicast 73.42
+broadcast rc 2 0 1048576 chain 130.3 binomial_store_and_forward 130.9 flat 131.6 binomial 144 scatter_allgather 257.1 multicast 603.1
+broadcast rc 4 1 8 flat 8.973 binomial 10.51 binomial_store_and_forward 10.69 multicast 13.47 chain 14.08 scatter_allgather 15.77
+broadcast rc 4 1 256 flat 8.617 binomial 10.36 binomial_store_and_forward 10.44 multicast 12.88 chain 14.31 scatter_allgather 22.97
+broadcast rc 4 1 2048 flat 9.832 binomial 11.77 binomial_store_and_forward 12.09 multicast 14.56 chain 15.62 scatter_allgather 24.97
+broadcast rc 4 1 8192 flat 13 binomial 14.42 binomial_store_and_forward 14.71 chain 18.63 multicast 23.27 scatter_allgather 27.79
+broadcast rc 4 1 32768 flat 15.6 binomial 15.91 binomial_store_and_forward 18.17 chain 19.82 scatter_allgather 28.69 multicast 41.86
+broadcast rc 4 1 131072 flat 78.54 binomial 83.23 chain 83.94 binomial_store_and_forward 92.6 scatter_allgather 111.6 multicast 145.1
+broadcast rc 4 1 1048576 chain 380.9 binomial_store_and_forward 444.5 flat 570.5 scatter_allgather 727.5 binomial 806.1 multicast 1418
+broadcast rc 8 1 8 flat 17.35 binomial 27.84 binomial_store_and_forward 28.03 multicast 30.77 chain 51.21 scatter_allgather 59.79
+broadcast rc 8 1 256 flat 17.2 multicast 25.71 binomial_store_and_forward 27.23 binomial 28.06 chain 47.23 scatter_allgather 71.4
+broadcast rc 8 1 2048 flat 21.6 binomial_store_and_forward 30 binomial 30.62 multicast 33.21 chain 54.56 scatter_allgather 95.71
+broadcast rc 8 1 8192 flat 27.5 binomial 34.8 binomial_store_and_forward 34.99 multicast 50.41 chain 57.57 scatter_allgather 100.6
+broadcast rc 8 1 32768 flat 36.51 binomial_store_and_forward 41.93 binomial 42.41 chain 59.17 multicast 91.6 scatter_allgather 100.2
+broadcast rc 8 1 131072 binomial_store_and_forward 85.9 binomial 100.7 chain 103.4 flat 107 scatter_allgather 201.4 multicast 321.3
+broadcast rc 8 1 1048576 binomial_store_and_forward 704.2 chain 732.2 binomial 779.3 flat 909.4 scatter_allgather 1066 multicast 2774
+broadcast rc 16 1 8 flat 52.52 multicast 82.99 binomial 93.67 binomial_store_and_forward 94.98 scatter_allgather 177.6 chain 202.1
+broadcast rc 16 1 256 flat 51.79 multicast 80.64 binomial_store_and_forward 81.5 binomial 82.13 chain 185.3 scatter_allgather 219.9
+broadcast rc 16 1 2048 flat 62.84 multicast 90.63 binomial 98.12 binomial_store_and_forward 105.8 chain 203.4 scatter_allgather 390.8
+broadcast rc 16 1 8192 flat 75.32 binomial_store_and_forward 114.3 binomial 116.1 multicast 136.1 chain 224.2 scatter_allgather 442.3
+broadcast rc 16 1 32768 flat 127.2 binomial 158.7 binomial_store_and_forward 173.9 chain 233.7 multicast 239.9 scatter_allgather 513.9
+broadcast rc 16 1 131072 binomial 228.9 chain 283.3 flat 295.7 binomial_store_and_forward 379.9 scatter_allgather 563.1 multicast 742.5
+broadcast rc 16 1 1048576 binomial_store_and_forward 1902 chain 1952 binomial 2051 scatter_allgather 2789 flat 2908 multicast 5831
+gather rc 2 0 8 flat 0.2511 binomial 0.3099
+gather rc 2 0 256 flat 0.2754 binomial 0.3394
+gather rc 2 0 2048 flat 0.432 binomial 0.4865
+gather rc 2 0 8192 flat 0.9808 binomial 1.039
+gather rc 2 0 32768 flat 2.879 binomial 3.122
+gather rc 2 0 131072 binomial 22.23 flat 22.24
+gather rc 2 0 1048576 binomial 151.8 flat 152
+gather rc 4 1 8 flat 11.46 binomial 11.87
+gather rc 4 1 256 flat 9.305 binomial 11.2
+gather rc 4 1 2048 flat 10.13 binomial 12.86
+gather rc 4 1 8192 flat 13.17 binomial 17.79
+gather rc 4 1 32768 flat 28.74 binomial 43.67
+gather rc 4 1 131072 flat 98.48 binomial 110.3
+gather rc 4 1 1048576 flat 368.7 binomial 429.4
+gather rc 8 1 8 flat 18.15 binomial 35.38
+gather rc 8 1 256 flat 17.83 binomial 35.34
+gather rc 8 1 2048 flat 19.54 binomial 40.62
+gather rc 8 1 8192 flat 26.69 binomial 48.52
+gather rc 8 1 32768 flat 53.14 binomial 99.64
+gather rc 8 1 131072 binomial 212.2 flat 240.9
+gather rc 8 1 1048576 flat 1587 binomial 1933
+gather rc 16 1 8 flat 49.7 binomial 88.94
+gather rc 16 1 256 flat 62.32 binomial 103.1
+gather rc 16 1 2048 flat 61.82 binomial 112.1
+gather rc 16 1 8192 flat 74.91 binomial 129.8
+gather rc 16 1 32768 flat 113.2 binomial 230.5
+gather rc 16 1 131072 binomial 424.6 flat 432.6
+gather rc 16 1 1048576 flat 2176 binomial 3446
+reduce rc 2 0 8 reproducible 0.3991 degree_k<3> 0.4576 degree_k<7> 0.4599 degree_k<15> 0.4749 degree_k<1> 0.4822
+reduce rc 2 0 256 reproducible 0.5791 degree_k<3> 0.6052 degree_k<7> 0.606 degree_k<1> 0.6272 degree_k<15> 0.6281
+reduce rc 2 0 2048 reproducible 1.306 degree_k<1> 1.346 degree_k<3> 1.355 degree_k<7> 1.37 degree_k<15> 1.399
+reduce rc 2 0 8192 reproducible 3.079 degree_k<3> 3.168 degree_k<1> 3.214 degree_k<7> 3.256 degree_k<15> 3.265
+reduce rc 2 0 32768 degree_k<3> 9.098 reproducible 9.103 degree_k<1> 9.238 degree_k<15> 9.315 degree_k<7> 9.407
+reduce rc 2 0 131072 degree_k<3> 34.25 reproducible 34.49 degree_k<1> 34.78 degree_k<15> 35.71 degree_k<7> 35.88
+reduce rc 2 0 1048576 reproducible 266.1 degree_k<3> 267.9 degree_k<1> 276.7 degree_k<15> 279.4 degree_k<7> 282.3
+reduce rc 4 1 8 reproducible 8.47 degree_k<3> 8.648 degree_k<15> 8.676 degree_k<7> 8.76 degree_k<1> 10.24
+reduce rc 4 1 256 reproducible 8.837 degree_k<7> 8.97 degree_k<15> 9.006 degree_k<3> 9.013 degree_k<1> 10.45
+reduce rc 4 1 2048 reproducible 10.04 degree_k<3> 10.09 degree_k<7> 10.22 degree_k<15> 10.32 degree_k<1> 12.2
+reduce rc 4 1 8192 reproducible 14.75 degree_k<3> 15.03 degree_k<7> 15.15 degree_k<15> 15.44 degree_k<1> 17.33
+reduce rc 4 1 32768 degree_k<7> 30.68 degree_k<3> 30.94 degree_k<15> 30.98 reproducible 31.23 degree_k<1> 34.27
+reduce rc 4 1 131072 degree_k<1> 42.62 reproducible 47.24 degree_k<3> 53.56 degree_k<7> 54.69 degree_k<15> 54.81
+reduce rc 4 1 1048576 degree_k<1> 330.3 reproducible 368.3 degree_k<15> 376.9 degree_k<7> 382.5 degree_k<3> 384.4
+reduce rc 8 1 8 reproducible 17.84 degree_k<15> 17.86 degree_k<7> 18.18 degree_k<3> 24.27 degree_k<1> 31.73
+reduce rc 8 1 256 degree_k<7> 17.79 degree_k<15> 18.01 reproducible 18.31 degree_k<3> 24.34 degree_k<1> 30.11
+reduce rc 8 1 2048 reproducible 18.49 degree_k<7> 18.51 degree_k<15> 18.91 degree_k<3> 23.63 degree_k<1> 29.89
+reduce rc 8 1 8192 reproducible 21.77 degree_k<7> 22.11 degree_k<15> 22.27 degree_k<3> 27.17 degree_k<1> 33.87
+reduce rc 8 1 32768 reproducible 35.15 degree_k<15> 35.17 degree_k<7> 35.57 degree_k<3> 41.48 degree_k<1> 45.5
+reduce rc 8 1 131072 degree_k<1> 100.2 degree_k<3> 105.9 degree_k<15> 106.2 degree_k<7> 106.3 reproducible 124.7
+reduce rc 8 1 1048576 degree_k<1> 812.5 degree_k<3> 826.5 degree_k<7> 924.3 degree_k<15> 933.7 reproducible 1005
+reduce rc 16 1 8 reproducible 54.07 degree_k<15> 55.62 degree_k<7> 77.4 degree_k<3> 82.19 degree_k<1> 94.13
+reduce rc 16 1 256 reproducible 53.62 degree_k<15> 54.14 degree_k<3> 80.27 degree_k<7> 81.06 degree_k<1> 91.92
+reduce rc 16 1 2048 reproducible 61.14 degree_k<15> 62.31 degree_k<3> 86.56 degree_k<7> 89.05 degree_k<1> 103
+reduce rc 16 1 8192 degree_k<15> 73.82 reproducible 76.78 degree_k<7> 94.56 degree_k<3> 94.57 degree_k<1> 113.2
+reduce rc 16 1 32768 reproducible 122.4 degree_k<15> 123.5 degree_k<7> 140 degree_k<3> 141.4 degree_k<1> 145.8
+reduce rc 16 1 131072 reproducible 133.2 degree_k<15> 135 degree_k<1> 273.9 degree_k<3> 273.9 degree_k<7> 329.4
+reduce rc 16 1 1048576 degree_k<3> 2714 reproducible 2733 degree_k<15> 2748 degree_k<7> 2766 degree_k<1> 2818
+reduce_scatter rc 2 0 8 direct 0.3528 recursive_halving 0.409
+reduce_scatter rc 2 0 256 direct 0.4398 recursive_halving 0.5062
+reduce_scatter rc 2 0 2048 direct 0.6361 recursive_halving 0.8851
+reduce_scatter rc 2 0 8192 direct 1.634 recursive_halving 2.309
+reduce_scatter rc 2 0 32768 direct 6.017 recursive_halving 8.344
+reduce_scatter rc 2 0 131072 direct 24.42 recursive_halving 33.73
+reduce_scatter rc 2 0 1048576 direct 211.6 recursive_halving 293.7
+reduce_scatter rc 4 1 8 direct 6.135 recursive_halving 7.429
+reduce_scatter rc 4 1 256 direct 7.443 recursive_halving 8.811
+reduce_scatter rc 4 1 2048 direct 10.84 recursive_halving 14.11
+reduce_scatter rc 4 1 8192 direct 21.15 recursive_halving 31.34
+reduce_scatter rc 4 1 32768 direct 81.02 recursive_halving 116.5
+reduce_scatter rc 4 1 131072 direct 312.7 recursive_halving 428.1
+reduce_scatter rc 4 1 1048576 direct 3021 recursive_halving 4442
+reduce_scatter rc 8 1 8 direct 22.18 recursive_halving 25.93
+reduce_scatter rc 8 1 256 direct 26.17 recursive_halving 27.53
+reduce_scatter rc 8 1 2048 direct 44.26 recursive_halving 46.23
+reduce_scatter rc 8 1 8192 direct 82.34 recursive_halving 132.9
+reduce_scatter rc 8 1 32768 direct 317.6 recursive_halving 471.7
+reduce_scatter rc 8 1 131072 direct 1514 recursive_halving 2447
+reduce_scatter rc 8 1 1048576 direct 1.617e+04 recursive_halving 2.408e+04
+reduce_scatter rc 16 1 8 recursive_halving 91.25 direct 106.4
+reduce_scatter rc 16 1 256 recursive_halving 119 direct 134.2
+reduce_scatter rc 16 1 2048 direct 179.6 recursive_halving 192.4
+reduce_scatter rc 16 1 8192 direct 233.6 recursive_halving 567
+reduce_scatter rc 16 1 32768 direct 1517 recursive_halving 2552
+reduce_scatter rc 16 1 131072 direct 8497 recursive_halving 1.295e+04
+reduce_scatter rc 16 1 1048576 direct 5.279e+04 recursive_halving 8.225e+04
+scan rc 2 0 8 chain 0.1662 recursive_doubling 0.2955
+scan rc 2 0 256 chain 0.1984 recursive_doubling 0.3252
+scan rc 2 0 2048 chain 0.3159 recursive_doubling 0.5675
+scan rc 2 0 8192 chain 0.8672 recursive_doubling 2.281
+scan rc 2 0 32768 chain 2.741 recursive_doubling 4.722
+scan rc 2 0 131072 chain 11.29 recursive_doubling 36.86
+scan rc 2 0 1048576 chain 102.8 recursive_doubling 283
+scan rc 4 1 8 chain 1.163 recursive_doubling 2.151
+scan rc 4 1 256 chain 1.389 recursive_doubling 2.686
+scan rc 4 1 2048 chain 2.507 recursive_doubling 5.118
+scan rc 4 1 8192 chain 5.75 recursive_doubling 10.82
+scan rc 4 1 32768 chain 23.08 recursive_doubling 42.11
+scan rc 4 1 131072 chain 95.13 recursive_doubling 175.3
+scan rc 4 1 1048576 chain 313.9 recursive_doubling 1740
+scan rc 8 1 8 chain 2.276 recursive_doubling 6.81
+scan rc 8 1 256 chain 2.95 recursive_doubling 9.132
+scan rc 8 1 2048 chain 4.736 recursive_doubling 13.79
+scan rc 8 1 8192 chain 7.973 recursive_doubling 20.28
+scan rc 8 1 32768 chain 30.25 recursive_doubling 69.8
+scan rc 8 1 131072 chain 109 recursive_doubling 616.6
+scan rc 8 1 1048576 chain 1246 recursive_doubling 4933
+scan rc 16 1 8 chain 6.113 recursive_doubling 24.94
+scan rc 16 1 256 chain 7.354 recursive_doubling 23.86
+scan rc 16 1 2048 chain 10.59 recursive_doubling 31.82
+scan rc 16 1 8192 chain 13.51 recursive_doubling 55.7
+scan rc 16 1 32768 chain 67.66 recursive_doubling 294
+scan rc 16 1 131072 chain 265.2 recursive_doubling 2049
+scan rc 16 1 1048576 chain 2725 recursive_doubling 1.137e+04
+scatter rc 2 0 8 flat 0.1797 binomial 0.2353
+scatter rc 2 0 256 flat 0.3249 binomial 0.4084
+scatter rc 2 0 2048 flat 0.5294 binomial 0.5931
+scatter rc 2 0 8192 flat 1.084 binomial 1.142
+scatter rc 2 0 32768 binomial 3.4 flat 3.462
+scatter rc 2 0 131072 flat 22.26 binomial 22.34
+scatter rc 2 0 1048576 flat 143.8 binomial 144.5
+scatter rc 4 1 8 flat 8.053 binomial 10.21
+scatter rc 4 1 256 flat 9.28 binomial 11.82
+scatter rc 4 1 2048 flat 14.97 binomial 16.54
+scatter rc 4 1 8192 flat 14.21 binomial 16.5
+scatter rc 4 1 32768 flat 28.53 binomial 32.7
+scatter rc 4 1 131072 flat 81.33 binomial 126.8
+scatter rc 4 1 1048576 flat 477.2 binomial 802.2
+scatter rc 8 1 8 flat 19.65 binomial 34.6
+scatter rc 8 1 256 flat 20.49 binomial 36.55
+scatter rc 8 1 2048 flat 21.51 binomial 42.19
+scatter rc 8 1 8192 flat 27.39 binomial 52.36
+scatter rc 8 1 32768 flat 57.35 binomial 122.7
+scatter rc 8 1 131072 flat 203.5 binomial 392.2
+scatter rc 8 1 1048576 flat 1625 binomial 2893
+scatter rc 16 1 8 flat 39.46 binomial 70.06
+scatter rc 16 1 256 flat 44.01 binomial 79.73
+scatter rc 16 1 2048 flat 58.94 binomial 102.4
+scatter rc 16 1 8192 flat 70.42 binomial 135.8
+scatter rc 16 1 32768 flat 105.8 binomial 275.5
+scatter rc 16 1 131072 flat 313.6 binomial 653.3
+scatter rc 16 1 1048576 flat 2506 binomial 5579
 )";
 
 }  // namespace

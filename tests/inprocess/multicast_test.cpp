@@ -5,8 +5,10 @@
 #include <iostream>
 #include <thread>
 
+#include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/collectives/checks.hpp"
 #include "all_calls.hpp"
@@ -17,10 +19,12 @@ using namespace inprocess;
 using namespace collectives;
 using namespace std::chrono_literals;
 using chorale::epoch;
+using chorale::transport::hybrid;
 using chorale::transport::multicast_group;
 using chorale::transport::multicast_statistics;
 using chorale::transport::rc;
 using chorale::transport::ud;
+using chorale::transport::ud_rdma;
 
 namespace {
 
@@ -83,14 +87,12 @@ void lose_a_signal(Comm& comm, std::barrier<>& meet) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("collectives by multicast compute what a serial program computes", "[multicasting]",
-                   multicasting<rc>, multicasting_1<rc>, multicasting<ud>) {
+                   multicasting<rc>, multicasting_1<rc>, multicasting<ud>, multicasting<ud_rdma>,
+                   multicasting<hybrid<2>>) {
   for (const int size : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17}) {
     if (instrumented && size > 8 && size != 13) continue;
     totals sum;
-    std::barrier meet{size};
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
-      meet.arrive_and_wait();  // a datagram to a rank that does not listen yet is lost, which ud does not
-                               // mend
       all_operations(comm, seed() + static_cast<unsigned>(size));
       sum.add(comm.transport().multicast_statistics());
     });
@@ -215,7 +217,7 @@ TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
 
 // On the deferred engine, with what the environment says of loss, duplication and seed.
 TEMPLATE_TEST_CASE("what is lost on the way is repeated", "[lossymulticast]", multicasting<rc>,
-                   multicasting<ud>) {
+                   multicasting<ud>, multicasting<hybrid<2>>) {
   const char* loss = std::getenv("CHORALE_SOFT_LOSS");
   const bool lossy = loss != nullptr && std::atoi(loss) > 0;
   for (const int size : {2, 5, 13}) {

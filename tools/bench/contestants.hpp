@@ -165,6 +165,10 @@ void enter(const selection& wanted, buffers& memory, contestants& all);
 /// All policies that run on `Transport`.
 template <class Transport>
 std::vector<listing> list();
+/// The same for connections to some peers and datagrams to the rest, whose number is a part of the type: what
+/// P5 compares.
+void enter_hybrid(const selection& wanted, buffers& memory, contestants& all);
+std::vector<listing> list_hybrid();
 
 namespace detail {
 /// Calls `use.template operator()<Algorithm>()` for each algorithm that runs on Transport.
@@ -175,16 +179,21 @@ void for_each_algorithm(type_list<Algorithms...>, Use&& use) {
   };
   (one.template operator()<Algorithms>(), ...);
 }
+
+template <class Transport, class Algorithm>
+void enter_one(const selection& wanted, buffers& memory, contestants& all) {
+  if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
+  for (const auto& use : wanted.fresh ? std::span{fresh_memory} : std::span{&same_memory, 1}) {
+    auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back, use);
+    if (made->usable()) all.push_back(std::move(made));
+  }
+}
 }  // namespace detail
 
 template <class Transport>
 void enter(const selection& wanted, buffers& memory, contestants& all) {
   detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
-    if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
-    for (const auto& use : wanted.fresh ? std::span{fresh_memory} : std::span{&same_memory, 1}) {
-      auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back, use);
-      if (made->usable()) all.push_back(std::move(made));
-    }
+    detail::enter_one<Transport, Algorithm>(wanted, memory, all);
   });
 }
 

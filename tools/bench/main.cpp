@@ -58,9 +58,9 @@ struct options : common_options {
 
 void add_options(CLI::App& app, options& o) {
   add_common_options(app, o);
-  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud, ud_rdma or several")
+  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud, ud_rdma, hybrid or several")
       ->delimiter(',')
-      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma"}))
+      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma", "hybrid"}))
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
   app.add_option("--algorithm", o.wanted.algorithms,
@@ -89,7 +89,7 @@ std::vector<std::size_t> tuning_sizes() {
 std::vector<listing> list_all() {
   auto all = list<chorale::transport::rc>();
   for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>(),
-                    list<chorale::transport::ud_rdma>()})
+                    list<chorale::transport::ud_rdma>(), list_hybrid()})
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }
@@ -121,6 +121,7 @@ int run(options& o) {
   enter<chorale::transport::rc_send_receive>(o.wanted, memory, everyone);
   enter<chorale::transport::ud>(o.wanted, memory, everyone);
   enter<chorale::transport::ud_rdma>(o.wanted, memory, everyone);
+  enter_hybrid(o.wanted, memory, everyone);
   if (everyone.empty()) {
     if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");
     return 2;

@@ -98,7 +98,7 @@ class Bench(unittest.TestCase):
 
     def test_every_algorithm_on_every_transport(self):
         ranks = self.several()
-        told, _ = self.measure(ranks, "--check", "--algorithms", "--transport", "rc,rc_send_receive,ud,ud_rdma",
+        told, _ = self.measure(ranks, "--check", "--algorithms", "--transport", "rc,rc_send_receive,ud,ud_rdma,hybrid",
                                "--min-bytes", "20000",
                                "--max-bytes", "20000")
         self.assertEqual({(row["operation"], row["transport"], row["algorithm"]) for row in told["rows"]}, self.listed())
