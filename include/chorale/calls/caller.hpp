@@ -103,6 +103,13 @@ class caller {
     }
     return block_layout::uneven(std::move(places));
   }
+  /// What algorithms are given of the transport: itself, or the base that it shares with others of its kind.
+  [[nodiscard]] auto& net() noexcept {
+    if constexpr (requires { typename Transport::seen_by_algorithms; })
+      return static_cast<typename Transport::seen_by_algorithms&>(net_);
+    else
+      return net_;
+  }
   static void copy(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
     if (!from.empty() && from.data() != to.data()) std::memmove(to.data(), from.data(), from.size());
   }

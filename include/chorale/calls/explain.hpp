@@ -56,8 +56,8 @@ class explain_calls : public Base {
   std::string say(operation what, std::size_t bytes) {
     std::string text = std::string{name(what)} + " of " + std::to_string(bytes) + " bytes on " +
                        std::to_string(this->size()) + " ranks over " + Base::transport_type::name + ": ";
-    if constexpr (requires { Algorithm::explain(this->net_, bytes); })
-      return text + Algorithm::explain(this->net_, bytes);
+    if constexpr (requires { Algorithm::explain(this->net(), bytes); })
+      return text + Algorithm::explain(this->net(), bytes);
     else
       return text + type_name<Algorithm>() + ": this communicator is composed of it";
   }

@@ -46,26 +46,13 @@ class dual_exposure {
   std::span<const std::byte> memory_;
 };
 
-/// A rank has reliable connections with at most `Limit` peers, chosen by `Choice`, and reaches the others by
-/// reliable datagrams; all operations are there for all peers, and an algorithm sees no difference. Atomic
-/// operations go by datagrams for all, so that they are atomic among themselves.
-/// Cost: as `rc` for the peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and
-/// mailboxes a rank, however many ranks there are.  Source: P5 section 4.3, from the alltoall to every
-/// collective.
-template <int Limit, path_choice Choice = path_choice::busiest>
-class hybrid final : public paths, public mailbox_calls<hybrid<Limit, Choice>, paths::origin> {
-  static_assert(Limit >= 0, "the number of connections of a rank");
-
+/// What all `hybrid` transports have in common, and what algorithms are given of them: so each algorithm is
+/// compiled once, however many limits a program has.
+class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::origin> {
  public:
   static constexpr const char* name = "hybrid";
   static constexpr bool atomics_by_device = false;
-
-  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
-  template <bootstrap::group G>
-  hybrid(G& group, const config& settings)
-      : paths(view_of(group, settings), settings,
-              "hybrid " + std::to_string(Limit) + "/" + std::to_string(static_cast<int>(Choice)), Limit,
-              Choice) {}
+  using seen_by_algorithms = hybrid_paths;
 
   [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
     return {connected::expose(memory), &packets(), memory};
@@ -111,13 +98,17 @@ class hybrid final : public paths, public mailbox_calls<hybrid<Limit, Choice>, p
         operating{this, target, offset, reliable::atomic_operation::compare_swap, expected, wanted}};
   }
 
+ protected:
+  using paths::paths;
+  ~hybrid_paths() = default;
+
  private:
-  friend class mailbox_calls<hybrid, origin>;
-  using operating = reliable::emulated_operation<hybrid>;
+  friend class mailbox_calls<hybrid_paths, origin>;
+  using operating = reliable::emulated_operation<hybrid_paths>;
 
   /// A write goes one way as a whole, which is chosen when it begins.
   struct writing {
-    hybrid* net;
+    hybrid_paths* net;
     one_sided by_connection;
     reliable::streams::write by_datagrams;
     path way = path::changing;
@@ -136,9 +127,9 @@ class hybrid final : public paths, public mailbox_calls<hybrid<Limit, Choice>, p
     }
   };
   struct reading {
-    hybrid* net;
+    hybrid_paths* net;
     one_sided by_connection;
-    reliable::emulated_read<hybrid> by_datagrams;
+    reliable::emulated_read<hybrid_paths> by_datagrams;
     path way = path::changing;
     bool operator()() {
       if (by_datagrams.source.owner == net->rank()) return by_connection();
@@ -156,6 +147,25 @@ class hybrid final : public paths, public mailbox_calls<hybrid<Limit, Choice>, p
                            {this, opcode, target, offset, local.registered().lkey(), from, now},
                            {target, offset, from, opcode == IBV_WR_RDMA_WRITE_WITH_IMM}}};
   }
+};
+
+/// A rank has reliable connections with at most `Limit` peers, chosen by `Choice`, and reaches the others by
+/// reliable datagrams; all operations are there for all peers, and an algorithm sees no difference. Atomic
+/// operations go by datagrams for all, so that they are atomic among themselves.
+/// Cost: as `rc` for the peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and
+/// mailboxes a rank, however many ranks there are.  Source: P5 section 4.3, from the alltoall to every
+/// collective.
+template <int Limit, path_choice Choice = path_choice::busiest>
+class hybrid final : public hybrid_paths {
+  static_assert(Limit >= 0, "the number of connections of a rank");
+
+ public:
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  template <bootstrap::group G>
+  hybrid(G& group, const config& settings)
+      : hybrid_paths(view_of(group, settings), settings,
+                     "hybrid " + std::to_string(Limit) + "/" + std::to_string(static_cast<int>(Choice)),
+                     Limit, Choice) {}
 };
 
 }  // namespace chorale::transport
