@@ -49,6 +49,51 @@ class dual_exposure {
 /// What all `hybrid` transports have in common, and what algorithms are given of them: so each algorithm is
 /// compiled once, however many limits a program has.
 class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::origin> {
+  friend class mailbox_calls<hybrid_paths, origin>;
+  using operating = reliable::emulated_operation<hybrid_paths>;
+
+  /// A write goes one way as a whole, which is chosen when it begins.
+  struct writing {
+    hybrid_paths* net;
+    one_sided by_connection;
+    reliable::streams::write by_datagrams;
+    path way = path::changing;
+    bool operator()() {
+      if (by_datagrams.target.owner == net->rank()) return by_connection();
+      if (way == path::changing) way = net->way_to(by_datagrams.target.owner, by_datagrams.from.size());
+      switch (way) {
+        case path::changing:
+          return false;
+        case path::connection:
+          return by_connection();
+        case path::datagrams:
+          break;
+      }
+      return net->packets().try_put(by_datagrams, by_connection.now);
+    }
+  };
+  struct reading {
+    hybrid_paths* net;
+    one_sided by_connection;
+    reliable::emulated_read<hybrid_paths> by_datagrams;
+    path way = path::changing;
+    bool operator()() {
+      if (by_datagrams.source.owner == net->rank()) return by_connection();
+      if (way == path::changing) way = net->way_to(by_datagrams.source.owner, 0);
+      if (way == path::changing) return false;
+      return way == path::connection ? by_connection() : by_datagrams();
+    }
+  };
+
+  auto write_to(remote_region target, std::size_t offset, const dual_exposure& local,
+                std::span<const std::byte> from, epoch now, ibv_wr_opcode opcode) {
+    this->checked(target, offset, local.registered(), from);
+    return waiting{*this, target.owner, now,
+                   writing{this,
+                           {this, opcode, target, offset, local.registered().lkey(), from, now},
+                           {target, offset, from, opcode == IBV_WR_RDMA_WRITE_WITH_IMM}}};
+  }
+
  public:
   static constexpr const char* name = "hybrid";
   static constexpr bool atomics_by_device = false;
@@ -101,52 +146,6 @@ class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::ori
  protected:
   using paths::paths;
   ~hybrid_paths() = default;
-
- private:
-  friend class mailbox_calls<hybrid_paths, origin>;
-  using operating = reliable::emulated_operation<hybrid_paths>;
-
-  /// A write goes one way as a whole, which is chosen when it begins.
-  struct writing {
-    hybrid_paths* net;
-    one_sided by_connection;
-    reliable::streams::write by_datagrams;
-    path way = path::changing;
-    bool operator()() {
-      if (by_datagrams.target.owner == net->rank()) return by_connection();
-      if (way == path::changing) way = net->way_to(by_datagrams.target.owner, by_datagrams.from.size());
-      switch (way) {
-        case path::changing:
-          return false;
-        case path::connection:
-          return by_connection();
-        case path::datagrams:
-          break;
-      }
-      return net->packets().try_put(by_datagrams, by_connection.now);
-    }
-  };
-  struct reading {
-    hybrid_paths* net;
-    one_sided by_connection;
-    reliable::emulated_read<hybrid_paths> by_datagrams;
-    path way = path::changing;
-    bool operator()() {
-      if (by_datagrams.source.owner == net->rank()) return by_connection();
-      if (way == path::changing) way = net->way_to(by_datagrams.source.owner, 0);
-      if (way == path::changing) return false;
-      return way == path::connection ? by_connection() : by_datagrams();
-    }
-  };
-
-  auto write_to(remote_region target, std::size_t offset, const dual_exposure& local,
-                std::span<const std::byte> from, epoch now, ibv_wr_opcode opcode) {
-    this->checked(target, offset, local.registered(), from);
-    return waiting{*this, target.owner, now,
-                   writing{this,
-                           {this, opcode, target, offset, local.registered().lkey(), from, now},
-                           {target, offset, from, opcode == IBV_WR_RDMA_WRITE_WITH_IMM}}};
-  }
 };
 
 /// A rank has reliable connections with at most `Limit` peers, chosen by `Choice`, and reaches the others by
