@@ -192,9 +192,8 @@ void enter_one(const selection& wanted, buffers& memory, contestants& all) {
 
 template <class Transport>
 void enter(const selection& wanted, buffers& memory, contestants& all) {
-  detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
-    detail::enter_one<Transport, Algorithm>(wanted, memory, all);
-  });
+  detail::for_each_algorithm<Transport>(
+      algorithms{}, [&]<class Algorithm>() { detail::enter_one<Transport, Algorithm>(wanted, memory, all); });
 }
 
 template <class Transport>

@@ -26,6 +26,8 @@ using measured = limits<0, 1, 3, 7, 15>;
 void enter_hybrid(const selection& wanted, buffers& memory, contestants& all) {
   measured::enter(wanted, memory, all);
 }
-std::vector<listing> list_hybrid() { return measured::list(); }
+std::vector<listing> list_hybrid() {
+  return measured::list();
+}
 
 }  // namespace bench
