@@ -147,8 +147,8 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
     CHECK(all.statistics(0).refused == refused);
   };
   constexpr auto first = multicast_group::first_sequence;
-  says(multicast_kind::message_missing, missing_messages{first + 4, 0, 0}, false);   // not sent yet
-  says(multicast_kind::message_missing, missing_messages{first - 40, 0, 0}, true);   // long over: late, no lie
+  says(multicast_kind::message_missing, missing_messages{first + 4, 0, 0}, false);  // not sent yet
+  says(multicast_kind::message_missing, missing_messages{first - 40, 0, 0}, true);  // long over: late, no lie
   says(multicast_kind::message_missing, missing_messages{first, 1, 0}, false);
   says(multicast_kind::message_missing, std::uint32_t{7}, false);  // truncated
   says(multicast_kind::signal_missing, std::uint32_t{7}, false);
