@@ -106,7 +106,7 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
   is_refused(head(raw(multicast_kind::message), 8), bytes_of(next).first(8));
   is_refused(head(raw(multicast_kind::message), sizeof next + 8), bytes_of(next));  // shorter than it says
   is_refused(head(raw(multicast_kind::message), sizeof next - 8), bytes_of(next));  // and longer
-  is_refused(head(raw(multicast_kind::question), sizeof next), bytes_of(next));  // not one for the group
+  is_refused(head(raw(multicast_kind::question), sizeof next), bytes_of(next));     // not one for the group
   is_refused(head(7, sizeof word), bytes_of(word));
   auto far = next;
   far.sequence += multicast_group::window;
