@@ -104,6 +104,9 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   std::atomic_thread_fence(std::memory_order_acquire);
   if (r.generation.load(std::memory_order_relaxed) != generation) return false;
   if (fresh.begin + fresh.length < fresh.begin) return false;
+  // Allocations begin with a page; words of a record that says otherwise would not lie on their own bounds
+  // here.
+  if (fd >= 0 && (fresh.begin - offset) % page_bytes != 0) return false;
   fresh.shared_memory = fd >= 0;
   if (target.self) {
     fresh.mapped = reinterpret_cast<unsigned char*>(fresh.begin);

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "../core/helper_thread.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 
@@ -120,7 +121,7 @@ int process::set_up() noexcept {
     lock_name_ = (membership_.generation << 11) | (membership_.slot + 1);
     peers_[membership_.slot].store(&self_, std::memory_order_release);
     current_registry.store(membership_.shared);
-    service_ = std::thread([this] { serve(); });
+    service_ = detail::start_helper_thread([this] { serve(); });
     return 0;
   } catch (...) {
     return ENOMEM;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -19,16 +18,14 @@ constexpr int death_check_ms = 50;  // where the kernel has no pidfd
 }  // namespace
 
 void process::serve() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
   pthread_setname_np(pthread_self(), "chorale-soft");
   int nap_ms = 1;
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool unwatched = false;
     {
       const std::lock_guard lock(peers_mutex_);
-      unwatched = std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
+      unwatched =
+          std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
     }
     const bool chores = has_chores();
     nap_ms = chores ? std::min(nap_ms * 2, longest_nap_ms) : 1;

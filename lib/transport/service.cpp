@@ -1,7 +1,5 @@
 #include <cerrno>
-#include <csignal>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -9,6 +7,8 @@
 #include <utility>
 
 #include <chorale/transport/service.hpp>
+
+#include "../core/helper_thread.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -25,18 +25,12 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
       work_(std::move(w)),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (stop_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd of the service thread");
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread{[this] { run(); }};
+    thread_ = detail::start_helper_thread([this] { run(); });
   } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::close(stop_);
     throw;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 service::~service() {

@@ -1,7 +1,6 @@
 #include "unmap_monitor.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <mutex>
@@ -10,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../core/helper_thread.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -52,12 +53,7 @@ std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
 }
 
 unmap_monitor::unmap_monitor(int fd) : fd_(fd), stop_fd_(eventfd(0, EFD_CLOEXEC)) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = detail::start_helper_thread([this] { run(); });
 }
 
 unmap_monitor::~unmap_monitor() {

@@ -1,12 +1,20 @@
 // A peer's segment, and what peers write into one's own, under the verbs that read it. The segment's owner is
-// a process of its own, which has to survive as well.
+// a process of its own, which has to survive as well. An initiator believes the target's memory regions:
+// forged ones let it into all of the target's private memory, as ptrace would. So here the target has one
+// private region and nothing beside it.
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "../../lib/soft/objects.hpp"
@@ -21,6 +29,24 @@ void must(bool good) {
   if (!good) std::abort();
 }
 
+/// The one private region of the owner: begin and bytes.
+constexpr std::size_t private_bytes = 65536;
+std::uint64_t private_begin = 0;
+
+bool beside_private(std::span<const iovec> ranges) {
+  return !std::ranges::all_of(ranges, [](const iovec& r) {
+    const std::uint64_t from = reinterpret_cast<std::uint64_t>(r.iov_base) - private_begin;
+    return r.iov_len == 0 || (from < private_bytes && r.iov_len <= private_bytes - from);
+  });
+}
+
+long copy_between(long call, pid_t pid, const iovec* here, unsigned long mine, const iovec* there,
+                  unsigned long theirs, unsigned long flags) {
+  if (!beside_private({there, theirs})) return syscall(call, pid, here, mine, there, theirs, flags);
+  errno = EFAULT;
+  return -1;
+}
+
 /// What the owner of the mutated segment made.
 struct offer {
   std::uint32_t connected;
@@ -33,7 +59,7 @@ struct offer {
 void own_a_segment(wire& line) {
   node n(64, true);
   const memory shared(n, 65536, true);
-  const memory hidden(n, 65536, false);
+  const memory hidden(n, private_bytes, false);
   ibv_qp* qp = make_qp(n, IBV_QPT_RC, nullptr, 16);
   ibv_qp* ud = make_qp(n, IBV_QPT_UD, nullptr, 16);
   start_ud(ud);
@@ -54,6 +80,7 @@ class arena_of_war {
  public:
   arena_of_war() {
     offer_ = owner_.line().receive<offer>();
+    private_begin = offer_.memory[1];
     a_ = make_qp(here_, IBV_QPT_RC, nullptr, 64);
     owner_.line().send(a_->qp_num);
     owner_.line().receive<char>();
@@ -201,6 +228,15 @@ class arena_of_war {
 };
 
 }  // namespace
+
+extern "C" ssize_t process_vm_writev(pid_t pid, const iovec* here, unsigned long mine, const iovec* there,
+                                     unsigned long theirs, unsigned long flags) {
+  return copy_between(SYS_process_vm_writev, pid, here, mine, there, theirs, flags);
+}
+extern "C" ssize_t process_vm_readv(pid_t pid, const iovec* here, unsigned long mine, const iovec* there,
+                                    unsigned long theirs, unsigned long flags) {
+  return copy_between(SYS_process_vm_readv, pid, here, mine, there, theirs, flags);
+}
 
 /// The device stays open over all inputs and is not closed at the end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,0 +1,29 @@
+// Threads that a library starts in somebody else's program.
+#pragma once
+
+#include <csignal>
+#include <pthread.h>
+#include <thread>
+#include <utility>
+
+namespace chorale::detail {
+
+/// Starts `run` in a thread that takes no signal from the program's own threads. Faults of the thread itself
+/// stay deliverable: where they are blocked, the kernel ends the process and the program's handler never
+/// reports them. Throws std::system_error as std::thread does.
+template <class F>
+[[nodiscard]] std::thread start_helper_thread(F&& run) {
+  sigset_t theirs;
+  sigset_t before;
+  sigfillset(&theirs);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&theirs, fault);
+  pthread_sigmask(SIG_SETMASK, &theirs, &before);
+  struct restore {
+    const sigset_t* mask;
+    ~restore() { pthread_sigmask(SIG_SETMASK, mask, nullptr); }
+  } const restored{&before};
+  return std::thread{std::forward<F>(run)};
+}
+
+}  // namespace chorale::detail
