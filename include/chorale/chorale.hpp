@@ -50,6 +50,10 @@
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/bootstrap/subgroup.hpp>
+#include <chorale/calls/compiled/hybrid.hpp>
+#include <chorale/calls/compiled/rc.hpp>
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/calls/split.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/blocks.hpp>

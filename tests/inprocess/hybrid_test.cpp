@@ -4,6 +4,7 @@
 #include <string>
 
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
+#include <chorale/calls/compiled/hybrid.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/window.hpp>
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../../lib/transport/messages.hpp"

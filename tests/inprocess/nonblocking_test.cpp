@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

@@ -44,10 +44,12 @@
 
 namespace inprocess {
 
-/// What a test runs over: all, or the few under the thread sanitizer, which looks for races. Those lie in the
-/// transports; an algorithm is the same text on each rank, and takes that sanitizer minutes to compile.
-template <class All, class Few>
-using all_or_few = std::conditional_t<support::threads_watched, Few, All>;
+/// What a test runs over: all; `Once` under the address sanitizer, which has to see each text once and takes
+/// minutes to compile it; `Few` under the thread sanitizer, which looks for races: those lie in the
+/// transports, an algorithm is the same on each rank.
+template <class All, class Once, class Few>
+using watched_list =
+    std::conditional_t<support::threads_watched, Few, std::conditional_t<support::instrumented, Once, All>>;
 
 template <class Transport>
 using standard = chorale::communicator<Transport>;

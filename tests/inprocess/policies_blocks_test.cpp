@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
@@ -114,14 +115,17 @@ void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
   }
 }
 
-using exchanging =
-    all_or_few<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>,
-                          halving<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>>,
-               std::tuple<degree_1<rc>, degree_7<rc>, standard<ud>>>;
-using collecting = all_or_few<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, standard<ud>, degree_1<ud>>,
-                              std::tuple<degree_1<rc>, standard<ud>>>;
-using repeating = all_or_few<std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>>,
-                             std::tuple<degree_1<rc>, degree_7<rc>>>;
+using exchanging = watched_list<
+    std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>,
+               halving<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>>,
+    std::tuple<by_rank<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, halving<rc>, standard<ud>>,
+    std::tuple<degree_1<rc>, degree_7<rc>, standard<ud>>>;
+using collecting =
+    watched_list<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, standard<ud>, degree_1<ud>>,
+                 std::tuple<by_rank<rc>, degree_1<rc>, standard<ud>>, std::tuple<degree_1<rc>, standard<ud>>>;
+using repeating =
+    watched_list<std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>>,
+                 std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>>, std::tuple<degree_1<rc>, degree_7<rc>>>;
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
@@ -48,19 +49,21 @@ void all_operations(Comm& comm) {
 }
 
 using computing =
-    all_or_few<std::tuple<standard<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, doubling<rc>,
-                          by_rank<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>, degree_15<ud>,
-                          doubling<ud>, by_rank<ud>, halving<rc>, halving<ud>, rings<rc>, rings<ud>,
-                          reproducible<rc>, reproducible<ud>>,
-               std::tuple<standard<rc>, degree_3<rc>, halving<rc>, standard<ud>, degree_7<ud>>>;
-using going_straight =
-    all_or_few<std::tuple<degree_1<rc>, degree_3<rc>, doubling<rc>, halving<rc>, rings<rc>, reproducible<rc>>,
-               std::tuple<degree_3<rc>, halving<rc>>>;
-using in_segments =
-    all_or_few<std::tuple<degree_1<rc>, degree_3<rc>, halving<rc>, rings<rc>, reproducible<rc>>,
-               std::tuple<rings<rc>>>;
-using rooted = all_or_few<
+    watched_list<std::tuple<standard<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>,
+                            doubling<rc>, by_rank<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>,
+                            degree_15<ud>, doubling<ud>, by_rank<ud>, halving<rc>, halving<ud>, rings<rc>,
+                            rings<ud>, reproducible<rc>, reproducible<ud>>,
+                 std::tuple<standard<ud>, degree_1<rc>, degree_3<rc>, degree_7<ud>, degree_15<ud>,
+                            doubling<rc>, by_rank<ud>, halving<rc>, rings<rc>, reproducible<rc>>,
+                 std::tuple<standard<rc>, degree_3<rc>, halving<rc>, standard<ud>, degree_7<ud>>>;
+using straight =
+    std::tuple<degree_1<rc>, degree_3<rc>, doubling<rc>, halving<rc>, rings<rc>, reproducible<rc>>;
+using going_straight = watched_list<straight, straight, std::tuple<degree_3<rc>, halving<rc>>>;
+using segmented = std::tuple<degree_1<rc>, degree_3<rc>, halving<rc>, rings<rc>, reproducible<rc>>;
+using in_segments = watched_list<segmented, segmented, std::tuple<rings<rc>>>;
+using rooted = watched_list<
     std::tuple<degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, degree_1<ud>, degree_3<ud>>,
+    std::tuple<degree_1<rc>, degree_3<rc>, degree_7<ud>, degree_15<ud>>,
     std::tuple<degree_3<rc>, degree_7<ud>>>;
 
 }  // namespace

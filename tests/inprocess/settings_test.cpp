@@ -1,4 +1,5 @@
 // Settings of the mailbox and ways to wait change nothing but the speed.
+#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

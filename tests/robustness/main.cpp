@@ -1,12 +1,10 @@
 // The runner, which is also the program that a member of the fabric becomes by exec().
-#define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
+#include "../support/runner.hpp"
 #include "programs.hpp"
 
 // The tests fork from a process with threads, and the children start theirs.
@@ -20,5 +18,5 @@ int main(int argc, char** argv) {
     return robustness::run_member(std::atoi(argv[2]));
   // A fabric of its own: another run of these tests on this machine must not be seen.
   setenv("CHORALE_SOFT_FABRIC", ("robust-" + std::to_string(getpid())).c_str(), 1);
-  return Catch::Session().run(argc, argv);
+  return support::run_tests(argc, argv);
 }

@@ -1,9 +1,8 @@
-#define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <string>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
+#include "../support/runner.hpp"
 
 // The tests fork from a process with threads, and the children start theirs.
 extern "C" const char* __tsan_default_options();
@@ -14,5 +13,5 @@ extern "C" const char* __tsan_default_options() {
 int main(int argc, char** argv) {
   // A fabric of its own: another run of these tests on this machine must not be seen.
   setenv("CHORALE_SOFT_FABRIC", ("test-" + std::to_string(getpid())).c_str(), 1);
-  return Catch::Session().run(argc, argv);
+  return support::run_tests(argc, argv);
 }

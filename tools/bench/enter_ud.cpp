@@ -1,4 +1,5 @@
 // Every algorithm over transport::ud.
+#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "contestants.hpp"

@@ -1,4 +1,5 @@
 // Every algorithm over transport::ud_rdma.
+#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "contestants.hpp"

@@ -78,9 +78,9 @@ class allgather_calls : public Base {
   auto begin(blocks<std::byte> all) {
     return [this, all = std::move(all)](epoch now) {
       if constexpr (!Algorithm::uneven) {
-        if (!all.layout().is_even()) return allgather::ring::run(this->net(), now, all);
+        if (!all.layout().is_even()) return launch<allgather::ring>(this->net(), now, all);
       }
-      return Algorithm::run(this->net(), now, all);
+      return launch<Algorithm>(this->net(), now, all);
     };
   }
 };

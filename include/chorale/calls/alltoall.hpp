@@ -78,9 +78,9 @@ class alltoall_calls : public Base {
     this->copy(in[this->rank()], out[this->rank()]);
     return [this, in = std::move(in), out = std::move(out)](epoch now) {
       if constexpr (!Algorithm::uneven) {
-        if (!in.layout().is_even()) return alltoall::pairwise::run(this->net(), now, in, out);
+        if (!in.layout().is_even()) return launch<alltoall::pairwise>(this->net(), now, in, out);
       }
-      return Algorithm::run(this->net(), now, in, out);
+      return launch<Algorithm>(this->net(), now, in, out);
     };
   }
 };

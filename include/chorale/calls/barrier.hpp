@@ -17,7 +17,7 @@ class barrier_calls : public Base {
 
  private:
   auto begin() {
-    return [this](epoch now) { return Algorithm::run(this->net(), now); };
+    return [this](epoch now) { return launch<Algorithm>(this->net(), now); };
   }
 };
 

@@ -32,7 +32,7 @@ class broadcast_calls : public Base {
     return {.what = operation::broadcast, .root = root, .bytes = data.size_bytes(), .type = type_tag<T>()};
   }
   auto begin(std::span<std::byte> data, int root) {
-    return [this, data, root](epoch now) { return Algorithm::run(this->net(), now, data, root); };
+    return [this, data, root](epoch now) { return launch<Algorithm>(this->net(), now, data, root); };
   }
 };
 

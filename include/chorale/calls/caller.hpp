@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/calls/launch.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/reduction.hpp>

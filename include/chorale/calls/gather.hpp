@@ -67,8 +67,8 @@ class gather_calls : public Base {
   auto begin_blocks(std::span<const std::byte> mine, blocks<std::byte> all, int root, bool even) {
     if (this->rank() == root) this->copy(mine, all[root]);
     return [this, mine, all = std::move(all), root, served = even || Algorithm::uneven](epoch now) {
-      if (!served) return gather::flat::run(this->net(), now, mine, all, root);
-      return Algorithm::run(this->net(), now, mine, all, root);
+      if (!served) return launch<gather::flat>(this->net(), now, mine, all, root);
+      return launch<Algorithm>(this->net(), now, mine, all, root);
     };
   }
 };
@@ -133,8 +133,8 @@ class scatter_calls : public Base {
   auto begin_blocks(blocks<const std::byte> all, std::span<std::byte> mine, int root, bool even) {
     if (this->rank() == root) this->copy(all[root], mine);
     return [this, all = std::move(all), mine, root, served = even || Algorithm::uneven](epoch now) {
-      if (!served) return scatter::flat::run(this->net(), now, all, mine, root);
-      return Algorithm::run(this->net(), now, all, mine, root);
+      if (!served) return launch<scatter::flat>(this->net(), now, all, mine, root);
+      return launch<Algorithm>(this->net(), now, all, mine, root);
     };
   }
 };

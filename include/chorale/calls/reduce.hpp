@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
+#include <chorale/calls/by_rank.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
@@ -50,8 +51,8 @@ class allreduce_calls : public Base {
   auto begin(std::span<std::byte> data, reduction op) {
     return [this, data, op = std::move(op)](epoch now) {
       if (op.element_bytes() > this->net_.block_bytes())
-        return allreduce::rank_by_rank::run(this->net(), now, data, op);
-      return Algorithm::run(this->net(), now, data, op);
+        return launch<allreduce::rank_by_rank>(this->net(), now, data, op);
+      return launch<Algorithm>(this->net(), now, data, op);
     };
   }
 };
@@ -86,15 +87,10 @@ class reduce_calls : public Base {
   auto begin(std::span<const T> in, std::span<T> out, Op op, int root) {
     return [this, in = std::as_bytes(in), out = std::as_writable_bytes(out),
             op = reduction::of<T>(std::move(op)), root](epoch now) {
-      if (op.element_bytes() > this->net_.block_bytes()) return rank_by_rank(now, in, out, op, root);
-      return Algorithm::run(this->net(), now, in, out, op, root);
+      if (op.element_bytes() > this->net_.block_bytes())
+        return launch<reduce_by_rank>(this->net(), now, in, out, op, root);
+      return launch<Algorithm>(this->net(), now, in, out, op, root);
     };
-  }
-  task<> rank_by_rank(epoch now, std::span<const std::byte> in, std::span<std::byte> out, reduction op,
-                      int root) {
-    std::vector<std::byte> work(in.begin(), in.end());
-    co_await allreduce::rank_by_rank::run(this->net(), now, work, op);
-    if (this->rank() == root) this->copy(work, out);
   }
 };
 

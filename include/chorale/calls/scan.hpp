@@ -49,15 +49,10 @@ class reduce_scatter_calls : public Base {
   auto begin(std::span<const T> in, std::span<T> out, block_layout layout, Op op) {
     return [this, in = blocks<const std::byte>{std::as_bytes(in), std::move(layout)},
             out = std::as_writable_bytes(out), op = reduction::of<T>(std::move(op))](epoch now) {
-      if (op.element_bytes() > this->net_.block_bytes()) return rank_by_rank(now, in, out, op);
-      return Algorithm::run(this->net(), now, in, out, op);
+      if (op.element_bytes() > this->net_.block_bytes())
+        return launch<reduce_scatter_by_rank>(this->net(), now, in, out, op);
+      return launch<Algorithm>(this->net(), now, in, out, op);
     };
-  }
-  task<> rank_by_rank(epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
-    const auto all = in.buffer().first(in.layout().end());
-    std::vector<std::byte> work(all.begin(), all.end());
-    co_await allreduce::rank_by_rank::run(this->net(), now, work, op);
-    this->copy(blocks<const std::byte>{work, in.layout()}[this->rank()], out);
   }
 };
 
@@ -97,7 +92,7 @@ class scan_calls : public Base {
   template <class T, class Op>
   auto begin(std::span<T> data, Op op, bool inclusive) {
     return [this, data = std::as_writable_bytes(data), op = reduction::of<T>(std::move(op)),
-            inclusive](epoch now) { return Algorithm::run(this->net(), now, data, op, inclusive); };
+            inclusive](epoch now) { return launch<Algorithm>(this->net(), now, data, op, inclusive); };
   }
 };
 

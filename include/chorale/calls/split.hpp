@@ -92,8 +92,8 @@ class split_calls : public Base {
     std::uint64_t number = 0;
     this->run(call{.what = operation::split, .bytes = bytes}, [&](epoch now) {
       number = now.number;
-      return Base::allgather_algorithm::run(this->net(), now,
-                                            blocks<std::byte>{all, block_layout::even(this->size(), bytes)});
+      return launch<typename Base::allgather_algorithm>(
+          this->net(), now, blocks<std::byte>{all, block_layout::even(this->size(), bytes)});
     });
     return number;
   }

@@ -1,4 +1,3 @@
-#define CATCH_CONFIG_RUNNER
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,8 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
+#include "../../support/runner.hpp"
 #include "child.hpp"
 
 namespace {
@@ -17,12 +15,9 @@ namespace {
 /// Runs the hidden test case `name` for the process that started this one; its failures go to stderr.
 int child_main(const char* name) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Catch::Session session;
   // Kept until it is known to be worth reading: a success has nothing to say.
   const int report = memfd_create("report", MFD_CLOEXEC);
-  session.configData().outputFilename = "/proc/self/fd/" + std::to_string(report);
-  session.configData().testsOrTags = {name};
-  const int status = session.run();
+  const int status = support::run_test_case(name, ("/proc/self/fd/" + std::to_string(report)).c_str());
   if (status == 0) return 0;
   char text[4096];
   for (off_t at = 0;;) {
@@ -39,5 +34,5 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], conformance::child_option) == 0) return child_main(argv[2]);
   // A fabric of its own: another run on this machine must not be seen.
   setenv("CHORALE_SOFT_FABRIC", ("conformance-" + std::to_string(getpid())).c_str(), 1);
-  return Catch::Session().run(argc, argv);
+  return support::run_tests(argc, argv);
 }

@@ -1,0 +1,11 @@
+// The library has the standard algorithms over `transport::rc`: with this header nobody else compiles them.
+#pragma once
+
+#include <chorale/calls/compiled/standard.hpp>
+#include <chorale/transport/rc.hpp>
+
+namespace chorale::calls {
+
+CHORALE_STANDARD_ALGORITHMS(extern template, transport::rc);
+
+}  // namespace chorale::calls
