@@ -29,6 +29,7 @@
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
+#include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
@@ -45,6 +46,7 @@
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
+#include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/in_process.hpp>

@@ -97,34 +97,62 @@ barrier rc 2 0 0 pairwise_exchange 0.3339 dissemination 0.341 dissemination_k<3>
 barrier rc 4 1 0 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
 barrier rc 8 1 0 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14
 barrier rc 16 1 0 central 39.22 gather_multicast<15> 55.48 gather_multicast<7> 66.48 dissemination_k<3> 66.73 gather_multicast<3> 70.26 dissemination_k<7> 70.63 dissemination 77.03 pairwise_exchange 81.02 gather_multicast<1> 90.26
-broadcast rc 2 0 8 binomial 0.2993 flat 0.3012 chain 0.306 binomial_store_and_forward 0.3222 scatter_allgather 0.586 multicast 1.254
-broadcast rc 2 0 256 flat 0.5415 binomial 0.5485 chain 0.5492 binomial_store_and_forward 0.5684 scatter_allgather 1.512 multicast 1.714
-broadcast rc 2 0 2048 binomial 1.212 flat 1.219 chain 1.222 binomial_store_and_forward 1.238 scatter_allgather 2.121 multicast 2.392
-broadcast rc 2 0 8192 chain 2.678 binomial 2.684 binomial_store_and_forward 2.686 flat 2.705 scatter_allgather 4.428 multicast 5.538
-broadcast rc 2 0 32768 flat 3.267 binomial 3.368 binomial_store_and_forward 3.416 chain 3.744 scatter_allgather 5.638 multicast 15.19
-broadcast rc 2 0 131072 binomial 32.31 chain 32.36 binomial_store_and_forward 32.79 flat 33.44 scatter_allgather 47.27 multicast 73.42
-broadcast rc 2 0 1048576 chain 130.3 binomial_store_and_forward 130.9 flat 131.6 binomial 144 scatter_allgather 257.1 multicast 603.1
-broadcast rc 4 1 8 flat 8.973 binomial 10.51 binomial_store_and_forward 10.69 multicast 13.47 chain 14.08 scatter_allgather 15.77
-broadcast rc 4 1 256 flat 8.617 binomial 10.36 binomial_store_and_forward 10.44 multicast 12.88 chain 14.31 scatter_allgather 22.97
-broadcast rc 4 1 2048 flat 9.832 binomial 11.77 binomial_store_and_forward 12.09 multicast 14.56 chain 15.62 scatter_allgather 24.97
-broadcast rc 4 1 8192 flat 13 binomial 14.42 binomial_store_and_forward 14.71 chain 18.63 multicast 23.27 scatter_allgather 27.79
-broadcast rc 4 1 32768 flat 15.6 binomial 15.91 binomial_store_and_forward 18.17 chain 19.82 scatter_allgather 28.69 multicast 41.86
-broadcast rc 4 1 131072 flat 78.54 binomial 83.23 chain 83.94 binomial_store_and_forward 92.6 scatter_allgather 111.6 multicast 145.1
-broadcast rc 4 1 1048576 chain 380.9 binomial_store_and_forward 444.5 flat 570.5 scatter_allgather 727.5 binomial 806.1 multicast 1418
-broadcast rc 8 1 8 flat 17.35 binomial 27.84 binomial_store_and_forward 28.03 multicast 30.77 chain 51.21 scatter_allgather 59.79
-broadcast rc 8 1 256 flat 17.2 multicast 25.71 binomial_store_and_forward 27.23 binomial 28.06 chain 47.23 scatter_allgather 71.4
-broadcast rc 8 1 2048 flat 21.6 binomial_store_and_forward 30 binomial 30.62 multicast 33.21 chain 54.56 scatter_allgather 95.71
-broadcast rc 8 1 8192 flat 27.5 binomial 34.8 binomial_store_and_forward 34.99 multicast 50.41 chain 57.57 scatter_allgather 100.6
-broadcast rc 8 1 32768 flat 36.51 binomial_store_and_forward 41.93 binomial 42.41 chain 59.17 multicast 91.6 scatter_allgather 100.2
-broadcast rc 8 1 131072 binomial_store_and_forward 85.9 binomial 100.7 chain 103.4 flat 107 scatter_allgather 201.4 multicast 321.3
-broadcast rc 8 1 1048576 binomial_store_and_forward 704.2 chain 732.2 binomial 779.3 flat 909.4 scatter_allgather 1066 multicast 2774
-broadcast rc 16 1 8 flat 52.52 multicast 82.99 binomial 93.67 binomial_store_and_forward 94.98 scatter_allgather 177.6 chain 202.1
-broadcast rc 16 1 256 flat 51.79 multicast 80.64 binomial_store_and_forward 81.5 binomial 82.13 chain 185.3 scatter_allgather 219.9
-broadcast rc 16 1 2048 flat 62.84 multicast 90.63 binomial 98.12 binomial_store_and_forward 105.8 chain 203.4 scatter_allgather 390.8
-broadcast rc 16 1 8192 flat 75.32 binomial_store_and_forward 114.3 binomial 116.1 multicast 136.1 chain 224.2 scatter_allgather 442.3
-broadcast rc 16 1 32768 flat 127.2 binomial 158.7 binomial_store_and_forward 173.9 chain 233.7 multicast 239.9 scatter_allgather 513.9
-broadcast rc 16 1 131072 binomial 228.9 chain 283.3 flat 295.7 binomial_store_and_forward 379.9 scatter_allgather 563.1 multicast 742.5
-broadcast rc 16 1 1048576 binomial_store_and_forward 1902 chain 1952 binomial 2051 scatter_allgather 2789 flat 2908 multicast 5831
+broadcast rc 2 0 8 flat 0.321 binomial 0.364 chain 0.3788 binomial_store_and_forward 0.3919 fetch 0.4527 scatter_allgather 0.7667 multicast 1.694
+broadcast rc 2 0 256 flat 0.3891 binomial 0.4357 chain 0.4402 binomial_store_and_forward 0.4651 fetch 0.4803 multicast 1.223 scatter_allgather 1.307
+broadcast rc 2 0 2048 flat 1.154 binomial_store_and_forward 1.188 chain 1.193 binomial 1.2 fetch 1.24 scatter_allgather 2.017 multicast 2.534
+broadcast rc 2 0 8192 flat 2.681 chain 2.706 binomial_store_and_forward 2.748 binomial 2.758 fetch 2.786 scatter_allgather 4.53 multicast 6.648
+broadcast rc 2 0 32768 binomial_store_and_forward 8.014 flat 8.106 fetch 8.156 chain 8.166 binomial 8.373 scatter_allgather 11.21 multicast 17.18
+broadcast rc 2 0 131072 fetch 20.57 binomial_store_and_forward 32.62 chain 33.29 flat 33.61 binomial 34.32 scatter_allgather 44.17 multicast 69.95
+broadcast rc 2 0 1048576 binomial_store_and_forward 122.4 flat 125.3 binomial 142.5 chain 205.7 fetch 234.4 scatter_allgather 257.2 multicast 602.1
+broadcast rc 4 1 8 flat 8.788 fetch 8.807 binomial 10.38 binomial_store_and_forward 10.79 chain 13.12 multicast 14.76 scatter_allgather 15.01
+broadcast rc 4 1 256 flat 8.571 fetch 8.668 binomial 10.44 binomial_store_and_forward 10.57 multicast 13.58 chain 13.93 scatter_allgather 22.85
+broadcast rc 4 1 2048 flat 9.718 fetch 9.818 binomial 11.15 binomial_store_and_forward 11.76 chain 15.15 multicast 15.2 scatter_allgather 23.64
+broadcast rc 4 1 8192 fetch 12.83 flat 13.06 binomial 14.46 binomial_store_and_forward 15.53 chain 18.5 multicast 23.12 scatter_allgather 27.09
+broadcast rc 4 1 32768 flat 23.3 fetch 23.68 binomial 24.19 chain 25.32 binomial_store_and_forward 28.58 scatter_allgather 30.12 multicast 43.03
+broadcast rc 4 1 131072 chain 50.63 binomial 60.96 flat 63.35 binomial_store_and_forward 64.74 fetch 65.03 scatter_allgather 102.7 multicast 176.2
+broadcast rc 4 1 1048576 binomial_store_and_forward 280.6 fetch 287.6 chain 325.8 binomial 343.5 flat 373.7 scatter_allgather 378.3 multicast 833.2
+broadcast rc 8 1 8 flat 18.52 fetch 18.85 multicast 29.13 binomial 29.13 binomial_store_and_forward 29.32 chain 56.96 scatter_allgather 66.06
+broadcast rc 8 1 256 flat 18.78 fetch 18.87 multicast 29.45 binomial_store_and_forward 30.32 binomial 30.41 chain 55.95 scatter_allgather 84.08
+broadcast rc 8 1 2048 flat 20.27 fetch 20.8 binomial 31.83 multicast 32.4 binomial_store_and_forward 32.55 chain 53.87 scatter_allgather 89.32
+broadcast rc 8 1 8192 flat 25.51 fetch 26.68 binomial 33.61 binomial_store_and_forward 34.14 multicast 49.85 chain 57.56 scatter_allgather 88.86
+broadcast rc 8 1 32768 binomial 57.94 flat 58.93 fetch 60.86 binomial_store_and_forward 62.68 chain 88.7 multicast 117.4 scatter_allgather 130.9
+broadcast rc 8 1 131072 fetch 151.2 binomial_store_and_forward 156.2 binomial 166.3 chain 167.3 flat 178 scatter_allgather 273.8 multicast 399
+broadcast rc 8 1 1048576 fetch 795 chain 916.7 binomial_store_and_forward 995.4 binomial 1233 scatter_allgather 1353 flat 1529 multicast 2972
+broadcast rc 16 1 8 flat 56.69 fetch 60.15 multicast 93.07 binomial_store_and_forward 106.9 binomial 108 chain 246.6 scatter_allgather 286.4
+broadcast rc 16 1 256 flat 66.79 fetch 68.67 multicast 106.8 binomial_store_and_forward 125.3 binomial 125.5 chain 270.6 scatter_allgather 322.8
+broadcast rc 16 1 2048 flat 71.15 fetch 73.34 multicast 102.2 binomial 121.5 binomial_store_and_forward 123.8 chain 190.5 scatter_allgather 515.6
+broadcast rc 16 1 8192 flat 78.74 fetch 81.76 binomial 121.6 binomial_store_and_forward 123 multicast 135.6 chain 191.6 scatter_allgather 500.1
+broadcast rc 16 1 32768 fetch 135.3 flat 137.1 binomial 161.9 binomial_store_and_forward 166.9 chain 211.4 multicast 254.7 scatter_allgather 531.5
+broadcast rc 16 1 131072 binomial 212.6 binomial_store_and_forward 218.6 fetch 224 chain 264.2 flat 278.5 scatter_allgather 596.4 multicast 618
+broadcast rc 16 1 1048576 fetch 1006 binomial_store_and_forward 1587 chain 1607 binomial 1737 flat 2376 scatter_allgather 3001 multicast 5434
+broadcast ud_rdma 2 0 8 flat 0.8655 chain 0.8827 binomial 0.8974 binomial_store_and_forward 0.9071 fetch 0.9145 multicast 1.142 scatter_allgather 1.396
+broadcast ud_rdma 2 0 256 flat 1.043 binomial 1.05 binomial_store_and_forward 1.059 chain 1.082 fetch 1.088 multicast 1.219 scatter_allgather 3.023
+broadcast ud_rdma 2 0 2048 flat 1.564 binomial_store_and_forward 1.584 binomial 1.621 chain 1.625 fetch 1.669 multicast 1.773 scatter_allgather 3.935
+broadcast ud_rdma 2 0 8192 binomial 4.016 flat 4.038 binomial_store_and_forward 4.069 chain 4.072 fetch 4.143 multicast 4.473 scatter_allgather 7.97
+broadcast ud_rdma 2 0 32768 chain 12.56 flat 12.57 binomial 12.61 multicast 12.69 fetch 12.82 binomial_store_and_forward 12.9 scatter_allgather 19.74
+broadcast ud_rdma 2 0 131072 chain 33.41 binomial_store_and_forward 33.42 binomial 34.61 flat 35.07 multicast 38.49 fetch 45.55 scatter_allgather 56.04
+broadcast ud_rdma 2 0 1048576 flat 290.6 chain 293 binomial_store_and_forward 295 binomial 305.5 multicast 315.5 fetch 339.8 scatter_allgather 464.1
+broadcast ud_rdma 4 1 8 fetch 17.61 flat 18.03 binomial_store_and_forward 18.76 binomial 18.87 multicast 19.25 chain 23.14 scatter_allgather 26.65
+broadcast ud_rdma 4 1 256 flat 18.3 fetch 18.31 multicast 18.48 binomial_store_and_forward 19.38 binomial 19.64 chain 23.4 scatter_allgather 39.46
+broadcast ud_rdma 4 1 2048 multicast 18.76 fetch 19.07 flat 19.26 binomial_store_and_forward 19.59 binomial 19.64 chain 23.48 scatter_allgather 39.83
+broadcast ud_rdma 4 1 8192 multicast 26.44 fetch 28.75 flat 29.34 binomial_store_and_forward 31.83 binomial 32.42 chain 43.13 scatter_allgather 46.63
+broadcast ud_rdma 4 1 32768 multicast 48.73 binomial 59.51 binomial_store_and_forward 60.78 fetch 63.62 flat 64.83 chain 82.15 scatter_allgather 111.7
+broadcast ud_rdma 4 1 131072 multicast 166.4 binomial_store_and_forward 193.8 binomial 209.3 fetch 241 flat 243.2 chain 302.5 scatter_allgather 440.3
+broadcast ud_rdma 4 1 1048576 binomial_store_and_forward 974.2 binomial 1067 chain 1174 flat 1193 multicast 1304 fetch 1406 scatter_allgather 1449
+broadcast ud_rdma 8 1 8 fetch 51.75 flat 52.24 multicast 60.33 binomial_store_and_forward 66.35 binomial 70.42 chain 93.33 scatter_allgather 112.3
+broadcast ud_rdma 8 1 256 multicast 47.16 fetch 49.08 flat 49.18 binomial_store_and_forward 63.22 binomial 64.94 chain 97.64 scatter_allgather 160.2
+broadcast ud_rdma 8 1 2048 multicast 46.24 flat 49.56 fetch 50.93 binomial 60.01 binomial_store_and_forward 61.31 chain 96.71 scatter_allgather 196.1
+broadcast ud_rdma 8 1 8192 multicast 61.37 flat 75.4 fetch 77.19 binomial 83.63 binomial_store_and_forward 86.08 chain 126.6 scatter_allgather 196.8
+broadcast ud_rdma 8 1 32768 multicast 112.1 binomial_store_and_forward 149.6 binomial 163.4 fetch 165.4 flat 170.7 chain 192.9 scatter_allgather 337.4
+broadcast ud_rdma 8 1 131072 multicast 358.6 binomial 516.6 binomial_store_and_forward 543.1 chain 616.8 fetch 672.8 flat 679.7 scatter_allgather 978.9
+broadcast ud_rdma 8 1 1048576 binomial_store_and_forward 2158 chain 2342 flat 2628 fetch 2697 binomial 2746 multicast 2942 scatter_allgather 3178
+broadcast ud_rdma 16 1 8 multicast 279.8 fetch 311.7 flat 318.2 binomial_store_and_forward 334.1 binomial 341.5 chain 479.9 scatter_allgather 534.2
+broadcast ud_rdma 16 1 256 fetch 147.5 flat 149.1 binomial_store_and_forward 200.1 binomial 203.6 multicast 265.9 chain 303.3 scatter_allgather 457.2
+broadcast ud_rdma 16 1 2048 flat 158.6 multicast 162.8 fetch 167.7 binomial 220.6 binomial_store_and_forward 221.7 chain 323.5 scatter_allgather 841.2
+broadcast ud_rdma 16 1 8192 multicast 177.9 fetch 192.2 flat 193.5 binomial_store_and_forward 212.9 binomial 227.8 chain 368.1 scatter_allgather 973.7
+broadcast ud_rdma 16 1 32768 multicast 295.3 binomial_store_and_forward 386.6 flat 414.4 binomial 424 fetch 431.8 chain 640.7 scatter_allgather 1075
+broadcast ud_rdma 16 1 131072 multicast 762 binomial_store_and_forward 1307 binomial 1441 fetch 1449 chain 1755 flat 1774 scatter_allgather 3055
+broadcast ud_rdma 16 1 1048576 multicast 5671 fetch 5919 chain 6878 binomial_store_and_forward 7678 binomial 7815 scatter_allgather 8720 flat 2e+04
 gather rc 2 0 8 flat 0.2511 binomial 0.3099
 gather rc 2 0 256 flat 0.2754 binomial 0.3394
 gather rc 2 0 2048 flat 0.432 binomial 0.4865
@@ -237,34 +265,62 @@ scan rc 16 1 8192 chain 13.51 recursive_doubling 55.7
 scan rc 16 1 32768 chain 67.66 recursive_doubling 294
 scan rc 16 1 131072 chain 265.2 recursive_doubling 2049
 scan rc 16 1 1048576 chain 2725 recursive_doubling 1.137e+04
-scatter rc 2 0 8 flat 0.1797 binomial 0.2353
-scatter rc 2 0 256 flat 0.3249 binomial 0.4084
-scatter rc 2 0 2048 flat 0.5294 binomial 0.5931
-scatter rc 2 0 8192 flat 1.084 binomial 1.142
-scatter rc 2 0 32768 binomial 3.4 flat 3.462
-scatter rc 2 0 131072 flat 22.26 binomial 22.34
-scatter rc 2 0 1048576 flat 143.8 binomial 144.5
-scatter rc 4 1 8 flat 8.053 binomial 10.21
-scatter rc 4 1 256 flat 9.28 binomial 11.82
-scatter rc 4 1 2048 flat 14.97 binomial 16.54
-scatter rc 4 1 8192 flat 14.21 binomial 16.5
-scatter rc 4 1 32768 flat 28.53 binomial 32.7
-scatter rc 4 1 131072 flat 81.33 binomial 126.8
-scatter rc 4 1 1048576 flat 477.2 binomial 802.2
-scatter rc 8 1 8 flat 19.65 binomial 34.6
-scatter rc 8 1 256 flat 20.49 binomial 36.55
-scatter rc 8 1 2048 flat 21.51 binomial 42.19
-scatter rc 8 1 8192 flat 27.39 binomial 52.36
-scatter rc 8 1 32768 flat 57.35 binomial 122.7
-scatter rc 8 1 131072 flat 203.5 binomial 392.2
-scatter rc 8 1 1048576 flat 1625 binomial 2893
-scatter rc 16 1 8 flat 39.46 binomial 70.06
-scatter rc 16 1 256 flat 44.01 binomial 79.73
-scatter rc 16 1 2048 flat 58.94 binomial 102.4
-scatter rc 16 1 8192 flat 70.42 binomial 135.8
-scatter rc 16 1 32768 flat 105.8 binomial 275.5
-scatter rc 16 1 131072 flat 313.6 binomial 653.3
-scatter rc 16 1 1048576 flat 2506 binomial 5579
+scatter rc 2 0 8 flat 0.3463 fetch 0.3988 binomial 0.4465
+scatter rc 2 0 256 flat 0.5007 fetch 0.5051 binomial 0.5718
+scatter rc 2 0 2048 flat 1.245 fetch 1.273 binomial 1.321
+scatter rc 2 0 8192 flat 3.152 fetch 3.198 binomial 3.277
+scatter rc 2 0 32768 flat 9.924 fetch 9.944 binomial 10.24
+scatter rc 2 0 131072 fetch 21.85 flat 23.62 binomial 25.94
+scatter rc 2 0 1048576 flat 173.3 fetch 227.8 binomial 242
+scatter rc 4 1 8 flat 8.057 fetch 8.101 binomial 9.133
+scatter rc 4 1 256 flat 8.578 fetch 8.716 binomial 9.651
+scatter rc 4 1 2048 fetch 9.872 flat 10.02 binomial 11.53
+scatter rc 4 1 8192 fetch 12.51 flat 12.7 binomial 14.61
+scatter rc 4 1 32768 fetch 27.26 flat 27.79 binomial 32.26
+scatter rc 4 1 131072 fetch 71.27 flat 77.01 binomial 121.4
+scatter rc 4 1 1048576 fetch 566.3 flat 661.1 binomial 1291
+scatter rc 8 1 8 fetch 17.79 flat 18.16 binomial 29.53
+scatter rc 8 1 256 fetch 18.45 flat 18.61 binomial 30.95
+scatter rc 8 1 2048 fetch 21.06 flat 21.28 binomial 35.08
+scatter rc 8 1 8192 flat 27.88 fetch 28.61 binomial 46.15
+scatter rc 8 1 32768 fetch 57.37 flat 57.73 binomial 113.4
+scatter rc 8 1 131072 fetch 133.2 flat 213.6 binomial 290.5
+scatter rc 8 1 1048576 fetch 926.6 flat 1727 binomial 2921
+scatter rc 16 1 8 flat 52.37 fetch 52.88 binomial 89.29
+scatter rc 16 1 256 fetch 46.82 flat 49.34 binomial 78.35
+scatter rc 16 1 2048 fetch 55.52 flat 56.76 binomial 91.2
+scatter rc 16 1 8192 fetch 70.46 flat 70.73 binomial 124.5
+scatter rc 16 1 32768 flat 128.5 fetch 129.5 binomial 309.3
+scatter rc 16 1 131072 fetch 269.6 flat 361.9 binomial 828.9
+scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
+scatter ud_rdma 2 0 8 flat 0.5469 binomial 0.5689 fetch 0.5743
+scatter ud_rdma 2 0 256 flat 0.5675 fetch 0.5952 binomial 0.6029
+scatter ud_rdma 2 0 2048 flat 0.9181 fetch 0.923 binomial 0.9764
+scatter ud_rdma 2 0 8192 flat 2.746 binomial 2.793 fetch 2.812
+scatter ud_rdma 2 0 32768 flat 9.136 binomial 9.299 fetch 9.332
+scatter ud_rdma 2 0 131072 flat 32.66 binomial 37.19 fetch 41.44
+scatter ud_rdma 2 0 1048576 binomial 276.8 flat 291.5 fetch 317.5
+scatter ud_rdma 4 1 8 binomial 21.64 flat 21.87 fetch 22.37
+scatter ud_rdma 4 1 256 binomial 22.84 fetch 23.22 flat 23.37
+scatter ud_rdma 4 1 2048 fetch 24.7 flat 25.02 binomial 26.56
+scatter ud_rdma 4 1 8192 flat 34.69 fetch 35.13 binomial 35.6
+scatter ud_rdma 4 1 32768 fetch 70.07 flat 71.46 binomial 74.72
+scatter ud_rdma 4 1 131072 flat 194.8 binomial 236.6 fetch 268.2
+scatter ud_rdma 4 1 1048576 flat 1311 fetch 1753 binomial 2048
+scatter ud_rdma 8 1 8 fetch 51 flat 51.19 binomial 76.25
+scatter ud_rdma 8 1 256 flat 35.74 fetch 36.62 binomial 51.26
+scatter ud_rdma 8 1 2048 flat 41.69 fetch 42.68 binomial 63.15
+scatter ud_rdma 8 1 8192 flat 54.32 fetch 54.5 binomial 81.41
+scatter ud_rdma 8 1 32768 fetch 131 flat 132.4 binomial 224.9
+scatter ud_rdma 8 1 131072 flat 449.5 fetch 582.6 binomial 729.2
+scatter ud_rdma 8 1 1048576 flat 2874 fetch 3241 binomial 5659
+scatter ud_rdma 16 1 8 flat 348.4 fetch 352.9 binomial 396.7
+scatter ud_rdma 16 1 256 flat 154.7 fetch 156.9 binomial 206.9
+scatter ud_rdma 16 1 2048 flat 143.5 fetch 146.1 binomial 200.5
+scatter ud_rdma 16 1 8192 flat 190.1 fetch 195.9 binomial 337.2
+scatter ud_rdma 16 1 32768 flat 290.9 fetch 300.6 binomial 988.9
+scatter ud_rdma 16 1 131072 fetch 1066 flat 1288 binomial 3037
+scatter ud_rdma 16 1 1048576 fetch 7043 flat 1.616e+04 binomial 5.292e+04
 )";
 
 }  // namespace

@@ -18,10 +18,9 @@ std::uintptr_t page_bytes() noexcept {
 }
 
 int access_of(registration_cache::rights wanted) noexcept {
-  return wanted == registration_cache::rights::local_read
-             ? 0
-             : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                   IBV_ACCESS_REMOTE_ATOMIC;
+  return wanted == registration_cache::rights::read ? IBV_ACCESS_REMOTE_READ
+                                                    : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                                          IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 }
 
 /// What programs have given back to devices, for all caches of the process.
@@ -121,7 +120,7 @@ registration_cache::handle registration_cache::find(std::span<const std::byte> m
   const auto last = first + memory.size();
   entry* found = known(wanted, first, last);
   // What peers may read and write is a source as well.
-  if (found == nullptr && wanted == rights::local_read) found = known(rights::remote, first, last);
+  if (found == nullptr && wanted == rights::read) found = known(rights::remote, first, last);
   if (found != nullptr) {
     ++counts_.hits;
     return use(*found);

@@ -25,6 +25,7 @@
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
+#include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
@@ -37,6 +38,7 @@
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
+#include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/communicator.hpp>
 
@@ -89,6 +91,10 @@ template <class Transport>
 using reproducible =
     chorale::communicator<Transport, chorale::allreduce::reproducible, chorale::reduce::reproducible,
                           chorale::broadcast::binomial_store_and_forward>;
+
+/// What takes memory semantics.
+template <class Transport>
+using reading = chorale::communicator<Transport, chorale::broadcast::fetch, chorale::scatter::fetch>;
 
 /// One datagram to all, by the gather tree of P1 and a narrow one.
 template <class Transport>

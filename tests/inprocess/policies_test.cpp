@@ -59,7 +59,8 @@ using computing =
 using straight =
     std::tuple<degree_1<rc>, degree_3<rc>, doubling<rc>, halving<rc>, rings<rc>, reproducible<rc>>;
 using going_straight = watched_list<straight, straight, std::tuple<degree_3<rc>, halving<rc>>>;
-using segmented = std::tuple<degree_1<rc>, degree_3<rc>, halving<rc>, rings<rc>, reproducible<rc>>;
+using segmented =
+    std::tuple<degree_1<rc>, degree_3<rc>, halving<rc>, rings<rc>, reproducible<rc>, reading<rc>>;
 using in_segments = watched_list<segmented, segmented, std::tuple<rings<rc>>>;
 using rooted = watched_list<
     std::tuple<degree_1<rc>, degree_3<rc>, degree_7<rc>, degree_15<rc>, degree_1<ud>, degree_3<ud>>,

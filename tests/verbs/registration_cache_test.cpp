@@ -110,9 +110,9 @@ TEST_CASE("memory is registered once, in whole pages, and found again", "[regist
   const auto inside = s.cache->find(memory.subspan(page, 1), rights::remote);
   CHECK(inside.lkey() == first.lkey());
   // A source needs no more rights than others have given; the reverse does not hold.
-  CHECK(s.cache->find(memory.first(10), rights::local_read).lkey() == first.lkey());
+  CHECK(s.cache->find(memory.first(10), rights::read).lkey() == first.lkey());
   CHECK(made() == 1);
-  const auto other = s.cache->find(memory.last(page), rights::local_read);
+  const auto other = s.cache->find(memory.last(page), rights::read);
   CHECK(made() == 2);
   CHECK(s.cache->find(memory.last(page), rights::remote).lkey() != other.lkey());
   CHECK(made() == 3);
@@ -312,7 +312,7 @@ TEST_CASE("an allocator that is watched does not wait for its watcher", "[regist
     auto& block = blocks[chance() % blocks.size()];
     if (chance() % 2 == 0) std::vector<std::byte>(4096 + chance() % 1'000'000).swap(block);
     if (block.empty()) continue;
-    const auto h = s.cache->find(block, chance() % 2 == 0 ? rights::remote : rights::local_read);
+    const auto h = s.cache->find(block, chance() % 2 == 0 ? rights::remote : rights::read);
     stale += covers(h.lkey(), block) ? 0 : 1;
   }
   CHECK(stale == 0);
@@ -339,7 +339,7 @@ TEST_CASE("random use of the cache against a model of what is mapped", "[registr
       map(count, part.data());
       std::fill_n(mapped.begin() + static_cast<std::ptrdiff_t>(first), count, now);
     } else {
-      const auto h = s.cache->find(part, chance() % 2 == 0 ? rights::remote : rights::local_read);
+      const auto h = s.cache->find(part, chance() % 2 == 0 ? rights::remote : rights::read);
       const auto since = registered.try_emplace(h.lkey(), now).first->second;
       wrong += covers(h.lkey(), part) ? 0 : 1;
       for (std::size_t p = first; p < first + count; ++p) wrong += mapped[p] > since ? 1 : 0;

@@ -24,6 +24,7 @@ using algorithms = type_list<                                    //
     chorale::broadcast::binomial,                                //
     chorale::broadcast::flat,                                    //
     chorale::broadcast::binomial_store_and_forward,              //
+    chorale::broadcast::fetch,                                   //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
     chorale::broadcast::multicast,                               //
@@ -58,6 +59,7 @@ using algorithms = type_list<                                    //
     chorale::gather::binomial,                                   //
     chorale::scatter::standard,                                  //
     chorale::scatter::flat,                                      //
+    chorale::scatter::fetch,                                     //
     chorale::scatter::binomial,                                  //
     chorale::reduce_scatter::direct,                             //
     chorale::reduce_scatter::recursive_halving,                  //

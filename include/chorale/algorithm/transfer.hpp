@@ -87,6 +87,19 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
   }
 }
 
+/// Reads what rank `from` offers by sending a region of in.size() bytes, and tells it when that is over.
+template <one_sided_transport Net>
+task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
+  const auto local = net.expose(in);
+  remote_region there;
+  {
+    auto offer = co_await net.receive(from, now);
+    there = read_region(offer.bytes());
+  }
+  co_await net.get(there, 0, local, in, now);
+  co_await net.send(from, now, {});
+}
+
 /// What `exchange` does, through the mailbox whatever the size.
 template <mailbox_transport Net>
 task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {

@@ -69,7 +69,8 @@ struct remote_region {
 ///
 /// * `zero_copy_bytes()`: from this size on a message is worth it.
 /// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives;
-///   its `region()` is what they need to know. `lend(memory)`: memory that is only a source here.
+///   its `region()` is what they need to know. `offer(memory)`: the same of memory that they may only read.
+///   `lend(memory)`: memory that is only a source here.
 /// * `put(region, offset, lent, from, now)`: begins to write; `from` must not change before `flush`. What is
 ///   put to a rank is there before any later message, signal or notice to it.
 /// * `flush(peer, now)`: all that was put to that rank has been placed, and its sources may be used again.
@@ -84,6 +85,7 @@ concept one_sided_transport = mailbox_transport<T> &&
              std::span<std::byte> memory, std::span<const std::byte> source) {
   { net.zero_copy_bytes() } -> std::same_as<std::size_t>;
   { net.expose(memory).region() } -> std::same_as<remote_region>;
+  { net.offer(source).region() } -> std::same_as<remote_region>;
   { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
   { net.put_notified(region, offset, net.lend(source), source, now) } -> awaitable;
   { net.notified(peer, now) } -> awaitable;

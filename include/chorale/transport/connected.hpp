@@ -56,10 +56,12 @@ class connected : public endpoint {
   [[nodiscard]] exposure expose(std::span<std::byte> memory) {
     return {cache_.find(memory, registration_cache::rights::remote), memory, rank()};
   }
-  /// Registers memory that is a source of transfers; it may be read-only.
-  [[nodiscard]] exposure lend(std::span<const std::byte> memory) {
-    return {cache_.find(memory, registration_cache::rights::local_read), memory, rank()};
+  /// Registers memory that peers may read; it may be read-only.
+  [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
+    return {cache_.find(memory, registration_cache::rights::read), memory, rank()};
   }
+  /// Registers memory that is a source of transfers; it may be read-only.
+  [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
   /// To be told before memory that may have been exposed is given back to the device.
   void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
 

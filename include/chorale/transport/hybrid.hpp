@@ -20,22 +20,25 @@ namespace chorale::transport {
 /// under the same key.
 class dual_exposure {
  public:
-  dual_exposure(exposure registered, reliable::streams* table, std::span<const std::byte> memory)
-      : registered_(std::move(registered)), table_(table), memory_(memory) {
-    if (table_ != nullptr) table_->expose_as(registered_.region().key, memory_);
+  dual_exposure(exposure registered, reliable::streams* table, std::span<const std::byte> memory,
+                bool writable = true)
+      : registered_(std::move(registered)), table_(table), memory_(memory), writable_(writable) {
+    if (table_ != nullptr) table_->expose_as(registered_.region().key, memory_, writable_);
   }
   dual_exposure(dual_exposure&& other) noexcept
       : registered_(std::move(other.registered_)),
         table_(std::exchange(other.table_, nullptr)),
-        memory_(other.memory_) {}
+        memory_(other.memory_),
+        writable_(other.writable_) {}
   dual_exposure& operator=(dual_exposure&& other) noexcept {
     std::swap(registered_, other.registered_);
     std::swap(table_, other.table_);
     std::swap(memory_, other.memory_);
+    std::swap(writable_, other.writable_);
     return *this;
   }
   ~dual_exposure() {
-    if (table_ != nullptr) table_->conceal(registered_.region().key, memory_);
+    if (table_ != nullptr) table_->conceal(registered_.region().key, memory_, writable_);
   }
   [[nodiscard]] remote_region region() const noexcept { return registered_.region(); }
   [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
@@ -44,6 +47,7 @@ class dual_exposure {
   exposure registered_;
   reliable::streams* table_;
   std::span<const std::byte> memory_;
+  bool writable_;
 };
 
 /// What all `hybrid` transports have in common, and what algorithms are given of them: so each algorithm is
@@ -101,6 +105,9 @@ class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::ori
 
   [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
     return {connected::expose(memory), &packets(), memory};
+  }
+  [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory) {
+    return {connected::offer(memory), &packets(), memory, false};
   }
   [[nodiscard]] dual_exposure lend(std::span<const std::byte> memory) {
     return {connected::lend(memory), nullptr, memory};

@@ -47,7 +47,9 @@ struct registration_statistics {
 /// for the need of it.
 class registration_cache {
  public:
-  enum class rights { local_read, remote };
+  /// `read`: a source, of transfers from here and for peers' reads; it may be read-only memory. `remote`:
+  /// peers read and write.
+  enum class rights { read, remote };
   struct entry;
   /// Keeps an entry in use. Empty for zero bytes.
   class handle {
@@ -107,8 +109,8 @@ class registration_cache {
   registration_statistics counts_;
 };
 
-/// Memory that peers may write to and read from (`rc::expose`) or that is a source of transfers
-/// (`rc::lend`), until this ends. Move-only.
+/// Memory that peers may write to and read from (`rc::expose`), only read (`rc::offer`), or that is a source
+/// of transfers (`rc::lend`), until this ends. Move-only.
 class exposure {
  public:
   exposure(registration_cache::handle registration, std::span<const std::byte> memory, int owner) noexcept

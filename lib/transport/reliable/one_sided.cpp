@@ -9,19 +9,19 @@
 
 namespace chorale::transport::reliable {
 
-std::uint32_t streams::expose(std::span<const std::byte> memory) {
+std::uint32_t streams::expose(std::span<const std::byte> memory, bool writable) {
   const std::lock_guard hold{owner_->lock()};
-  return exposures_.add(memory, true);
+  return exposures_.add(memory, writable);
 }
 
-void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory) {
+void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory, bool writable) {
   const std::lock_guard hold{owner_->lock()};
-  exposures_.add_as(key, memory, true);
+  exposures_.add_as(key, memory, writable);
 }
 
-void streams::conceal(std::uint32_t key, std::span<const std::byte> memory) noexcept {
+void streams::conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept {
   const std::lock_guard hold{owner_->lock()};
-  exposures_.remove(key, memory, true);
+  exposures_.remove(key, memory, writable);
 }
 
 bool streams::try_put(write& w, epoch now) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 
 namespace chorale::broadcast {
@@ -22,9 +24,13 @@ struct scatter_allgather {
   static task<> run(Net& net, epoch now, std::span<std::byte> data, int root) {
     const auto layout = even_shares(net.size(), data.size(), 64);
     const blocks<std::byte> shares{data, layout};
-    co_await scatter::flat::run(net, now, blocks<const std::byte>{data, layout}, shares[net.rank()], root);
+    co_await scattering<Net>::run(net, now, blocks<const std::byte>{data, layout}, shares[net.rank()], root);
     co_await allgather::ring::run(net, now, shares);
   }
+
+ private:
+  template <class Net>
+  using scattering = std::conditional_t<one_sided_transport<Net>, scatter::fetch, scatter::flat>;
 };
 
 }  // namespace chorale::broadcast

@@ -19,22 +19,25 @@ namespace chorale::transport::reliable {
 /// registered: data is copied on both sides (P5 section 4.2).
 class exposed_memory {
  public:
-  exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner) noexcept
-      : table_(table), key_(key), memory_(memory), owner_(owner) {}
+  exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner,
+                 bool writable) noexcept
+      : table_(table), key_(key), memory_(memory), owner_(owner), writable_(writable) {}
   exposed_memory(exposed_memory&& other) noexcept
       : table_(other.table_),
         key_(std::exchange(other.key_, 0)),
         memory_(other.memory_),
-        owner_(other.owner_) {}
+        owner_(other.owner_),
+        writable_(other.writable_) {}
   exposed_memory& operator=(exposed_memory&& other) noexcept {
     std::swap(table_, other.table_);
     std::swap(key_, other.key_);
     std::swap(memory_, other.memory_);
     std::swap(owner_, other.owner_);
+    std::swap(writable_, other.writable_);
     return *this;
   }
   ~exposed_memory() {
-    if (key_ != 0) table_->conceal(key_, memory_);
+    if (key_ != 0) table_->conceal(key_, memory_, writable_);
   }
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), key_, owner_};
@@ -45,6 +48,7 @@ class exposed_memory {
   std::uint32_t key_;
   std::span<const std::byte> memory_;
   int owner_;
+  bool writable_;
 };
 
 /// An operation of `Net` that is answered; whoever gives it up takes the place of its answer along.
@@ -124,12 +128,12 @@ class emulated_calls {
   /// Atomic operations are the target's processor's, so that a rank's own need no connection with itself.
   static constexpr bool atomics_by_device = false;
 
-  [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) {
-    return {&net().packets(), net().packets().expose(memory), memory, net().rank()};
-  }
+  [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) { return exposed(memory, true); }
+  /// Memory that peers may only read.
+  [[nodiscard]] exposed_memory offer(std::span<const std::byte> memory) { return exposed(memory, false); }
   /// Memory that is only a source here is not exposed to anybody.
   [[nodiscard]] exposed_memory lend(std::span<const std::byte> memory) noexcept {
-    return {&net().packets(), 0, memory, net().rank()};
+    return {&net().packets(), 0, memory, net().rank(), false};
   }
   void forget(std::span<const std::byte>) noexcept {}
   /// To be called while a write of `from` (-1: of any rank) is awaited in memory.
@@ -186,6 +190,9 @@ class emulated_calls {
     }
   };
 
+  exposed_memory exposed(std::span<const std::byte> memory, bool writable) {
+    return {&net().packets(), net().packets().expose(memory, writable), memory, net().rank(), writable};
+  }
   [[nodiscard]] Net& net() noexcept { return static_cast<Net&>(*this); }
   void require_within(const remote_region& region, std::size_t offset, std::size_t bytes) {
     if (region.owner < 0 || region.owner >= net().size() || offset > region.bytes ||

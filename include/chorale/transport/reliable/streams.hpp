@@ -65,10 +65,10 @@ class streams {
   void release(int from) noexcept;
 
   // Memory. The regions were checked by the caller; another rank owns them.
-  std::uint32_t expose(std::span<const std::byte> memory);
+  std::uint32_t expose(std::span<const std::byte> memory, bool writable);
   /// The same under the key of a registration.
-  void expose_as(std::uint32_t key, std::span<const std::byte> memory);
-  void conceal(std::uint32_t key, std::span<const std::byte> memory) noexcept;
+  void expose_as(std::uint32_t key, std::span<const std::byte> memory, bool writable);
+  void conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept;
   /// A write under way; `sent` counts the bytes that have been handed over.
   struct write {
     remote_region target;

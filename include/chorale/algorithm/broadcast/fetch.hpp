@@ -1,0 +1,42 @@
+// Broadcast by reads: everyone fetches the message from the root's memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/transfer.hpp>
+
+namespace chorale::broadcast {
+
+/// The root tells everyone where the message is, and each reads it: the bytes move by the devices, or the
+/// cores, of all receivers at once, and no receiver waits for another. Short messages go as in `flat`. Cost:
+/// n - 1 short messages from and to the root, of whose memory the message is read n - 1 times: for long
+/// messages on few ranks, or where several share a core. Source: the rendezvous of P4 section 3.2, with the
+/// receiver as the one who moves the bytes.
+struct fetch {
+  static constexpr auto implements = operation::broadcast;
+  template <class T>
+  static constexpr bool runs_on = one_sided_transport<T>;
+
+  template <one_sided_transport Net>
+  static task<> run(Net& net, epoch now, std::span<std::byte> data, int root) {
+    if (!transfer::is_zero_copy_one_way(net, data.size())) {
+      co_await flat::run(net, now, data, root);
+      co_return;
+    }
+    if (net.rank() != root) {
+      co_await transfer::fetch(net, root, now, data);
+      co_return;
+    }
+    const auto offered = net.offer(data);
+    const remote_region here = offered.region();
+    for (int step = 1; step < net.size(); ++step)
+      co_await net.send((root + step) % net.size(), now, transfer::bytes_of(here));
+    // The message may change when the call is over: everyone has read it by then.
+    for (int step = 1; step < net.size(); ++step)
+      auto done = co_await net.receive((root + step) % net.size(), now);
+  }
+};
+
+}  // namespace chorale::broadcast

@@ -1,0 +1,53 @@
+// Scatter by reads: everyone fetches its block from the root's memory.
+#pragma once
+
+#include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+
+namespace chorale::scatter {
+
+/// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
+/// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
+/// Even and uneven blocks; short ones go as in `flat`. Cost: n - 1 messages from and to the root; each byte
+/// travels once. Best for long messages where a device or a core reads as fast as it writes. Source:
+/// rendezvous by read, as P4 section 3.2 weighs it against the write.
+struct fetch {
+  static constexpr auto implements = operation::scatter;
+  static constexpr bool uneven = true;
+  template <class T>
+  static constexpr bool runs_on = one_sided_transport<T>;
+
+  template <one_sided_transport Net>
+  static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    if (net.rank() != root) {
+      if (transfer::is_zero_copy_one_way(net, mine.size()))
+        co_await transfer::fetch(net, root, now, mine);
+      else
+        co_await transfer::receive(net, root, now, mine);
+      co_return;
+    }
+    if (!transfer::is_zero_copy_one_way(net, all.layout().largest())) {
+      co_await flat::run(net, now, all, mine, root);
+      co_return;
+    }
+    const auto offered = net.offer(all.buffer().first(all.layout().end()));
+    const remote_region here = offered.region();
+    const auto rank_at = [&](int step) { return (root + step) % net.size(); };
+    for (int step = 1; step < net.size(); ++step) {
+      const int to = rank_at(step);
+      if (!transfer::is_zero_copy_one_way(net, all[to].size())) {
+        co_await transfer::send(net, to, now, all[to]);
+        continue;
+      }
+      const remote_region block = transfer::part_of(here, all[to]);
+      co_await net.send(to, now, transfer::bytes_of(block));
+    }
+    // The blocks may change when the call is over: everyone has read its own by then.
+    for (int step = 1; step < net.size(); ++step)
+      if (transfer::is_zero_copy_one_way(net, all[rank_at(step)].size()))
+        auto done = co_await net.receive(rank_at(step), now);
+  }
+};
+
+}  // namespace chorale::scatter
