@@ -152,7 +152,7 @@ TEST_CASE("who leaves after the last call leaves nobody behind who waits for an 
 }
 
 TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[datagrams]") {
-  const auto attempts = std::initializer_list<const char*>{"bounds", "key", "concealed"};
+  const auto attempts = std::initializer_list<const char*>{"bounds", "key", "concealed", "rights"};
   for (const std::string attempt : attempts) {
     std::atomic<int> refused{0};
     std::vector<std::byte> victim(20'000, std::byte{7});
@@ -170,7 +170,8 @@ TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[d
       auto& net = comm.transport();
       chorale::remote_region region;
       {
-        const auto exposed = net.expose(std::span{victim}.subspan(4000, 8000));
+        const auto part = std::span{victim}.subspan(4000, 8000);
+        const auto exposed = attempt == "rights" ? net.offer(part) : net.expose(part);
         if (comm.rank() == 1) region = exposed.region();
         comm.broadcast(std::as_writable_bytes(std::span{&region, 1}), 1);
         if (attempt != "concealed") stay(comm);

@@ -1,6 +1,8 @@
 // The operations with a block for each rank: every algorithm on every transport, with the messages through
 // the mailbox and straight between the users' buffers, against what each rank is known to have given.
 #include <array>
+#include <string>
+#include <sys/mman.h>
 #include <vector>
 
 #include <chorale/calls/compiled/ud.hpp>
@@ -144,4 +146,29 @@ TEMPLATE_LIST_TEST_CASE("gather and scatter serve every root", "[blocks]", colle
 TEMPLATE_LIST_TEST_CASE("buffers may stay the same from call to call, or change on some ranks", "[blocks]",
                         repeating) {
   with_both_paths<TestType>(&same_buffers<TestType>, {1, 2, 3, 5, 8, 13});
+}
+
+TEMPLATE_TEST_CASE("what is only sent may lie in memory that nobody may write", "[blocks]", reading<rc>,
+                   by_rank<rc>) {
+  constexpr std::size_t count = 50'000;
+  auto c = settings();
+  c.zero_copy_bytes = 1000;
+  run_ranks<TestType>(3, c, [](auto& comm) {
+    const std::size_t bytes = 3 * count * sizeof(std::uint32_t);
+    void* const place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) throw wrong("mmap");
+    const std::span<std::uint32_t> all{static_cast<std::uint32_t*>(place), 3 * count};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = operand<std::uint32_t>(seed(), comm.rank(), i);
+    mprotect(place, bytes, PROT_READ);
+    std::vector<std::uint32_t> mine(count);
+    for (int root = 0; root < 3; ++root) {
+      comm.scatter(std::span<const std::uint32_t>{all}, std::span{mine}, root);
+      for (std::size_t i = 0; i < count; ++i)
+        if (mine[i] !=
+            operand<std::uint32_t>(seed(), root, static_cast<std::size_t>(comm.rank()) * count + i))
+          throw wrong("scatter from rank " + std::to_string(root) + ": element " + std::to_string(i));
+    }
+    comm.barrier();
+    munmap(place, bytes);
+  });
 }

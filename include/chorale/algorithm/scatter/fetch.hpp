@@ -10,8 +10,8 @@ namespace chorale::scatter {
 /// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
 /// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
 /// Even and uneven blocks; short ones go as in `flat`. Cost: n - 1 messages from and to the root; each byte
-/// travels once. Best for long messages where a device or a core reads as fast as it writes. Source:
-/// rendezvous by read, as P4 section 3.2 weighs it against the write.
+/// travels once. Best for long messages where a device or a core reads as fast as it writes. Source: the
+/// rendezvous of P4 section 3.2, with the receiver as the one who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
