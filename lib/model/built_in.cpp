@@ -125,34 +125,6 @@ broadcast rc 16 1 8192 flat 78.74 fetch 81.76 binomial 121.6 binomial_store_and_
 broadcast rc 16 1 32768 fetch 135.3 flat 137.1 binomial 161.9 binomial_store_and_forward 166.9 chain 211.4 multicast 254.7 scatter_allgather 531.5
 broadcast rc 16 1 131072 binomial 212.6 binomial_store_and_forward 218.6 fetch 224 chain 264.2 flat 278.5 scatter_allgather 596.4 multicast 618
 broadcast rc 16 1 1048576 fetch 1006 binomial_store_and_forward 1587 chain 1607 binomial 1737 flat 2376 scatter_allgather 3001 multicast 5434
-broadcast ud_rdma 2 0 8 flat 0.8655 chain 0.8827 binomial 0.8974 binomial_store_and_forward 0.9071 fetch 0.9145 multicast 1.142 scatter_allgather 1.396
-broadcast ud_rdma 2 0 256 flat 1.043 binomial 1.05 binomial_store_and_forward 1.059 chain 1.082 fetch 1.088 multicast 1.219 scatter_allgather 3.023
-broadcast ud_rdma 2 0 2048 flat 1.564 binomial_store_and_forward 1.584 binomial 1.621 chain 1.625 fetch 1.669 multicast 1.773 scatter_allgather 3.935
-broadcast ud_rdma 2 0 8192 binomial 4.016 flat 4.038 binomial_store_and_forward 4.069 chain 4.072 fetch 4.143 multicast 4.473 scatter_allgather 7.97
-broadcast ud_rdma 2 0 32768 chain 12.56 flat 12.57 binomial 12.61 multicast 12.69 fetch 12.82 binomial_store_and_forward 12.9 scatter_allgather 19.74
-broadcast ud_rdma 2 0 131072 chain 33.41 binomial_store_and_forward 33.42 binomial 34.61 flat 35.07 multicast 38.49 fetch 45.55 scatter_allgather 56.04
-broadcast ud_rdma 2 0 1048576 flat 290.6 chain 293 binomial_store_and_forward 295 binomial 305.5 multicast 315.5 fetch 339.8 scatter_allgather 464.1
-broadcast ud_rdma 4 1 8 fetch 17.61 flat 18.03 binomial_store_and_forward 18.76 binomial 18.87 multicast 19.25 chain 23.14 scatter_allgather 26.65
-broadcast ud_rdma 4 1 256 flat 18.3 fetch 18.31 multicast 18.48 binomial_store_and_forward 19.38 binomial 19.64 chain 23.4 scatter_allgather 39.46
-broadcast ud_rdma 4 1 2048 multicast 18.76 fetch 19.07 flat 19.26 binomial_store_and_forward 19.59 binomial 19.64 chain 23.48 scatter_allgather 39.83
-broadcast ud_rdma 4 1 8192 multicast 26.44 fetch 28.75 flat 29.34 binomial_store_and_forward 31.83 binomial 32.42 chain 43.13 scatter_allgather 46.63
-broadcast ud_rdma 4 1 32768 multicast 48.73 binomial 59.51 binomial_store_and_forward 60.78 fetch 63.62 flat 64.83 chain 82.15 scatter_allgather 111.7
-broadcast ud_rdma 4 1 131072 multicast 166.4 binomial_store_and_forward 193.8 binomial 209.3 fetch 241 flat 243.2 chain 302.5 scatter_allgather 440.3
-broadcast ud_rdma 4 1 1048576 binomial_store_and_forward 974.2 binomial 1067 chain 1174 flat 1193 multicast 1304 fetch 1406 scatter_allgather 1449
-broadcast ud_rdma 8 1 8 fetch 51.75 flat 52.24 multicast 60.33 binomial_store_and_forward 66.35 binomial 70.42 chain 93.33 scatter_allgather 112.3
-broadcast ud_rdma 8 1 256 multicast 47.16 fetch 49.08 flat 49.18 binomial_store_and_forward 63.22 binomial 64.94 chain 97.64 scatter_allgather 160.2
-broadcast ud_rdma 8 1 2048 multicast 46.24 flat 49.56 fetch 50.93 binomial 60.01 binomial_store_and_forward 61.31 chain 96.71 scatter_allgather 196.1
-broadcast ud_rdma 8 1 8192 multicast 61.37 flat 75.4 fetch 77.19 binomial 83.63 binomial_store_and_forward 86.08 chain 126.6 scatter_allgather 196.8
-broadcast ud_rdma 8 1 32768 multicast 112.1 binomial_store_and_forward 149.6 binomial 163.4 fetch 165.4 flat 170.7 chain 192.9 scatter_allgather 337.4
-broadcast ud_rdma 8 1 131072 multicast 358.6 binomial 516.6 binomial_store_and_forward 543.1 chain 616.8 fetch 672.8 flat 679.7 scatter_allgather 978.9
-broadcast ud_rdma 8 1 1048576 binomial_store_and_forward 2158 chain 2342 flat 2628 fetch 2697 binomial 2746 multicast 2942 scatter_allgather 3178
-broadcast ud_rdma 16 1 8 multicast 279.8 fetch 311.7 flat 318.2 binomial_store_and_forward 334.1 binomial 341.5 chain 479.9 scatter_allgather 534.2
-broadcast ud_rdma 16 1 256 fetch 147.5 flat 149.1 binomial_store_and_forward 200.1 binomial 203.6 multicast 265.9 chain 303.3 scatter_allgather 457.2
-broadcast ud_rdma 16 1 2048 flat 158.6 multicast 162.8 fetch 167.7 binomial 220.6 binomial_store_and_forward 221.7 chain 323.5 scatter_allgather 841.2
-broadcast ud_rdma 16 1 8192 multicast 177.9 fetch 192.2 flat 193.5 binomial_store_and_forward 212.9 binomial 227.8 chain 368.1 scatter_allgather 973.7
-broadcast ud_rdma 16 1 32768 multicast 295.3 binomial_store_and_forward 386.6 flat 414.4 binomial 424 fetch 431.8 chain 640.7 scatter_allgather 1075
-broadcast ud_rdma 16 1 131072 multicast 762 binomial_store_and_forward 1307 binomial 1441 fetch 1449 chain 1755 flat 1774 scatter_allgather 3055
-broadcast ud_rdma 16 1 1048576 multicast 5671 fetch 5919 chain 6878 binomial_store_and_forward 7678 binomial 7815 scatter_allgather 8720 flat 2e+04
 gather rc 2 0 8 flat 0.2511 binomial 0.3099
 gather rc 2 0 256 flat 0.2754 binomial 0.3394
 gather rc 2 0 2048 flat 0.432 binomial 0.4865
@@ -293,34 +265,6 @@ scatter rc 16 1 8192 fetch 70.46 flat 70.73 binomial 124.5
 scatter rc 16 1 32768 flat 128.5 fetch 129.5 binomial 309.3
 scatter rc 16 1 131072 fetch 269.6 flat 361.9 binomial 828.9
 scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
-scatter ud_rdma 2 0 8 flat 0.5469 binomial 0.5689 fetch 0.5743
-scatter ud_rdma 2 0 256 flat 0.5675 fetch 0.5952 binomial 0.6029
-scatter ud_rdma 2 0 2048 flat 0.9181 fetch 0.923 binomial 0.9764
-scatter ud_rdma 2 0 8192 flat 2.746 binomial 2.793 fetch 2.812
-scatter ud_rdma 2 0 32768 flat 9.136 binomial 9.299 fetch 9.332
-scatter ud_rdma 2 0 131072 flat 32.66 binomial 37.19 fetch 41.44
-scatter ud_rdma 2 0 1048576 binomial 276.8 flat 291.5 fetch 317.5
-scatter ud_rdma 4 1 8 binomial 21.64 flat 21.87 fetch 22.37
-scatter ud_rdma 4 1 256 binomial 22.84 fetch 23.22 flat 23.37
-scatter ud_rdma 4 1 2048 fetch 24.7 flat 25.02 binomial 26.56
-scatter ud_rdma 4 1 8192 flat 34.69 fetch 35.13 binomial 35.6
-scatter ud_rdma 4 1 32768 fetch 70.07 flat 71.46 binomial 74.72
-scatter ud_rdma 4 1 131072 flat 194.8 binomial 236.6 fetch 268.2
-scatter ud_rdma 4 1 1048576 flat 1311 fetch 1753 binomial 2048
-scatter ud_rdma 8 1 8 fetch 51 flat 51.19 binomial 76.25
-scatter ud_rdma 8 1 256 flat 35.74 fetch 36.62 binomial 51.26
-scatter ud_rdma 8 1 2048 flat 41.69 fetch 42.68 binomial 63.15
-scatter ud_rdma 8 1 8192 flat 54.32 fetch 54.5 binomial 81.41
-scatter ud_rdma 8 1 32768 fetch 131 flat 132.4 binomial 224.9
-scatter ud_rdma 8 1 131072 flat 449.5 fetch 582.6 binomial 729.2
-scatter ud_rdma 8 1 1048576 flat 2874 fetch 3241 binomial 5659
-scatter ud_rdma 16 1 8 flat 348.4 fetch 352.9 binomial 396.7
-scatter ud_rdma 16 1 256 flat 154.7 fetch 156.9 binomial 206.9
-scatter ud_rdma 16 1 2048 flat 143.5 fetch 146.1 binomial 200.5
-scatter ud_rdma 16 1 8192 flat 190.1 fetch 195.9 binomial 337.2
-scatter ud_rdma 16 1 32768 flat 290.9 fetch 300.6 binomial 988.9
-scatter ud_rdma 16 1 131072 fetch 1066 flat 1288 binomial 3037
-scatter ud_rdma 16 1 1048576 fetch 7043 flat 1.616e+04 binomial 5.292e+04
 )";
 
 }  // namespace

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
-#include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/collectives/checks.hpp"
 #include "policies.hpp"
@@ -19,7 +17,6 @@ using namespace inprocess;
 using namespace collectives;
 using chorale::transport::rc;
 using chorale::transport::ud;
-using chorale::transport::ud_rdma;
 
 namespace {
 
@@ -125,10 +122,10 @@ using exchanging = watched_list<
                halving<rc>, standard<ud>, degree_1<ud>, degree_3<ud>, degree_7<ud>>,
     std::tuple<by_rank<rc>, degree_1<rc>, degree_3<rc>, degree_7<rc>, halving<rc>, standard<ud>>,
     std::tuple<degree_1<rc>, degree_7<rc>, standard<ud>>>;
-using collecting = watched_list<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, reading<rc>,
-                                           reading<ud_rdma>, standard<ud>, degree_1<ud>>,
-                                std::tuple<by_rank<rc>, degree_1<rc>, reading<rc>, standard<ud>>,
-                                std::tuple<degree_1<rc>, standard<ud>>>;
+using collecting =
+    watched_list<std::tuple<standard<rc>, by_rank<rc>, degree_1<rc>, reading<rc>, standard<ud>, degree_1<ud>>,
+                 std::tuple<by_rank<rc>, degree_1<rc>, reading<rc>, standard<ud>>,
+                 std::tuple<degree_1<rc>, standard<ud>>>;
 using repeating =
     watched_list<std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>, degree_1<ud>>,
                  std::tuple<by_rank<rc>, degree_1<rc>, degree_7<rc>>, std::tuple<degree_1<rc>, degree_7<rc>>>;

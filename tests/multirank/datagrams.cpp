@@ -32,7 +32,7 @@ using mixed_algorithms =
     chorale::communicator<hybrid<2>, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
                           chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
                           chorale::allgather::bruck, chorale::alltoall::direct, chorale::gather::flat,
-                          chorale::scatter::fetch, chorale::reduce_scatter::recursive_halving>;
+                          chorale::scatter::flat, chorale::reduce_scatter::recursive_halving>;
 
 /// One call of each operation, with roots and manners that follow from `seed`.
 template <class Comm>

@@ -88,7 +88,7 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
 }
 
 /// Reads what rank `from` offers by sending a region of in.size() bytes, and tells it when that is over.
-template <one_sided_transport Net>
+template <reading_transport Net>
 task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
   const auto local = net.expose(in);
   remote_region there;

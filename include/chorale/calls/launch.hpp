@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
-#include <chorale/core/types.hpp>
 
 namespace chorale::calls {
 

@@ -93,6 +93,10 @@ concept one_sided_transport = mailbox_transport<T> &&
   { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
 };
 
+/// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
+template <class T>
+concept reading_transport = one_sided_transport<T> && T::reads_by_device;
+
 /// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic among themselves; each is over when
 /// the old value is here.
 template <class T>

@@ -40,6 +40,7 @@ class connected : public endpoint {
 
   /// Atomic operations of the device are atomic among themselves, but not with the processor's.
   static constexpr bool atomics_by_device = true;
+  static constexpr bool reads_by_device = true;
 
   /// Peers this rank is connected with.
   [[nodiscard]] int connections() const noexcept { return connections_; }

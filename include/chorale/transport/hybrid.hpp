@@ -101,6 +101,7 @@ class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::ori
  public:
   static constexpr const char* name = "hybrid";
   static constexpr bool atomics_by_device = false;
+  static constexpr bool reads_by_device = false;
   using seen_by_algorithms = hybrid_paths;
 
   [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {

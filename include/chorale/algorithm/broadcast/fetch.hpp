@@ -17,9 +17,9 @@ namespace chorale::broadcast {
 struct fetch {
   static constexpr auto implements = operation::broadcast;
   template <class T>
-  static constexpr bool runs_on = one_sided_transport<T>;
+  static constexpr bool runs_on = reading_transport<T>;
 
-  template <one_sided_transport Net>
+  template <reading_transport Net>
   static task<> run(Net& net, epoch now, std::span<std::byte> data, int root) {
     if (!transfer::is_zero_copy_one_way(net, data.size())) {
       co_await flat::run(net, now, data, root);

@@ -30,7 +30,7 @@ struct scatter_allgather {
 
  private:
   template <class Net>
-  using scattering = std::conditional_t<one_sided_transport<Net>, scatter::fetch, scatter::flat>;
+  using scattering = std::conditional_t<reading_transport<Net>, scatter::fetch, scatter::flat>;
 };
 
 }  // namespace chorale::broadcast

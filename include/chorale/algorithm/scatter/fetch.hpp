@@ -16,9 +16,9 @@ struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
   template <class T>
-  static constexpr bool runs_on = one_sided_transport<T>;
+  static constexpr bool runs_on = reading_transport<T>;
 
-  template <one_sided_transport Net>
+  template <reading_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     if (net.rank() != root) {
       if (transfer::is_zero_copy_one_way(net, mine.size()))

@@ -127,6 +127,7 @@ class emulated_calls {
  public:
   /// Atomic operations are the target's processor's, so that a rank's own need no connection with itself.
   static constexpr bool atomics_by_device = false;
+  static constexpr bool reads_by_device = false;
 
   [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) { return exposed(memory, true); }
   /// Memory that peers may only read.
