@@ -11,6 +11,7 @@ void flights::put(process& self, std::uint64_t due, std::uint32_t qpn, const dat
   flight f{due, qpn, header, {}};
   for (const local_piece& p : payload) f.payload.insert(f.payload.end(), p.data, p.data + p.bytes);
   flights_.push_back(std::move(f));
+  if (flights_.size() == 1) self.wake_service();  // the program may not call the device for long
   self.motor().flying.store(static_cast<std::uint32_t>(flights_.size()), std::memory_order_relaxed);
 }
 

@@ -124,7 +124,7 @@ int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
   try {
     for (pipe_end& p : pipes_) {
       if (p.fd != fd) continue;
-      if (p.inode != inode) {
+      if (p.inode != inode || p.opened.get() < 0) {
         p.opened.reset(open_pipe(pid, fd, inode));
         p.inode = inode;
       }

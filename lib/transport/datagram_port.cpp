@@ -62,9 +62,13 @@ void datagram_port::reap() {
   std::array<ibv_wc, 16> room{};
   for (const ibv_wc& wc : send_cq_->poll(room)) {
     ++completed_;
-    if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+    if (wc.status != IBV_WC_SUCCESS)  // flushed ones too: they show each time that nothing goes out any more
       throw error(errc::completion_failed, verbs::describe(wc, "UD send"));
   }
+}
+
+void datagram_port::fail(const ibv_wc& wc) {
+  throw error(errc::completion_failed, verbs::describe(wc, "UD receive"));
 }
 
 void datagram_port::drain(steady::duration patience) {

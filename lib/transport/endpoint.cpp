@@ -268,7 +268,7 @@ std::size_t endpoint::datagram_room() const noexcept {
 
 void endpoint::read_datagrams() {
   const std::lock_guard hold{lock_};
-  if (service_failure_) std::rethrow_exception(std::exchange(service_failure_, nullptr));
+  if (service_failure_) std::rethrow_exception(service_failure_);
   for (const auto& d : std::exchange(kept_datagrams_, {})) take_datagram(d);
   port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
 }
@@ -277,7 +277,8 @@ void endpoint::start_service() {
   if (service_ || settings_.service == service_policy::off) return;
   lock_.share();
   service_.emplace(*channel_, lock_, settings_.service,
-                   service::work{[this] { port_->arm(); }, [this] { serve(); }});
+                   service::work{[this] { port_->arm(); }, [this] { serve(); },
+                                 [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
 }
 
 void endpoint::serve() noexcept {

@@ -60,6 +60,11 @@ bool service::serve_once() {
   return true;
 }
 
+void service::give_up() {
+  const std::lock_guard hold{*lock_};
+  work_.fail(std::current_exception());
+}
+
 void service::poll_always() {
   while (!stopped(0)) {
     if (!serve_once() && stopped(pause_milliseconds)) return;
@@ -72,20 +77,21 @@ void service::sleep_for_events() {
     try {
       work_.arm();
     } catch (...) {
-      return;  // the queue is broken, which the rank's own thread sees at its next look
+      return give_up();
     }
     // What came before the queue was armed raises no event.
     while (!serve_once()) {
       if (stopped(pause_milliseconds)) return;
     }
     pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}};
-    if (::poll(places, 2, -1) < 0 && errno != EINTR) return;
+    const int ready = ::poll(places, 2, -1);
     if (places[0].revents != 0) return;
-    if (places[1].revents == 0) continue;
     try {
-      static_cast<void>(channel_->get_event());
+      if (ready < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "poll of the service thread");
+      if (places[1].revents != 0) static_cast<void>(channel_->get_event());
     } catch (...) {
-      return;
+      return give_up();
     }
   }
 }

@@ -80,7 +80,10 @@ struct table {
     if (context == nullptr) return nullptr;
     context->device = new ibv_device(*d);
     context->async_fd = -1;
-    context->ops.poll_cq = [](ibv_cq*, int, ibv_wc*) { return m().poll_result; };
+    context->ops.poll_cq = [](ibv_cq*, int, ibv_wc* to) {
+      if (m().poll_result > 0) std::fill_n(to, m().poll_result, m().completion);
+      return m().poll_result;
+    };
     context->ops.req_notify_cq = [](ibv_cq*, int) { return m().post_result; };
     context->ops.post_send = [](ibv_qp*, ibv_send_wr* first, ibv_send_wr** bad) {
       if (m().post_result != 0) *bad = first->next == nullptr ? first : first->next;

@@ -41,6 +41,7 @@ struct machine {
   std::uint32_t registrations = 0;      ///< memory regions that were ever made: the lkey of the last
   std::map<std::uint32_t, std::span<const std::byte>> regions;  ///< registered now, by lkey
   int poll_result = 0;                  ///< of ibv_poll_cq
+  ibv_wc completion{};                  ///< what it gives, so often
   int post_result = 0;                  ///< of ibv_post_send and its kin
   ibv_qp_state state = IBV_QPS_RESET;   ///< of every queue pair
   ibv_qp_init_attr created{};           ///< what the last queue pair was asked to be

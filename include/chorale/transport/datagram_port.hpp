@@ -66,11 +66,13 @@ class datagram_port {
     for (;;) {
       const auto arrived = receive_cq_->poll(completions_);
       for (const ibv_wc& wc : arrived) {
-        if (wc.status == IBV_WC_SUCCESS && wc.byte_len >= grh_bytes) {
+        if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
+          fail(wc);
+        if (wc.byte_len >= grh_bytes) {
           const std::byte* slot = receive_slot(wc.wr_id);
           handler(std::span{slot + grh_bytes, wc.byte_len - grh_bytes});
         }
-        if (wc.status != IBV_WC_WR_FLUSH_ERR) post_receive(wc.wr_id);
+        post_receive(wc.wr_id);
       }
       if (arrived.size() < completions_.size()) return;
     }
@@ -91,6 +93,7 @@ class datagram_port {
   [[nodiscard]] std::byte* receive_slot(std::uint64_t index) const noexcept;
   void post_receive(std::uint64_t index);
   void reap();
+  [[noreturn]] static void fail(const ibv_wc& wc);
 
   const verbs::protection_domain* domain_;
   verbs::local_port port_;

@@ -1,6 +1,7 @@
 // A thread that answers the peers of a rank while the rank itself is elsewhere.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -38,6 +39,8 @@ class service {
     std::function<void()> arm;  ///< the next solicited datagram is to raise an event
     std::function<void()>
         serve;  ///< looks after all that has come; called with the lock held; does not throw
+    std::function<void(std::exception_ptr)>
+        fail;  ///< the thread ends, and nobody answers any more; called with the lock held; does not throw
   };
   /// @throws std::system_error if there can be no thread.
   service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w);
@@ -52,6 +55,7 @@ class service {
   void sleep_for_events();
   bool serve_once();
   bool stopped(int milliseconds) const;
+  void give_up();
 
   verbs::completion_channel* channel_;
   service_lock* lock_;

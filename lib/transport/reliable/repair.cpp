@@ -105,8 +105,21 @@ void streams::require_life(stream& s, steady::time_point since, unsigned unanswe
   const auto silence = steady::now() - std::max(s.heard_at, since);
   const auto longest = owner_->settings().deadline / deadline_parts;
   if (silence < longest) return;
-  owner_->lost(s.peer, fmt::format("it has not answered for {} ms: it is dead, stopped or cut off",
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(silence).count()));
+  const auto milliseconds = [](steady::duration d) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  };
+  std::string why = fmt::format("it has not answered {} requests in {} ms: it is dead, stopped or cut off",
+                                unanswered, milliseconds(silence));
+  // Where nobody is heard the reason may be on this side.
+  const auto newest = std::max_element(streams_.begin(), streams_.end(), [](const auto& a, const auto& b) {
+    return a->heard_at < b->heard_at;
+  });
+  if (const stream& other = **newest; other.peer != s.peer)
+    why += fmt::format("; rank {} was heard {} ms ago", other.peer,
+                       milliseconds(steady::now() - other.heard_at));
+  if (const auto refused = owner_->refused_datagrams(); refused != 0)
+    why += fmt::format("; {} datagrams were refused", refused);
+  owner_->lost(s.peer, why);
 }
 
 void streams::waits(stream& s) {

@@ -1,0 +1,45 @@
+// A datagram port whose queue pair has failed.
+#include <span>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/transport/datagram_port.hpp>
+
+#include "fake_driver.hpp"
+#include "support.hpp"
+
+using Catch::Contains;
+using chorale::errc;
+using namespace chorale::verbs;
+using chorale::transport::datagram_port;
+using test::error_of;
+
+TEST_CASE("a datagram port that is out of order says so at each use", "[fake]") {
+  fake::real() = {.devices = {fake::infiniband("ib0")}};
+  {
+    const driver* const drivers[]{&fake::real_driver()};
+    const device owner = device::open("ib0", drivers);
+    const protection_domain domain{owner};
+    datagram_port port{owner, domain, local_port{}, {}};
+    port.open(1);
+    port.add_peer({}, 7);
+    const std::byte payload{};
+    CHECK(port.send(0, {std::span{&payload, 1}}));
+    // What a queue pair in the error state gives back, and one that was given a bad address before that.
+    for (const ibv_wc_status status : {IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_PROT_ERR}) {
+      fake::real().completion = {};
+      fake::real().completion.status = status;
+      fake::real().poll_result = 1;
+      for (int i = 0; i < 2; ++i) {
+        const auto receiving = error_of([&] { port.poll([](std::span<const std::byte>) { FAIL(); }); });
+        CHECK(receiving.code() == errc::completion_failed);
+        CHECK_THAT(receiving.what(), Contains("UD receive"));
+        const auto sending = error_of([&] { static_cast<void>(port.send(0, {std::span{&payload, 1}})); });
+        CHECK(sending.code() == errc::completion_failed);
+        CHECK_THAT(sending.what(), Contains("UD send"));
+      }
+      fake::real().poll_result = 0;
+    }
+  }
+  CHECK(fake::real().total() == 0);
+}
