@@ -105,6 +105,17 @@ config config::from_environment() {
   long long patience = c.multicast_patience.count();
   read("CHORALE_MULTICAST_PATIENCE_US", patience, 1, longest_patience.count());
   c.multicast_patience = std::chrono::microseconds{patience};
+  if (const char* text = std::getenv("CHORALE_MULTICAST_JOIN")) {
+    const std::string_view value{text};
+    if (value == "auto")
+      c.multicast_join = join_policy::automatic;
+    else if (value == "attach")
+      c.multicast_join = join_policy::attach;
+    else if (value == "rdma_cm")
+      c.multicast_join = join_policy::connection_manager;
+    else
+      reject("CHORALE_MULTICAST_JOIN", value);
+  }
   if (const char* text = std::getenv("CHORALE_WAIT")) {
     const std::string_view value{text};
     if (value == "auto")
@@ -153,6 +164,9 @@ void config::validate() const {
           static_cast<int>(service), "service_policy::event, polling or off");
   require(multicast_patience >= 1us && multicast_patience <= longest_patience, "multicast_patience",
           multicast_patience.count(), "1 to 10000000 us");
+  require(multicast_join >= join_policy::automatic && multicast_join <= join_policy::connection_manager,
+          "multicast_join", static_cast<int>(multicast_join),
+          "join_policy::automatic, attach or connection_manager");
   require(wait == wait_policy::automatic || wait == wait_policy::spin || wait == wait_policy::yield, "wait",
           static_cast<int>(wait), "wait_policy::automatic, spin or yield");
 }
@@ -175,7 +189,7 @@ const std::vector<environment_variable>& environment_variables() {
        "block of a mailbox in bytes, 16 of them for the trailer, default 8256"},
       {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 16"},
       {"CHORALE_ZERO_COPY_BYTES", "0 to 1099511627776",
-       "messages from this size on go straight between the users' buffers, default 32768"},
+       "messages from this size on go straight between the users' buffers, default 65536"},
       {"CHORALE_REGISTRATION", "auto, watched or operation",
        "how long user memory stays registered, default auto: cached where that is safe"},
       {"CHORALE_REGISTRATION_ENTRIES", "1 to 16384", "registrations that are kept, default 256"},
@@ -192,6 +206,9 @@ const std::vector<environment_variable>& environment_variables() {
        "event"},
       {"CHORALE_MULTICAST_PATIENCE_US", "1 to 10000000",
        "shortest time in microseconds until a rank asks for a multicast again, default 1000"},
+      {"CHORALE_MULTICAST_JOIN", "auto, attach or rdma_cm",
+       "how a port joins a multicast group, default auto: by the connection manager on InfiniBand, else by "
+       "attaching"},
       {"CHORALE_WAIT", "auto, spin or yield",
        "how to wait, default auto: spin if each local rank has a core, else yield"},
       {"CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/verbs/managed_membership.hpp>
 
 #include "mixing.hpp"
 
@@ -13,23 +14,45 @@ namespace {
 
 constexpr std::uint64_t of_groups = 0x6d63617374475250ULL;
 
+bool is_infiniband(const verbs::device& device, const verbs::local_port& port) noexcept {
+  return !port.ethernet && !device.is_soft();
+}
+
 /// Empty if the port can be joined to groups.
-std::string obstacle(const verbs::device& device, const verbs::local_port& port) {
+std::string obstacle(const verbs::device& device, const verbs::local_port& port, const config& settings) {
   if (device.attributes().max_mcast_grp <= 0) return "the device has none (max_mcast_grp is 0)";
-  // A group of an InfiniBand fabric has to be made by its subnet administrator, which is asked through
-  // librdmacm.
-  if (!port.ethernet && !device.is_soft())
-    return "on InfiniBand the subnet administrator would have to make the group, which this library does not "
-           "ask "
-           "for";
-  return {};
+  if (!is_managed(device, port, settings))
+    return is_infiniband(device, port) ? "on InfiniBand only the subnet administrator makes groups; let the "
+                                         "connection manager ask it (CHORALE_MULTICAST_JOIN=rdma_cm)"
+                                       : "";
+  if (!verbs::managed_membership::is_built())
+    return "the connection manager would have to ask for the group, and the library was built without "
+           "librdmacm";
+  if (port.ethernet)
+    return verbs::is_ipv4_mapped(port.address.gid)
+               ? ""
+               : "the connection manager joins RoCE groups by IPv4 only (CHORALE_GID_INDEX, "
+                 "CHORALE_MULTICAST_JOIN=attach)";
+  return verbs::ipoib_interface("/sys", device.name(), port.number, settings.pkey_index).empty()
+             ? "the connection manager finds an InfiniBand port by its IPoIB interface, and it has none with "
+               "this partition key"
+             : "";
 }
 
 }  // namespace
 
-ibv_gid multicast_gid(const verbs::local_port& port, std::uint64_t secret) noexcept {
+bool is_managed(const verbs::device& device, const verbs::local_port& port, const config& settings) noexcept {
+  if (device.is_soft()) return false;
+  return settings.multicast_join == join_policy::automatic
+             ? is_infiniband(device, port)
+             : settings.multicast_join == join_policy::connection_manager;
+}
+
+ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port,
+                      std::uint64_t secret) noexcept {
   // A part of the hash only: who reads it does not learn the secret.
   const auto part = static_cast<std::uint32_t>(mixed(secret ^ of_groups) >> 32);
+  if (is_infiniband(device, port)) return verbs::of_subnet_administrator(part);
   ibv_gid group{};
   if (verbs::is_ipv4_mapped(port.address.gid)) {
     group.raw[10] = group.raw[11] = 0xff;
@@ -44,12 +67,12 @@ ibv_gid multicast_gid(const verbs::local_port& port, std::uint64_t secret) noexc
   return group;
 }
 
-bool has_multicast(const verbs::device& device, const verbs::local_port& port) {
-  return obstacle(device, port).empty();
+bool has_multicast(const verbs::device& device, const verbs::local_port& port, const config& settings) {
+  return obstacle(device, port, settings).empty();
 }
 
-void require_multicast(const verbs::device& device, const verbs::local_port& port) {
-  if (const std::string why = obstacle(device, port); !why.empty())
+void require_multicast(const verbs::device& device, const verbs::local_port& port, const config& settings) {
+  if (const std::string why = obstacle(device, port, settings); !why.empty())
     throw error(
         errc::unsupported,
         fmt::format("multicast on {}: {}; choose algorithms without it, such as barrier::dissemination, "

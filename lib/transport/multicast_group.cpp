@@ -25,8 +25,10 @@ static_assert((multicast_group::window & (multicast_group::window - 1)) == 0 && 
               "places are found by the low bits of a sequence number, and a NAK has a bit for each");
 
 multicast_port::options multicast_group::options_for(const endpoint& owner) {
-  require_multicast(owner.device(), owner.local_port());
-  return {.group = multicast_gid(owner.local_port(), owner.job()),
+  require_multicast(owner.device(), owner.local_port(), owner.settings());
+  return {.group = multicast_gid(owner.device(), owner.local_port(), owner.job()),
+          .is_managed = is_managed(owner.device(), owner.local_port(), owner.settings()),
+          .deadline = owner.settings().deadline,
           .qkey = static_cast<std::uint32_t>(owner.job() >> 17) & 0x7fffffffU,
           .datagram_bytes = sizeof(datagram_header) + sizeof(message_head) + owner.multicast_bytes(),
           .receives = std::min(receives, static_cast<std::uint32_t>(owner.device().attributes().max_qp_wr)),

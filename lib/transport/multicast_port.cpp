@@ -17,10 +17,20 @@ constexpr std::uint32_t spare_sends = 32;
 multicast_port::multicast_port(const verbs::device& device, const verbs::protection_domain& domain,
                                const verbs::local_port& port, const options& o)
     : options_(o),
-      interface_(device, port, o.group),
       buffer_(domain, (o.receives + o.places) * stride(), IBV_ACCESS_LOCAL_WRITE),
-      way_(domain, verbs::path_to_group(port, o.group)),
       last_use_(o.places, 0) {
+  ibv_gid group = o.group;
+  std::uint16_t lid = 0;
+  verbs::local_port from = port;
+  if (o.is_managed) {
+    managed_.emplace(device, port, o.pkey_index, o.group, o.deadline);
+    group = managed_->group();
+    lid = managed_->lid();
+    from.service_level = managed_->service_level();
+  } else {
+    interface_.emplace(device, port, o.group);
+  }
+  way_.emplace(domain, verbs::path_to_group(from, group, lid));
   verbs::queue_pair_options q;
   q.type = IBV_QPT_UD;
   q.send_depth = o.places + spare_sends;
@@ -34,7 +44,7 @@ multicast_port::multicast_port(const verbs::device& device, const verbs::protect
   for (std::uint32_t i = 0; i < o.receives; ++i) post_receive(i);
   qp_->to_ready_to_receive();
   qp_->to_ready_to_send(0);
-  membership_.emplace(*qp_, o.group);
+  membership_.emplace(*qp_, group, lid);
 }
 
 std::span<std::byte> multicast_port::place(std::uint32_t index) const noexcept {
@@ -55,9 +65,13 @@ void multicast_port::reap() {
   std::array<ibv_wc, 16> room{};
   for (const ibv_wc& wc : send_cq_->poll(room)) {
     ++completed_;
-    if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+    if (wc.status != IBV_WC_SUCCESS)
       throw error(errc::completion_failed, verbs::describe(wc, "UD multicast"));
   }
+}
+
+void multicast_port::fail(const ibv_wc& wc) {
+  throw error(errc::completion_failed, verbs::describe(wc, "UD multicast receive"));
 }
 
 bool multicast_port::is_free(std::uint32_t index) {
@@ -76,7 +90,7 @@ bool multicast_port::send(std::uint32_t index, std::size_t bytes) {
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.ud.ah = way_.native();
+  request.wr.ud.ah = way_->native();
   request.wr.ud.remote_qpn = all_members;
   request.wr.ud.remote_qkey = options_.qkey;
   qp_->post_send(request);

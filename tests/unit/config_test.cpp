@@ -131,6 +131,9 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_BLOCK_BYTES", "1048576").block_bytes == 1048576);
   CHECK(with("CHORALE_BLOCKS", "2").blocks == 2);
   CHECK(with("CHORALE_BLOCKS", "1024").blocks == 1024);
+  CHECK(with("CHORALE_MULTICAST_JOIN", "auto").multicast_join == chorale::join_policy::automatic);
+  CHECK(with("CHORALE_MULTICAST_JOIN", "attach").multicast_join == chorale::join_policy::attach);
+  CHECK(with("CHORALE_MULTICAST_JOIN", "rdma_cm").multicast_join == chorale::join_policy::connection_manager);
   CHECK(with("CHORALE_MULTICAST_PATIENCE_US", "1").multicast_patience.count() == 1);
   CHECK(with("CHORALE_MULTICAST_PATIENCE_US", "10000000").multicast_patience == std::chrono::seconds{10});
   CHECK(with("CHORALE_WAIT", "auto").wait == wait_policy::automatic);
@@ -181,6 +184,8 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
   for (const char* value : {"", "AUTO", "sleep", "spin ", "1"}) check_refused("CHORALE_WAIT", value);
   for (const char* value : {"", "AUTO", "watch", "operation ", "1"})
     check_refused("CHORALE_REGISTRATION", value);
+  for (const char* value : {"", "AUTO", "ibv", "rdma_cm ", "1"})
+    check_refused("CHORALE_MULTICAST_JOIN", value);
 }
 
 TEST_CASE("config: validate() names the field that is out of range", "[config]") {
@@ -211,6 +216,7 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("multicast_patience", [](config& c) { c.multicast_patience = std::chrono::microseconds{0}; });
   check_invalid("multicast_patience", [](config& c) { c.multicast_patience = std::chrono::seconds{11}; });
   check_invalid("wait", [](config& c) { c.wait = static_cast<wait_policy>(3); });
+  check_invalid("multicast_join", [](config& c) { c.multicast_join = static_cast<chorale::join_policy>(3); });
 }
 
 TEST_CASE("config: misspelt variables are found, known ones and those of tests are not", "[config]") {

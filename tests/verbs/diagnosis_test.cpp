@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,27 +9,12 @@
 
 #include <chorale/verbs/diagnosis.hpp>
 
+#include "scratch.hpp"
+
 using Catch::Contains;
 using namespace chorale::verbs;
+using test::scratch;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A directory of its own, removed at the end.
-struct scratch {
-  scratch() {
-    std::string name = (fs::temp_directory_path() / "chorale-verbs-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
-}  // namespace
 
 TEST_CASE("the limit on locked memory") {
   CHECK_FALSE(memlock_remark(UINT64_MAX, false));

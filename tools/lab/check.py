@@ -70,6 +70,9 @@ def all_steps(build):
                    230,
                    # A rank that asks too soon, in a guest that is slow, would hide whether anything was lost.
                    {"CHORALE_MULTICAST_PATIENCE_US": "200000"} if loss == 0 else {}, show=True)
+    yield Step("multicast barrier joined by rdma_cm, 4 ranks",
+               mpirun(4, build / "tests/multirank/lost_multicasts", 60, limit=200), 0.0, 230,
+               {"CHORALE_MULTICAST_JOIN": "rdma_cm", "CHORALE_MULTICAST_PATIENCE_US": "200000"}, show=True)
     for loss in 0.0, 1.0:
         for transport, ranks in ("ud_rdma", 2), ("hybrid", 4):
             yield Step(f"{transport}, {ranks} ranks, {loss:g} % lost",

@@ -32,6 +32,13 @@ enum class service_policy {
   off,      ///< nobody: peers wait until the rank makes its next call, which it must make to end well
 };
 
+/// How a port becomes a member of a multicast group.
+enum class join_policy {
+  automatic,           ///< `connection_manager` on InfiniBand, else `attach`
+  attach,              ///< the queue pair is attached, and on RoCE a socket joins the group (IGMP, MLD)
+  connection_manager,  ///< librdmacm asks the fabric; `soft0` has none, and attaches
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables.
 struct config {
@@ -85,6 +92,8 @@ struct config {
   /// `CHORALE_MULTICAST_PATIENCE_US`: shortest time that a rank waits for a multicast until it asks its
   /// sender to repeat it, 1 to 10^7 microseconds; where waits are usually longer it is more patient.
   std::chrono::microseconds multicast_patience{1000};
+  /// `CHORALE_MULTICAST_JOIN`: `auto`, `attach` or `rdma_cm`.
+  join_policy multicast_join = join_policy::automatic;
   /// `CHORALE_WAIT`: `auto`, `spin` or `yield`.
   wait_policy wait = wait_policy::automatic;
 

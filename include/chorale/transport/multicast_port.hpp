@@ -1,6 +1,7 @@
 // One UD queue pair in a multicast group.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/interface_membership.hpp>
+#include <chorale/verbs/managed_membership.hpp>
 #include <chorale/verbs/multicast_membership.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/queue_pair.hpp>
@@ -27,10 +29,12 @@ class multicast_port {
  public:
   struct options {
     ibv_gid group{};
-    std::uint32_t qkey = 0;            ///< the same for all members; top bit 0
-    std::size_t datagram_bytes = 256;  ///< largest datagram, at most the path MTU
-    std::uint32_t receives = 64;       ///< datagrams that may wait here unread; further ones are lost
-    std::uint32_t places = 16;         ///< of datagrams to be sent
+    bool is_managed = false;                     ///< librdmacm asks the fabric for the group
+    std::chrono::milliseconds deadline{60'000};  ///< for its answer
+    std::uint32_t qkey = 0;                      ///< the same for all members; top bit 0
+    std::size_t datagram_bytes = 256;            ///< largest datagram, at most the path MTU
+    std::uint32_t receives = 64;  ///< datagrams that may wait here unread; further ones are lost
+    std::uint32_t places = 16;    ///< of datagrams to be sent
     std::uint16_t pkey_index = 0;
   };
   /// Begins to send and receive. @throws error as the verbs that it calls.
@@ -52,9 +56,11 @@ class multicast_port {
     for (;;) {
       const auto arrived = receive_cq_->poll(completions_);
       for (const ibv_wc& wc : arrived) {
-        if (wc.status == IBV_WC_SUCCESS && wc.byte_len >= grh_bytes)
+        if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
+          fail(wc);
+        if (wc.byte_len >= grh_bytes)
           handler(std::span<const std::byte>{receive_place(wc.wr_id) + grh_bytes, wc.byte_len - grh_bytes});
-        if (wc.status != IBV_WC_WR_FLUSH_ERR) post_receive(wc.wr_id);
+        post_receive(wc.wr_id);
       }
       if (arrived.size() < completions_.size()) return;
     }
@@ -72,12 +78,14 @@ class multicast_port {
   }
   void post_receive(std::uint64_t index);
   void reap();
+  [[noreturn]] static void fail(const ibv_wc& wc);
 
   options options_;
   // Declared so that the membership goes first, then the queue pair, then its queues and its memory.
-  verbs::interface_membership interface_;
+  std::optional<verbs::interface_membership> interface_;
+  std::optional<verbs::managed_membership> managed_;
   verbs::registered_buffer buffer_;
-  verbs::address_handle way_;
+  std::optional<verbs::address_handle> way_;
   std::optional<verbs::completion_queue> send_cq_;
   std::optional<verbs::completion_queue> receive_cq_;
   std::optional<verbs::queue_pair> qp_;
