@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,6 +49,18 @@ void read(const char* variable, Integer& field, long long lowest, long long high
   field = static_cast<Integer>(value);
 }
 
+/// One of a few words.
+template <class Choice>
+void read(const char* variable, Choice& field,
+          std::initializer_list<std::pair<std::string_view, Choice>> choices) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return;
+  const auto* chosen =
+      std::find_if(choices.begin(), choices.end(), [&](const auto& choice) { return choice.first == text; });
+  if (chosen == choices.end()) reject(variable, text);
+  field = chosen->second;
+}
+
 bool usable_mtu(int mtu) {
   return mtu == 0 || mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
 }
@@ -74,59 +89,28 @@ config config::from_environment() {
   if (c.block_bytes % 64 != 0) reject("CHORALE_BLOCK_BYTES", std::getenv("CHORALE_BLOCK_BYTES"));
   read("CHORALE_BLOCKS", c.blocks, 2, 1024);
   read("CHORALE_ZERO_COPY_BYTES", c.zero_copy_bytes, 0, most_bytes);
-  if (const char* text = std::getenv("CHORALE_REGISTRATION")) {
-    const std::string_view value{text};
-    if (value == "auto")
-      c.registration = registration_policy::automatic;
-    else if (value == "watched")
-      c.registration = registration_policy::watched;
-    else if (value == "operation")
-      c.registration = registration_policy::per_operation;
-    else
-      reject("CHORALE_REGISTRATION", value);
-  }
+  read("CHORALE_REGISTRATION", c.registration,
+       {{"auto", registration_policy::automatic},
+        {"watched", registration_policy::watched},
+        {"operation", registration_policy::per_operation}});
   read("CHORALE_REGISTRATION_ENTRIES", c.registration_entries, 1, 16384);
   read("CHORALE_REGISTRATION_BYTES", c.registration_bytes, 0, most_bytes);
   read("CHORALE_CONNECTIONS", c.connections, 0, 65536);
   if (c.connections == 1) reject("CHORALE_CONNECTIONS", "1");
   if (const char* text = std::getenv("CHORALE_TUNING")) c.tuning = text;
   read("CHORALE_EXPLAIN", c.explain, 0, 1);
-  if (const char* text = std::getenv("CHORALE_SERVICE")) {
-    const std::string_view value{text};
-    if (value == "event")
-      c.service = service_policy::event;
-    else if (value == "polling")
-      c.service = service_policy::polling;
-    else if (value == "off")
-      c.service = service_policy::off;
-    else
-      reject("CHORALE_SERVICE", value);
-  }
+  read(
+      "CHORALE_SERVICE", c.service,
+      {{"event", service_policy::event}, {"polling", service_policy::polling}, {"off", service_policy::off}});
   long long patience = c.multicast_patience.count();
   read("CHORALE_MULTICAST_PATIENCE_US", patience, 1, longest_patience.count());
   c.multicast_patience = std::chrono::microseconds{patience};
-  if (const char* text = std::getenv("CHORALE_MULTICAST_JOIN")) {
-    const std::string_view value{text};
-    if (value == "auto")
-      c.multicast_join = join_policy::automatic;
-    else if (value == "attach")
-      c.multicast_join = join_policy::attach;
-    else if (value == "rdma_cm")
-      c.multicast_join = join_policy::connection_manager;
-    else
-      reject("CHORALE_MULTICAST_JOIN", value);
-  }
-  if (const char* text = std::getenv("CHORALE_WAIT")) {
-    const std::string_view value{text};
-    if (value == "auto")
-      c.wait = wait_policy::automatic;
-    else if (value == "spin")
-      c.wait = wait_policy::spin;
-    else if (value == "yield")
-      c.wait = wait_policy::yield;
-    else
-      reject("CHORALE_WAIT", value);
-  }
+  read("CHORALE_MULTICAST_JOIN", c.multicast_join,
+       {{"auto", join_policy::automatic},
+        {"attach", join_policy::attach},
+        {"rdma_cm", join_policy::connection_manager}});
+  read("CHORALE_WAIT", c.wait,
+       {{"auto", wait_policy::automatic}, {"spin", wait_policy::spin}, {"yield", wait_policy::yield}});
   return c;
 }
 
