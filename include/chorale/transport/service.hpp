@@ -31,8 +31,9 @@ class service_lock {
 };
 
 /// The service thread: with service_policy::event it sleeps until a solicited datagram arrives, with polling
-/// it looks all the time. P1 section 4.3 has it for lost multicasts, P5 section 4.2 for reads. It blocks all
-/// signals, and never waits for the lock: while the rank's own thread is at work, that one answers.
+/// it looks all the time. P1 section 4.3 has it for lost multicasts, P5 section 4.2 for reads. It takes no
+/// signals of the program, and waits for the lock only to say that it has failed: while the rank's own thread
+/// is at work, that one answers.
 class service {
  public:
   struct work {
