@@ -1,0 +1,119 @@
+// Runs ranks of which some make a mistake, and collects what each of them saw.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/calls/compiled/hybrid.hpp>
+#include <chorale/calls/compiled/ud_rdma.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+
+#include "../support/instrumented.hpp"
+
+/// The transports over which each mistake is tried.
+#define MISUSE_TRANSPORTS chorale::transport::rc, chorale::transport::ud_rdma, chorale::transport::hybrid<2>
+
+namespace misuse {
+
+using support::instrumented;
+
+/// The group sizes over which each mistake is tried.
+inline constexpr int group_sizes[] = {2, 4, 7};
+
+/// Settings under which a hang ends as a failed test.
+inline chorale::config settings() {
+  chorale::config c;
+  c.device = "soft0";
+  c.deadline = std::chrono::seconds{instrumented ? 60 : 20};
+  return c;
+}
+
+/// What one rank saw.
+struct outcome {
+  std::optional<chorale::error> failure;  ///< of the mistaken call, or of making the communicator
+  std::string other;                      ///< text of an exception that is no chorale::error
+  std::optional<chorale::error> later;    ///< of a barrier afterwards
+  std::chrono::steady_clock::duration took{};
+
+  [[nodiscard]] bool failed() const { return failure || !other.empty(); }
+  [[nodiscard]] bool is(chorale::errc code) const { return failure && failure->code() == code; }
+  /// True if the error's text has all of `words`.
+  [[nodiscard]] bool says(const std::vector<std::string>& words) const {
+    return failure && std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+             return std::string{failure->what()}.find(word) != std::string::npos;
+           });
+  }
+  [[nodiscard]] bool names(int rank) const {
+    return failure &&
+           std::find(failure->ranks().begin(), failure->ranks().end(), rank) != failure->ranks().end();
+  }
+  [[nodiscard]] std::string text() const {
+    return (failure         ? std::string{failure->what()}
+            : other.empty() ? std::string{"no failure"}
+                            : other) +
+           (later ? std::string{"\n    later: "} + later->what() : std::string{});
+  }
+};
+
+using outcomes = std::vector<outcome>;
+
+inline std::string describe(const outcomes& all) {
+  std::string text = std::to_string(all.size()) + " ranks";
+  for (std::size_t r = 0; r < all.size(); ++r) text += "\n  rank " + std::to_string(r) + ": " + all[r].text();
+  return text;
+}
+
+/// Each of `size` ranks makes a `Comm`, runs `body(comm)`, and then tries a barrier, so that one that has
+/// nothing to complain of stays until the others have seen the mistake. Assertions of the test framework are
+/// not for `body`: they are not thread-safe.
+template <class Comm, class Body>
+outcomes run(int size, const chorale::config& c, Body&& body) {
+  outcomes all(static_cast<std::size_t>(size));
+  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    outcome& mine = all[static_cast<std::size_t>(group.rank())];
+    const auto noted = [](std::optional<chorale::error>& failure, std::string& other, const auto& action) {
+      try {
+        action();
+      } catch (const chorale::error& e) {
+        failure.emplace(e);
+      } catch (const std::exception& e) {
+        other = e.what();
+      }
+    };
+    noted(mine.failure, mine.other, [&] {
+      Comm comm{group, c};
+      const auto start = std::chrono::steady_clock::now();
+      noted(mine.failure, mine.other, [&] { body(comm); });
+      mine.took = std::chrono::steady_clock::now() - start;
+      noted(mine.later, mine.other, [&] { comm.barrier(); });
+    });
+  });
+  for (const outcome& one : all) {
+    if (one.took <= std::chrono::seconds{2}) continue;
+    std::cout << "an error took " << std::chrono::duration_cast<std::chrono::milliseconds>(one.took).count()
+              << " ms: " << one.text() << std::endl;
+    if (std::getenv("CHORALE_TEST_STRICT") != nullptr) FAIL("it took more than 2 s");
+  }
+  return all;
+}
+
+/// The same over the standard algorithms of a transport, with the settings of these tests.
+template <class Transport, class Body>
+outcomes run(int size, Body&& body) {
+  return run<chorale::communicator<Transport>>(size, settings(), std::forward<Body>(body));
+}
+
+}  // namespace misuse
