@@ -34,6 +34,7 @@ class call_queue : private background {
 
   void push(std::shared_ptr<pending_call> call) {
     calls_.push_back(std::move(call));
+    net_->use().set_pending(true);
     enlist();
   }
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
@@ -54,6 +55,12 @@ class call_queue : private background {
       }
       finish(*head);
     }
+  }
+
+  /// The same for the user, who must not be inside already.
+  void drive_for_request(bool wait) {
+    const transport::occupancy::entry inside{net_->use(), operation::none};
+    drive(wait);
   }
 
   void drain() {
@@ -81,12 +88,14 @@ class call_queue : private background {
   };
 
   void get_on() noexcept override {
-    if (!driven_) drive(false);
+    if (driven_) return;
+    const transport::occupancy::passage inside{net_->use()};
+    if (inside.is_open()) drive(false);
   }
   void finish(pending_call& head) {
     head.done = true;
     calls_.pop_front();
-    if (calls_.empty()) delist();
+    if (calls_.empty()) leave();
     try {
       head.algorithm.result();
       net_->complete(head.now);
@@ -98,8 +107,12 @@ class call_queue : private background {
     // The frame is the communicator's, which the request may outlive.
     head.algorithm = {};
   }
-  void abandon(const std::exception_ptr& why) {
+  void leave() noexcept {
     delist();
+    net_->use().set_pending(false);
+  }
+  void abandon(const std::exception_ptr& why) {
+    leave();
     for (auto& call : std::exchange(calls_, {})) {
       call->done = true;
       call->failure = why;
@@ -129,7 +142,7 @@ class [[nodiscard]] request {
   /// True once the call is over; makes progress. @throws error, once, if the call failed.
   bool test() {
     if (!call_) return true;
-    if (!call_->done) queue_->drive(false);
+    if (!call_->done) queue_->drive_for_request(false);
     if (!call_->done) background::get_on_with_all();
     if (!call_->done) return false;
     take();
@@ -139,7 +152,7 @@ class [[nodiscard]] request {
   /// Returns when the call is over. @throws error if it failed; errc::deadline if a wait in it took too long.
   void wait() {
     if (!call_) return;
-    while (!call_->done) queue_->drive(true);
+    while (!call_->done) queue_->drive_for_request(true);
     take();
   }
 

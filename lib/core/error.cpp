@@ -34,6 +34,8 @@ class chorale_category final : public std::error_category {
         return "communicator failed earlier";
       case errc::unsupported:
         return "not supported";
+      case errc::misuse:
+        return "wrong use of a communicator";
     }
     return "unknown error";
   }

@@ -62,6 +62,7 @@ endpoint::endpoint(const group_view& group, const config& settings, std::string_
                 "this program was compiled with headers that do not belong to the libchorale it runs with; "
                 "rebuild it, or look which library the loader finds (ldd)");
   }
+  use_.set_rank(rank_);
   settings_.validate();
   chosen_ = verbs::choose(settings_, verbs::drivers(), group.local_rank);
   device_.emplace(verbs::device::open(chosen_.device));

@@ -43,6 +43,10 @@ steady::duration vigil::look(bool mind_deadline) {
     next_probe_ = now + first_probe;
     owner_->status_.waiting_for = peer_;
   }
+  if (owner_->use_.is_disturbed()) [[unlikely]] {
+    const call* mine = owner_->status_.find(now_.number);
+    owner_->use_.refuse(mine != nullptr ? mine->what : operation::none);
+  }
   owner_->look_around();
   if (owner_->departed(peer_)) {
     // Its last message may still be on its way, and overtaken by the farewell.

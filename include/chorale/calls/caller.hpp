@@ -44,6 +44,7 @@ class caller {
   /// is over when `resume` returns.
   template <class Start>
   void run(const call& what, Start&& begin_algorithm) {
+    const transport::occupancy::entry inside{net_.use(), what.what};
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
     const epoch now = net_.begin(what);
@@ -61,6 +62,7 @@ class caller {
 
   template <class Start>
   request start(const call& what, Start&& begin_algorithm) {
+    const transport::occupancy::entry inside{net_.use(), what.what};
     auto pending = std::make_shared<detail::pending_call>();
     pending->now = net_.begin(what);
     pending->algorithm = begin_algorithm(pending->now);

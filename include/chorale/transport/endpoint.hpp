@@ -21,6 +21,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/entry.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/service.hpp>
@@ -81,6 +82,9 @@ class endpoint {
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept {
     return refused_.load(std::memory_order_relaxed);
   }
+
+  /// Which thread is inside: to be asked where a call of the user begins.
+  [[nodiscard]] occupancy& use() noexcept { return use_; }
 
   /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed.
   epoch begin(const call& c) {
@@ -313,6 +317,7 @@ class endpoint {
   bool spin_ = true;
   bool oversubscribed_ = false;
   bool blocking_ = true;
+  occupancy use_;
   frame_arena frames_;
   verbs::choice chosen_;
   std::optional<verbs::device> device_;

@@ -235,6 +235,7 @@ class remote_memory {
   /// Runs a part of an operation; what goes wrong in it names the operation and poisons the communicator.
   template <class Body>
   auto guarded(const char* what, int target, Body&& body) {
+    const occupancy::entry inside{net_.use(), operation::window};
     net_.require_sound();
     try {
       return body();

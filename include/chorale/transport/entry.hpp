@@ -1,0 +1,80 @@
+// One thread at a time in a communicator, and never from inside itself: checked where calls begin.
+#pragma once
+
+#include <atomic>
+#include <pthread.h>
+
+#include <chorale/core/call.hpp>
+
+namespace chorale::transport {
+
+/// Who is inside a communicator. The check costs a load and two stores, none of them locked, so two threads
+/// that begin at the same instant may both get in; the wait of one of them then sees the other
+/// (`is_disturbed`).
+class occupancy {
+ public:
+  /// A thread is inside as long as it lives. What its constructor finds harms nobody: the call that is under
+  /// way goes on.
+  class [[nodiscard]] entry {
+   public:
+    /// `what` is the call that begins; operation::none stands for the test of a request or the wait for it.
+    /// @throws error errc::misuse if a thread is inside, or if nonblocking calls of another one are pending.
+    entry(occupancy& place, operation what) : place_(place) {
+      const pthread_t me = pthread_self();
+      const pthread_t pending = place.pending_.load(std::memory_order_relaxed);
+      if (place.inside_.load(std::memory_order_relaxed) != pthread_t{} ||
+          (pending != pthread_t{} && pending != me)) [[unlikely]]
+        place.refuse(what);
+      place.inside_.store(me, std::memory_order_relaxed);
+    }
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
+    ~entry() { place_.inside_.store(pthread_t{}, std::memory_order_relaxed); }
+
+   private:
+    occupancy& place_;
+  };
+
+  /// The same for what a thread drives from inside its waits, where it may be inside already.
+  class [[nodiscard]] passage {
+   public:
+    explicit passage(occupancy& place) noexcept
+        : place_(place), before_(place.inside_.load(std::memory_order_relaxed)) {
+      if (is_open()) place_.inside_.store(pthread_self(), std::memory_order_relaxed);
+    }
+    passage(const passage&) = delete;
+    passage& operator=(const passage&) = delete;
+    ~passage() {
+      if (is_open()) place_.inside_.store(before_, std::memory_order_relaxed);
+    }
+    /// False if another thread is inside: then nothing may be touched.
+    [[nodiscard]] bool is_open() const noexcept {
+      return before_ == pthread_t{} || before_ == pthread_self();
+    }
+
+   private:
+    occupancy& place_;
+    pthread_t before_;
+  };
+
+  /// Nonblocking calls of this thread are pending, or are not any more.
+  void set_pending(bool pending) noexcept {
+    pending_.store(pending ? pthread_self() : pthread_t{}, std::memory_order_relaxed);
+  }
+  /// True if a second thread got in at the same instant as this one. Outside of calls it is false.
+  [[nodiscard]] bool is_disturbed() const noexcept {
+    const pthread_t inside = inside_.load(std::memory_order_relaxed);
+    return inside != pthread_t{} && inside != pthread_self();
+  }
+  /// @throws error errc::misuse, always.
+  [[noreturn]] void refuse(operation what) const;
+  /// For what errors name.
+  void set_rank(int rank) noexcept { rank_ = rank; }
+
+ private:
+  std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none
+  std::atomic<pthread_t> pending_{};  ///< the thread whose nonblocking calls are pending, or none
+  int rank_ = 0;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,152 @@
+// Two threads in one communicator, and calls from inside a call: refused where they begin.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <chorale/window.hpp>
+
+#include "harness.hpp"
+
+using chorale::errc;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Calls `body` on a thread of its own and gives back the error that it threw, if any.
+template <class Body>
+std::optional<chorale::error> on_another_thread(Body&& body) {
+  std::optional<chorale::error> failure;
+  std::thread{[&] {
+    try {
+      body();
+    } catch (const chorale::error& e) {
+      failure.emplace(e);
+    }
+  }}.join();
+  return failure;
+}
+
+/// Rank 0 waits for the others in a barrier, on a thread of its own, while `intrude(comm)` is tried; returns
+/// what that threw. Everything ends right for all who keep to the rule.
+template <class Transport, class Intrude>
+void check_intruder(int size, Intrude&& intrude) {
+  std::atomic<bool> tried{false};
+  std::optional<chorale::error> refused;
+  const auto all = misuse::run<Transport>(size, [&](auto& comm) {
+    comm.barrier();
+    if (comm.rank() != 0) {
+      while (!tried) std::this_thread::sleep_for(1ms);
+      comm.barrier();
+      return;
+    }
+    std::atomic<bool> inside{false};
+    std::thread innocent{[&] {
+      inside = true;
+      comm.barrier();
+    }};
+    while (!inside) std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    refused = on_another_thread([&] { intrude(comm); });
+    tried = true;
+    innocent.join();
+  });
+  INFO(misuse::describe(all));
+  for (const auto& one : all) {
+    CHECK(!one.failed());
+    CHECK(!one.later);
+  }
+  REQUIRE(refused);
+  INFO(refused->what());
+  CHECK(refused->code() == errc::misuse);
+  CHECK(std::string{refused->what()}.find("one thread at a time") != std::string::npos);
+  CHECK(std::string{refused->what()}.find("duplicate()") != std::string::npos);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a second thread is refused, and the call under way goes on", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_intruder<TestType>(size, [](auto& comm) { static_cast<void>(comm.allreduce(1)); });
+    check_intruder<TestType>(size, [](auto& comm) { comm.ibarrier().wait(); });
+    check_intruder<TestType>(size, [](auto& comm) { static_cast<void>(comm.duplicate()); });
+  }
+}
+
+TEMPLATE_TEST_CASE("window calls beside collective calls of another thread are refused", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    std::atomic<bool> tried{false};
+    std::optional<chorale::error> refused;
+    const auto all = misuse::run<TestType>(size, [&](auto& comm) {
+      std::vector<int> cells(4);
+      chorale::window window{comm, std::span{cells}};
+      if (comm.rank() != 0) {
+        while (!tried) std::this_thread::sleep_for(1ms);
+        comm.barrier();
+        return;
+      }
+      std::atomic<bool> inside{false};
+      std::thread innocent{[&] {
+        inside = true;
+        comm.barrier();
+      }};
+      while (!inside) std::this_thread::yield();
+      std::this_thread::sleep_for(20ms);
+      const int one = 1;
+      refused = on_another_thread([&] { window.put(1, 0, std::span<const int>{&one, 1}); });
+      tried = true;
+      innocent.join();
+    });
+    INFO(misuse::describe(all));
+    for (const auto& one : all) CHECK(!one.failed());
+    REQUIRE(refused);
+    INFO(refused->what());
+    CHECK(refused->code() == errc::misuse);
+  }
+}
+
+TEMPLATE_TEST_CASE("nonblocking calls are completed by the thread that began them", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  std::atomic<bool> tried{false};
+  std::optional<chorale::error> refused;
+  const auto all = misuse::run<TestType>(4, [&](auto& comm) {
+    if (comm.rank() != 0) {
+      while (!tried) std::this_thread::sleep_for(1ms);
+      comm.barrier();
+    } else {
+      auto pending = comm.ibarrier();
+      refused = on_another_thread([&] { static_cast<void>(pending.test()); });
+      tried = true;
+      pending.wait();
+    }
+    // When nothing is pending, the communicator may be handed on.
+    std::thread{[&] { comm.barrier(); }}.join();
+  });
+  INFO(misuse::describe(all));
+  for (const auto& one : all) CHECK(!one.failed());
+  REQUIRE(refused);
+  CHECK(refused->code() == errc::misuse);
+}
+
+TEMPLATE_TEST_CASE("a collective call from a reduction operator of the same communicator", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const bool nonblocking : {false, true}) {
+    const auto all = misuse::run<TestType>(4, [&](auto& comm) {
+      const auto op = [&](int a, int b) {
+        comm.barrier();
+        return a + b;
+      };
+      int x = 1;
+      if (nonblocking)
+        comm.iallreduce(std::span{&x, 1}, op).wait();
+      else
+        comm.allreduce(std::span{&x, 1}, op);
+    });
+    INFO(misuse::describe(all));
+    for (const auto& one : all) {
+      CHECK(one.is(errc::misuse));
+      CHECK(one.says({"from inside another call"}));
+    }
+  }
+}
