@@ -98,6 +98,7 @@ class call_queue : private background {
     if (calls_.empty()) leave();
     try {
       head.algorithm.result();
+      net_->require_awaited();
       net_->complete(head.now);
     } catch (...) {
       head.failure = std::current_exception();
@@ -116,7 +117,7 @@ class call_queue : private background {
     for (auto& call : std::exchange(calls_, {})) {
       call->done = true;
       call->failure = why;
-      call->algorithm = {};
+      call->algorithm.discard();
     }
   }
 

@@ -81,6 +81,7 @@ void endpoint::check() {
     notice_.reset();
     throw *failure_;
   }
+  require_awaited();
 }
 
 void endpoint::left(int peer) {
@@ -142,6 +143,16 @@ void endpoint::throw_poisoned() const {
   throw error(errc::poisoned,
               fmt::format("the communicator of rank {} failed before: {}", rank_, failure_->what()),
               failure_->ranks());
+}
+
+void endpoint::throw_forgotten() const {
+  const call* mine = status_.find(number_);
+  throw error(
+      errc::misuse,
+      fmt::format("{} on rank {}: its algorithm made an operation of the transport, or a task, that was "
+                  "never awaited and so has done nothing; write co_await in front of it",
+                  mine ? mine->describe() : "a call", rank_),
+      {rank_});
 }
 
 void endpoint::report_deadline(int peer, epoch now) {

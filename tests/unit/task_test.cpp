@@ -1,5 +1,7 @@
 // Coroutine tasks: when they run, where results and exceptions go, what is destroyed.
+#include <array>
 #include <coroutine>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +11,8 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/core/task.hpp>
+
+#include "../support/instrumented.hpp"
 
 using chorale::task;
 
@@ -111,11 +115,7 @@ TEST_CASE("a suspended task goes on where it stood, in the innermost frame", "[t
 }
 
 TEST_CASE("awaits in turn take no stack", "[task]") {
-#ifdef __OPTIMIZE__
-  constexpr int awaits = 1'000'000;
-#else
-  constexpr int awaits = 1'000;  // without optimisation compilers call where they could jump
-#endif
+  constexpr int awaits = support::instrumented ? 1'000'000 : 10'000'000;
   auto loop = []() -> task<long> {
     long sum = 0;
     for (int i = 0; i < awaits; ++i) sum += co_await answer();
@@ -123,6 +123,70 @@ TEST_CASE("awaits in turn take no stack", "[task]") {
   }();
   loop.resume();
   CHECK(loop.result() == 42L * awaits);
+}
+
+TEST_CASE("awaits in turn that are suspended take no stack", "[task]") {
+  constexpr int awaits = 1'000'000;
+  gate g;
+  auto loop = [](gate& where) -> task<long> {
+    long sum = 0;
+    for (int i = 0; i < awaits; ++i) {
+      sum += co_await [](gate& w) -> task<int> {
+        co_await w;
+        co_return 3;
+      }(where);
+    }
+    co_return sum;
+  }(g);
+  loop.resume();
+  while (!loop.done()) std::exchange(g.waiting, {}).resume();
+  CHECK(loop.result() == 3L * awaits);
+}
+
+TEST_CASE("a chain of awaits is resumed up to where it is suspended again", "[task]") {
+  gate g;
+  std::string log;
+  struct descent {
+    static task<int> to(int depth, gate& where, std::string& l) {
+      if (depth == 0) {
+        co_await where;
+        l += '0';
+        throw std::runtime_error("bottom");
+      }
+      int result = 0;
+      try {
+        result = co_await to(depth - 1, where, l);
+      } catch (const std::runtime_error& e) {
+        l += e.what()[0];
+        result = 100;
+      }
+      if (depth == 3) co_await where;
+      l += static_cast<char>('0' + depth);
+      co_return result + depth;
+    }
+  };
+  auto top = descent::to(5, g, log);
+  top.resume();
+  CHECK(log.empty());
+  std::exchange(g.waiting, {}).resume();
+  CHECK(log == "0b12");
+  CHECK_FALSE(top.done());
+  CHECK_THROWS_AS(top.result(), chorale::error);  // errc::misuse: it is not over
+  std::exchange(g.waiting, {}).resume();
+  CHECK(log == "0b12345");
+  CHECK(top.result() == 115);
+}
+
+TEST_CASE("recursion of some depth is within the stack", "[task]") {
+  struct descent {
+    static task<long> to(int depth) {
+      if (depth == 0) co_return 0;
+      co_return depth + co_await to(depth - 1);
+    }
+  };
+  auto top = descent::to(2000);
+  top.resume();
+  CHECK(top.result() == 2000L * 2001 / 2);
 }
 
 TEST_CASE("destroying a suspended task destroys what its frames hold", "[task]") {
@@ -195,4 +259,47 @@ TEST_CASE("the first argument that lends frames lends this one: it is used again
   REQUIRE(s.frames.size() == 3);
   CHECK(s.frames[0] == s.frames[1]);
   CHECK(s.frames[1] == s.frames[2]);
+}
+
+namespace {
+
+task<> with(lender&, int) {
+  co_return;
+}
+task<> suspended_at(lender&, gate& g) {
+  co_await g;
+}
+
+}  // namespace
+
+TEST_CASE("a task that is dropped before it ran is noted, others are not", "[task]") {
+  lender net;
+  {
+    auto awaited = with(net, 1);
+    awaited.resume();
+    gate g;
+    auto outer = [](lender& n, gate& where) -> task<> { co_await suspended_at(n, where); }(net, g);
+    outer.resume();
+    outer.discard();
+    task<> moved = with(net, 2);
+    const task<> target = std::move(moved);
+    try {
+      const auto unwound = with(net, 4);
+      throw std::runtime_error("in flight");
+    } catch (const std::runtime_error&) {
+    }
+    CHECK_FALSE(net.arena.has_forgotten());
+  }
+  CHECK(net.arena.has_forgotten());  // `target`
+}
+
+TEST_CASE("a large frame knows its arena as well", "[task]") {
+  struct large {
+    std::array<std::byte, 8192> room{};
+  };
+  lender net;
+  {
+    const auto forgotten = [](lender&, large) -> task<> { co_return; }(net, large{});
+  }
+  CHECK(net.arena.has_forgotten());
 }

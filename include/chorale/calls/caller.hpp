@@ -53,6 +53,7 @@ class caller {
       task<> algorithm = begin_algorithm(now);
       algorithm.resume();
       algorithm.result();
+      net_.require_awaited();
     } catch (...) {
       net_.fail(std::current_exception());
       throw;

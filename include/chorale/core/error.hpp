@@ -24,7 +24,7 @@ enum class errc {
   deadline,              ///< a wait took longer than config::deadline
   poisoned,              ///< the communicator failed before and can only be destroyed
   unsupported,           ///< this device or build cannot do that
-  misuse,                ///< two threads in one communicator, or a call from inside a call
+  misuse,                ///< a rule of use was broken: threads, calls inside calls, a forgotten co_await
 };
 
 const std::error_category& category() noexcept;

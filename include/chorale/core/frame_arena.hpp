@@ -36,7 +36,7 @@ class frame_arena {
     } else {
       raw = ::operator new(bucket* granule);
     }
-    auto* h = new (raw) header{bucket < buckets ? arena : nullptr, bucket};
+    auto* h = new (raw) header{arena, bucket};
     return h + 1;
   }
 
@@ -44,13 +44,20 @@ class frame_arena {
     header* h = static_cast<header*>(frame) - 1;
     frame_arena* arena = h->arena;
     const std::size_t bucket = h->bucket;
-    if (arena == nullptr) {
+    if (arena == nullptr || bucket >= buckets) {
       ::operator delete(h);
       return;
     }
     auto* b = new (h) block{arena->free_[bucket]};
     arena->free_[bucket] = b;
   }
+
+  /// Something that has to be awaited was made and destroyed without: `frame` is that of a task, or none.
+  static void note_forgotten(void* frame) noexcept {
+    if (frame_arena* arena = (static_cast<header*>(frame) - 1)->arena) arena->note_forgotten();
+  }
+  void note_forgotten() noexcept { forgotten_ = true; }
+  [[nodiscard]] bool has_forgotten() const noexcept { return forgotten_; }
 
  private:
   static constexpr std::size_t granule = 128;
@@ -63,6 +70,7 @@ class frame_arena {
     block* next;
   };
   std::array<block*, buckets> free_{};
+  bool forgotten_ = false;
 };
 
 }  // namespace chorale

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
 
 namespace chorale {
@@ -33,7 +34,7 @@ frame_arena* find_arena(First& first, Rest&... rest) noexcept {
 }
 
 struct promise_base {
-  std::coroutine_handle<> continuation;
+  std::coroutine_handle<> continuation;  ///< who awaits it, suspended; none while it runs inside the await
   std::exception_ptr failure;
 
   // Inlined even without optimisation: g++ 12 would warn that `new` and `delete` do not belong together.
@@ -43,12 +44,13 @@ struct promise_base {
   }
   static void operator delete(void* frame) noexcept { frame_arena::deallocate(frame); }
 
+  /// Goes on with whoever was suspended by the await. The stack grows by this only with the depth of awaits
+  /// that were suspended, never with their number.
   struct resume_continuation {
     static bool await_ready() noexcept { return false; }
     template <class Promise>
-    static std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
-      auto next = self.promise().continuation;
-      return next ? next : std::noop_coroutine();
+    static void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      if (const auto next = self.promise().continuation) next.resume();
     }
     static void await_resume() noexcept {}
   };
@@ -79,9 +81,14 @@ struct promise<void> : promise_base {
 }  // namespace detail
 
 /// A lazily started coroutine: an algorithm, or a part of one. It runs when it is awaited or `resume()`d, on
-/// the thread that does so. Awaiting an arrival that is there already costs no suspension; a blocking call
-/// waits inside the await, a nonblocking one suspends up to its `request`. Move-only; destroying it destroys
-/// a suspended frame. An exception leaves through `co_await` or `result()`.
+/// the thread that does so. An await runs it as an ordinary call does, so that awaits in turn need neither
+/// stack nor tail calls, and suspends only if it has not come to its end; a blocking call waits inside the
+/// innermost await, a nonblocking one suspends there, and with it all who await it. Move-only. An exception
+/// leaves through `co_await` or `result()`.
+///
+/// Destroying a task destroys its frame. If that has not come to its end, nobody awaits it and no exception
+/// is in flight, a `co_await` was forgotten: the arena of the frame is told, and the call fails with
+/// errc::misuse.
 template <class T>
 class [[nodiscard]] task {
  public:
@@ -95,15 +102,24 @@ class [[nodiscard]] task {
     return *this;
   }
   ~task() {
-    if (frame_) frame_.destroy();
+    if (!frame_) return;
+    if (!frame_.done()) [[unlikely]]
+      note_if_forgotten();
+    frame_.destroy();
   }
 
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(frame_); }
   [[nodiscard]] bool done() const noexcept { return !frame_ || frame_.done(); }
   void resume() { frame_.resume(); }
+  /// Destroys the frame, wherever it is suspended: what it was to do is given up on purpose.
+  void discard() noexcept {
+    if (frame_) std::exchange(frame_, {}).destroy();
+  }
 
-  /// The result of a task that is done; throws what it threw.
+  /// The result of a task that is done; throws what it threw. @throws error errc::misuse if it is not done.
   T result() {
+    if (!frame_.done()) [[unlikely]]
+      throw_not_done();
     if (frame_.promise().failure) std::rethrow_exception(frame_.promise().failure);
     return frame_.promise().take();
   }
@@ -111,11 +127,11 @@ class [[nodiscard]] task {
   auto operator co_await() && noexcept {
     struct awaiter {
       std::coroutine_handle<promise_type> frame;
-      static bool await_ready() noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
-        frame.promise().continuation = caller;
-        return frame;
+      bool await_ready() noexcept {
+        frame.resume();
+        return frame.done();
       }
+      void await_suspend(std::coroutine_handle<> caller) noexcept { frame.promise().continuation = caller; }
       T await_resume() {
         if (frame.promise().failure) std::rethrow_exception(frame.promise().failure);
         return frame.promise().take();
@@ -125,6 +141,17 @@ class [[nodiscard]] task {
   }
 
  private:
+  void note_if_forgotten() noexcept {
+    if (!frame_.promise().continuation && std::uncaught_exceptions() == 0)
+      frame_arena::note_forgotten(frame_.address());
+  }
+  [[noreturn]] static void throw_not_done() {
+    throw error(
+        errc::misuse,
+        "a blocking call was suspended by something that is no operation of its transport: an algorithm "
+        "may await operations of the transport and tasks, nothing else");
+  }
+
   std::coroutine_handle<promise_type> frame_;
 };
 

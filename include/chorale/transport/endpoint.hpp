@@ -97,6 +97,13 @@ class endpoint {
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
   void fail(const std::exception_ptr& why) noexcept;
 
+  /// @throws error errc::misuse if something that has to be awaited was made and dropped: a `co_await` is
+  /// missing in the algorithm of the call that this rank is in.
+  void require_awaited() const {
+    if (frames_.has_forgotten()) [[unlikely]]
+      throw_forgotten();
+  }
+
   /// @throws error errc::poisoned if an earlier call failed.
   void require_sound() const {
     if (failure_) [[unlikely]]
@@ -290,6 +297,7 @@ class endpoint {
   struct card;
 
   [[noreturn]] void throw_poisoned() const;
+  [[noreturn]] void throw_forgotten() const;
   void tell_failure() noexcept;
   [[noreturn]] void report_deadline(int peer, epoch now);
   void check();
@@ -345,17 +353,38 @@ class endpoint {
   std::optional<service> service_;
 };
 
+/// How far an await has come; cannot be copied, since what is awaited is awaited once.
+class await_stage {
+ public:
+  await_stage() = default;
+  await_stage(const await_stage&) = delete;
+  await_stage& operator=(const await_stage&) = delete;
+  void begin() noexcept { at_ = begun; }
+  void suspend() noexcept { at_ = suspended; }
+  [[nodiscard]] bool was_suspended() const noexcept { return at_ == suspended; }
+  [[nodiscard]] bool is_forgotten() const noexcept { return at_ == made && std::uncaught_exceptions() == 0; }
+
+ private:
+  enum : std::uint8_t { made, begun, suspended } at_ = made;
+};
+
 /// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)
-/// or parks (nonblocking ones). `poll` may act and may throw.
+/// or parks (nonblocking ones). `poll` may act and may throw. One that is destroyed without having been
+/// awaited fails the call: it has done nothing.
 template <class Net, class Poll>
-struct waiting {
+struct [[nodiscard]] waiting {
   Net& net;
   int peer;
   epoch now;
   Poll poll;
-  bool suspended = false;
+  await_stage stage{};
 
+  ~waiting() {
+    if (stage.is_forgotten()) [[unlikely]]
+      net.frames().note_forgotten();
+  }
   bool await_ready() {
+    stage.begin();
     if (poll()) [[likely]]
       return true;
     if (!net.blocking()) return false;
@@ -363,12 +392,12 @@ struct waiting {
     return true;
   }
   void await_suspend(std::coroutine_handle<> frame) {
-    suspended = true;
+    stage.suspend();
     net.park(
         frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->poll(); }, this);
   }
   auto await_resume() {
-    if (suspended) net.rethrow_parked_failure();
+    if (stage.was_suspended()) net.rethrow_parked_failure();
     if constexpr (requires { poll.result(); }) return poll.result();
   }
 };
