@@ -1,0 +1,93 @@
+// Algorithms in which a co_await is missing, or that await what no transport has: named, in the call.
+#include <coroutine>
+
+#include "harness.hpp"
+
+using chorale::errc;
+
+namespace {
+
+/// A barrier that forgets to await one of the things it makes.
+template <int Forgotten>
+struct forgetful {
+  static constexpr auto implements = chorale::operation::barrier;
+  template <class T>
+  static constexpr bool runs_on = chorale::mailbox_transport<T>;
+
+  template <chorale::mailbox_transport T>
+  static chorale::task<> signal_all(T& net, chorale::epoch now) {
+    for (int to = 0; to < net.size(); ++to)
+      if (to != net.rank()) co_await net.signal(to, now);
+  }
+  template <chorale::mailbox_transport T>
+  static chorale::task<> run(T& net, chorale::epoch now) {
+    if constexpr (Forgotten == 0) {
+      for (int to = 0; to < net.size(); ++to)
+        if (to != net.rank()) static_cast<void>(net.signal(to, now));
+    } else if constexpr (Forgotten == 1) {
+      static_cast<void>(signal_all(net, now));
+    } else {
+      co_await signal_all(net, now);
+    }
+    for (int from = 0; from < net.size(); ++from) {
+      if (from == net.rank()) continue;
+      if constexpr (Forgotten == 2)
+        static_cast<void>(net.signalled(from, now));
+      else
+        co_await net.signalled(from, now);
+    }
+  }
+};
+
+/// A barrier that waits for something of its own.
+struct suspended {
+  static constexpr auto implements = chorale::operation::barrier;
+  template <class T>
+  static constexpr bool runs_on = chorale::mailbox_transport<T>;
+  template <chorale::mailbox_transport T>
+  static chorale::task<> run(T&, chorale::epoch) {
+    co_await std::suspend_always{};
+  }
+};
+
+template <class Comm>
+void check_forgotten(int size) {
+  for (const bool blocking : {true, false}) {
+    const auto all = misuse::run<Comm>(size, misuse::settings(), [&](auto& comm) {
+      if (blocking)
+        comm.barrier();
+      else
+        comm.ibarrier().wait();
+    });
+    INFO(misuse::describe(all));
+    for (const auto& one : all) {
+      CHECK(one.is(errc::misuse));
+      CHECK(one.says({"barrier", "never awaited", "co_await"}));
+      CHECK(one.later.has_value());
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a forgotten co_await fails the call", "[misuse][awaits]", MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_forgotten<chorale::communicator<TestType, forgetful<0>>>(size);
+    check_forgotten<chorale::communicator<TestType, forgetful<1>>>(size);
+    check_forgotten<chorale::communicator<TestType, forgetful<2>>>(size);
+  }
+  const auto right =
+      misuse::run<chorale::communicator<TestType, forgetful<3>>>(3, misuse::settings(), [](auto& comm) {
+        comm.barrier();
+        comm.ibarrier().wait();
+      });
+  for (const auto& one : right) CHECK(one.text() == "no failure");
+}
+
+TEMPLATE_TEST_CASE("a call that something foreign suspends fails", "[misuse][awaits]",
+                   chorale::transport::rc) {
+  const auto all = misuse::run<chorale::communicator<TestType, suspended>>(
+      2, misuse::settings(), [](auto& comm) { comm.barrier(); });
+  INFO(misuse::describe(all));
+  for (const auto& one : all) CHECK(one.is(errc::misuse));
+}
