@@ -13,6 +13,7 @@
 
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/printable.hpp>
 
 extern char** environ;
 
@@ -33,9 +34,10 @@ constexpr long long most_bytes = 1LL << 40;
   const auto& known = environment_variables();
   const auto it = std::find_if(known.begin(), known.end(),
                                [&](const environment_variable& v) { return v.name == variable; });
-  throw error(errc::invalid_environment,
-              fmt::format("{}='{}' cannot be used: it accepts {}; mend or unset it", variable, value,
-                          it == known.end() ? std::string_view{"another value"} : it->accepts));
+  throw error(
+      errc::invalid_environment,
+      fmt::format("{}='{}' cannot be used: it accepts {}; mend or unset it", variable, printable(value),
+                  it == known.end() ? std::string_view{"another value"} : it->accepts));
 }
 
 template <class Integer>

@@ -13,6 +13,8 @@ ibv_comp_channel* create_comp_channel(ibv_context* c) noexcept {
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
   unique_fd read_end{ends[0]};
   unique_fd write_end{ends[1]};
+  // Whoever writes an event must not wait for its reader.
+  if (fcntl(write_end.get(), F_SETFL, O_NONBLOCK) != 0) return nullptr;
   auto* channel = make_object<completion_channel>(c);
   if (channel == nullptr) return nullptr;
   channel->inode = inode_of(read_end.get());
@@ -40,6 +42,7 @@ int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) noex
     const ssize_t got = read(channel->fd, &name, sizeof name);
     if (got != static_cast<ssize_t>(sizeof name)) return -1;
     const std::lock_guard lock(self.objects_mutex());
+    self.post_owed_events();
     const auto& all = self.completion_queues();
     const auto found = std::find_if(all.begin(), all.end(), [&](const completion_queue* q) {
       return q->name == name && q->channel == channel;

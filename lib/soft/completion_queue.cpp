@@ -8,6 +8,8 @@
 namespace chorale::soft {
 namespace {
 
+constexpr std::int64_t arming_patience_ns = 100'000'000;
+
 void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.wr_id = e.wr_id;
   wc.status = static_cast<ibv_wc_status>(e.status);
@@ -95,10 +97,13 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
       if (fire) cq->armed.store(notify::none, std::memory_order_relaxed);
     }
   }
-  if (fire && cq->channel_fd.load(std::memory_order_relaxed) >= 0)
-    target.post_event(cq->channel_fd.load(std::memory_order_relaxed),
-                      cq->channel_inode.load(std::memory_order_relaxed),
-                      cq->name.load(std::memory_order_relaxed));
+  if (fire && cq->channel_fd.load(std::memory_order_relaxed) >= 0 &&
+      !target.post_event(cq->channel_fd.load(std::memory_order_relaxed),
+                         cq->channel_inode.load(std::memory_order_relaxed),
+                         cq->name.load(std::memory_order_relaxed))) {
+    cq->owed.store(1, std::memory_order_release);
+    target.call_attention();
+  }
   return true;
 }
 
@@ -126,11 +131,21 @@ int poll(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp) 
 int req_notify_cq(ibv_cq* base, int solicited_only) noexcept {
   auto& cq = static_cast<completion_queue&>(*base);
   const notify wanted = solicited_only != 0 ? notify::solicited : notify::any;
-  // Under the producers' lock: what they published before is there for the poll that follows.
-  const lock_guard lock(cq.record->lock, cq.owner->lock_name());
-  if (!lock) return EBUSY;
-  if (cq.record->armed.load(std::memory_order_relaxed) < wanted)
-    cq.record->armed.store(wanted, std::memory_order_relaxed);
+  if (cq.owner->abandoned()) return EINVAL;
+  completion_queue_record& r = *cq.record;
+  {
+    // Under the producers' lock: what they published before is there for the poll that follows.
+    const lock_guard lock(r.lock, cq.owner->lock_name(), arming_patience_ns);
+    if (lock) {
+      if (r.armed.load(std::memory_order_relaxed) < wanted) r.armed.store(wanted, std::memory_order_relaxed);
+      return 0;
+    }
+  }
+  // A producer that was stopped there must not keep its peers from sleeping. Whether it sees what follows is
+  // open, so the owner looks again later: an event too many costs a poll, one too few may cost forever.
+  r.armed.store(wanted, std::memory_order_seq_cst);
+  r.owed.store(1, std::memory_order_release);
+  cq.owner->call_attention();
   return 0;
 }
 
@@ -152,10 +167,11 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
   }
   auto* cq = make_object<completion_queue>(c);
   if (cq == nullptr) return nullptr;
+  std::uint64_t ring = 0;
+  std::uint64_t size = 0;
   try {
-    std::uint64_t size = 0;
     cq->record = self.memory().make<completion_queue_record>();
-    const std::uint64_t ring = cq->record == nullptr ? 0 : make_ring(self, entries, size);
+    ring = cq->record == nullptr ? 0 : make_ring(self, entries, size);
     if (ring == 0) throw std::bad_alloc();
     cq->owner = &self;
     cq->entries = at<completion_entry>(self.own(), ring, size);
@@ -168,16 +184,15 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
     completion_queue_record& r = *cq->record;
     r.name.store(cq->name);
     r.channel_fd.store(channel == nullptr ? -1 : channel->fd);
-    if (channel != nullptr) {
-      r.channel_inode.store(static_cast<completion_channel*>(channel)->inode);
-      static_cast<completion_channel*>(channel)->queues.fetch_add(1);
-    }
+    if (channel != nullptr) r.channel_inode.store(static_cast<completion_channel*>(channel)->inode);
     r.mask.store(static_cast<std::uint32_t>(cq->mask));
     r.ring.store(ring);
     const std::lock_guard lock(self.objects_mutex());
     self.completion_queues().push_back(cq);
+    if (channel != nullptr) static_cast<completion_channel*>(channel)->queues.fetch_add(1);
     return cq;
   } catch (...) {
+    if (ring != 0) self.memory().release(ring, size * sizeof(completion_entry));
     self.memory().destroy(cq->record);
     destroy_object(cq);
     errno = ENOMEM;

@@ -1,10 +1,12 @@
 // System objects that processes reach through each other's /proc/<pid>/fd.
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,10 +17,53 @@ namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-int open_descriptor(pid_t pid, int fd, int flags) noexcept {
+/// Holds descriptor `fd` of process `pid` without opening it: what lies behind can be looked at, and nothing
+/// happens to it. Opening a stranger's device, FIFO or terminal could have effects.
+unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
-  return open(path, flags | O_CLOEXEC | O_NOCTTY);
+  unique_fd held{open(path, O_PATH | O_CLOEXEC)};
+  if (held.get() >= 0 && fstat(held.get(), &s) != 0) held.reset();
+  return held;
+}
+
+/// Opens what `held` holds: nobody can exchange it any more. (Of the thread, since a process whose first
+/// thread has ended shows no descriptors.)
+unique_fd open_held(const unique_fd& held, int flags) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", held.get());
+  return unique_fd{open(path, flags | O_CLOEXEC | O_NOCTTY)};
+}
+
+/// The file system that a memory or a pipe of this process lies in: the kernel's own, where no user can make
+/// anything but such objects. 0 with errno if none can be made.
+dev_t kernel_device(bool pipe) noexcept {
+  static std::atomic<dev_t> known[2];
+  dev_t device = known[pipe ? 1 : 0].load(std::memory_order_relaxed);
+  if (device != 0) return device;
+  struct stat s {};
+  int ends[2] = {-1, -1};
+  if (pipe && pipe2(ends, O_CLOEXEC) != 0) return 0;
+  if (!pipe && (ends[0] = memfd_create("chorale-soft-probe", MFD_CLOEXEC)) < 0) return 0;
+  const unique_fd first{ends[0]};
+  const unique_fd second{ends[1]};
+  if (fstat(first.get(), &s) != 0) return 0;
+  known[pipe ? 1 : 0].store(s.st_dev, std::memory_order_relaxed);
+  return s.st_dev;
+}
+
+/// Holds the pipe with that inode of a process of this user. Not held, with errno, if it is anything else.
+unique_fd hold_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
+  const dev_t device = kernel_device(true);
+  if (device == 0) return unique_fd{};
+  struct stat s {};
+  unique_fd held = hold_descriptor(pid, fd, s);
+  if (held.get() >= 0 &&
+      (!S_ISFIFO(s.st_mode) || s.st_dev != device || s.st_uid != geteuid() || s.st_ino != inode)) {
+    held.reset();
+    errno = ENOENT;
+  }
+  return held;
 }
 
 struct process_stat {
@@ -56,6 +101,13 @@ bool read_stat(pid_t pid, process_stat& s) noexcept {
 }  // namespace
 
 int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept {
+  // Beyond this limit the kernel ends a process by SIGXFSZ, unless it expects that signal.
+  rlimit largest{};
+  if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY &&
+      bytes > largest.rlim_cur) {
+    errno = EFBIG;
+    return -1;
+  }
   unique_fd fd{memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (fd.get() < 0) return -1;
   // Sealed, so that nobody's mapping can be cut short under them.
@@ -71,20 +123,21 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
 }
 
 int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
-  // Look before opening: opening a stranger's device or pipe could have effects.
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  const dev_t device = kernel_device(false);
+  if (device == 0) return -1;
   struct stat s {};
-  if (stat(path, &s) != 0) return -1;
-  if (!S_ISREG(s.st_mode)) {
+  const unique_fd held = hold_descriptor(pid, fd, s);
+  if (held.get() < 0) return -1;
+  if (!S_ISREG(s.st_mode) || s.st_dev != device || s.st_uid != geteuid() ||
+      (inode != 0 && s.st_ino != inode) || s.st_size < 0 || static_cast<std::uint64_t>(s.st_size) < bytes) {
     errno = ENOENT;
     return -1;
   }
-  unique_fd opened{open_descriptor(pid, fd, O_RDWR)};
+  unique_fd opened = open_held(held, O_RDWR);
   if (opened.get() < 0) return -1;
-  if (fstat(opened.get(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid() ||
-      (inode != 0 && s.st_ino != inode) || s.st_size < 0 || static_cast<std::uint64_t>(s.st_size) < bytes ||
-      (fcntl(opened.get(), F_GET_SEALS) & seals) != seals) {
+  // The size once more: now that it is seen to be sealed, it stays.
+  if ((fcntl(opened.get(), F_GET_SEALS) & seals) != seals || fstat(opened.get(), &s) != 0 ||
+      static_cast<std::uint64_t>(s.st_size) < bytes) {
     errno = ENOENT;
     return -1;
   }
@@ -92,36 +145,22 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
 }
 
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
-  struct stat s {};
-  if (stat(path, &s) != 0) return -1;
-  if (!S_ISFIFO(s.st_mode) || s.st_ino != inode) {
-    errno = ENOENT;
-    return -1;
-  }
+  const unique_fd held = hold_pipe(pid, fd, inode);
   // Both ways, so that there is always a reader and a write never raises SIGPIPE.
-  unique_fd opened{open_descriptor(pid, fd, O_RDWR | O_NONBLOCK)};
-  if (opened.get() >= 0 && inode_of(opened.get()) != inode) {
-    opened.reset();
-    errno = ENOENT;
-  }
-  return opened.release();
+  return held.get() < 0 ? -1 : open_held(held, O_RDWR | O_NONBLOCK).release();
 }
 
 int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
-  struct stat s {};
-  if (stat(path, &s) != 0) return -1;
-  unique_fd opened;
-  if (S_ISFIFO(s.st_mode) && s.st_ino == inode) {
-    opened.reset(open_descriptor(pid, fd, O_RDONLY | O_NONBLOCK));
-    if (opened.get() < 0) return -1;
+  const unique_fd held = hold_pipe(pid, fd, inode);
+  if (held.get() < 0) {
+    if (!is_shortage(errno)) errno = ESRCH;
+    return -1;
   }
+  unique_fd opened = open_held(held, O_RDONLY | O_NONBLOCK);
+  if (opened.get() < 0) return -1;
   // A pipe that is opened after its last writer has gone never hangs up.
   char byte = 0;
-  if (opened.get() < 0 || inode_of(opened.get()) != inode || read(opened.get(), &byte, 1) == 0) {
+  if (read(opened.get(), &byte, 1) == 0) {
     errno = ESRCH;
     return -1;
   }
@@ -158,11 +197,22 @@ std::uint64_t start_time_of(pid_t pid) noexcept {
   return read_stat(pid, s) && !has_ended(s) ? s.start : 0;
 }
 
+std::uint32_t namespace_of(const char* kind) noexcept {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/thread-self/ns/%s", kind);
+  struct stat s {};
+  return stat(path, &s) == 0 ? static_cast<std::uint32_t>(s.st_ino) : 0;
+}
+
 std::uint64_t random_word() noexcept {
   std::uint64_t word = 0;
   if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word))
     word = static_cast<std::uint64_t>(now_ns()) * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(getpid());
   return word;
+}
+
+bool is_shortage(int errnum) noexcept {
+  return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
 }
 
 }  // namespace chorale::soft

@@ -16,6 +16,9 @@
 namespace chorale::soft {
 namespace {
 
+/// An OUI of the range that anyone may choose from (bit 0x02 of its first byte), so no vendor's.
+constexpr std::uint32_t vendor_id = 0x066368;
+
 /// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.
 struct padded_device {
   ibv_device device;
@@ -72,7 +75,11 @@ ibv_context* open_device(ibv_device* which) noexcept {
   }
   process* self = process::join();
   if (self == nullptr) return nullptr;
-  auto* c = new (std::nothrow) context;
+  context* c = nullptr;
+  try {
+    c = new context;
+  } catch (...) {  // its containers, too, need memory
+  }
   int ends[2];
   if (c == nullptr || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     const int saved = c == nullptr ? ENOMEM : errno;
@@ -124,6 +131,8 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   *a = {};
   std::snprintf(a->fw_ver, sizeof a->fw_ver, "%u.0", layout_version);
   a->node_guid = a->sys_image_guid = htobe64(fabric.guid);
+  a->vendor_id = vendor_id;
+  a->vendor_part_id = 1;
   a->max_mr_size = ~std::uint64_t{0};
   a->page_size_cap = 0xfffff000;
   a->max_qp = static_cast<int>(qp_count - 2);

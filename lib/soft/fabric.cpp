@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::int64_t join_patience_ns = 30'000'000'000;
 constexpr std::int64_t longest_join_nap_ns = 20'000'000;
+constexpr int most_names = 16;
 
 std::uint64_t hash(std::string_view text) noexcept {
   std::uint64_t h = 0xcbf29ce484222325;
@@ -70,19 +71,29 @@ registry* map_registry(int fd) noexcept {
   return mapped == MAP_FAILED ? nullptr : static_cast<registry*>(mapped);
 }
 
-/// The registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno.
-int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) {
-  FILE* names = std::fopen("/proc/self/net/unix", "re");
+/// The registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone can bind
+/// any name: `open_memory` sees to it that only this user's memory is believed.
+int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) noexcept {
+  FILE* names = std::fopen("/proc/thread-self/net/unix", "re");
   if (names == nullptr) return errno;
   char line[512];
   int status = 0;
-  while (joined.shared == nullptr && std::fgets(line, sizeof line, names) != nullptr) {
+  // Who founds a second fabric because there was no descriptor for a moment would never be found by the
+  // others.
+  while (joined.shared == nullptr && !is_shortage(status) &&
+         std::fgets(line, sizeof line, names) != nullptr) {
     member_name found{};
     if (!read_member_name(line, prefix, found)) continue;
     unique_fd opened{open_memory(found.pid, found.registry_fd, 0, sizeof(registry))};
-    if (opened.get() < 0) continue;
+    if (opened.get() < 0) {
+      if (is_shortage(errno)) status = errno;
+      continue;
+    }
     registry* mapped = map_registry(opened.get());
-    if (mapped == nullptr) continue;
+    if (mapped == nullptr) {
+      status = errno;
+      continue;
+    }
     if (mapped->magic == registry_magic && mapped->fabric_hash == fabric_hash) {
       if (mapped->version == layout_version) {
         joined.registry_fd = std::move(opened);
@@ -93,6 +104,7 @@ int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membersh
     }
     munmap(mapped, sizeof(registry));
   }
+  if (std::ferror(names) != 0 && status == 0) status = EIO;
   std::fclose(names);
   return joined.shared == nullptr ? status : 0;
 }
@@ -113,29 +125,42 @@ int create_registry(std::uint64_t fabric_hash, membership& joined) noexcept {
   return 0;
 }
 
-int claim_slot(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept {
+/// Takes a free slot and a name that says which. 0 or an errno.
+int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_inode, membership& joined) {
   const auto first = static_cast<std::uint32_t>(random_word() % slot_count);
+  errno = 0;
+  const std::uint64_t start_time = start_time_of(getpid());
+  if (start_time == 0 && is_shortage(errno)) return errno;  // nobody would take this process for alive
+  int names_left = most_names;
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     const std::uint32_t slot = (first + i) % slot_count;
     member& m = joined.shared->members[slot];
     if (is_alive(m)) continue;
+    joined.name.reset(bind_name(prefix + "/" + std::to_string(slot) + "/" + std::to_string(getpid()) + "/" +
+                                std::to_string(joined.registry_fd.get())));
+    if (joined.name.get() < 0) {
+      // Another user's prank, or a process that lives on in a name space of that number. Another slot,
+      // another name.
+      if (errno != EADDRINUSE || --names_left == 0) return errno;
+      continue;
+    }
     m.pid.store(0);
     joined.slot = slot;
     joined.generation = (m.generation.load() + 1) & 0xffffU;
     m.generation.store(joined.generation);
-    m.start_time.store(start_time_of(getpid()));
+    m.start_time.store(start_time);
     m.segment_fd.store(segment_fd);
     m.segment_inode.store(segment_inode);
     m.pid.store(getpid(), std::memory_order_release);
     return 0;
   }
-  return ENOSPC;
+  return EUSERS;
 }
 
 int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
   std::string fabric;
   if (!fabric_name(fabric)) return ENODEV;
-  const std::string prefix = "chorale-soft/" + std::to_string(geteuid()) + "/" + fabric;
+  const std::string prefix = name_prefix(fabric);
   const std::uint64_t fabric_hash = hash(prefix);
 
   // The kernel frees this name when its holder dies.
@@ -157,18 +182,16 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
   if (joined.shared == nullptr) {
     if (const int status = create_registry(fabric_hash, joined)) return status;
   }
-  if (const int status = claim_slot(segment_fd, segment_inode, joined)) return status;
-  joined.name.reset(bind_name(prefix + "/" + std::to_string(joined.slot) + "/" + std::to_string(getpid()) +
-                              "/" + std::to_string(joined.registry_fd.get())));
-  if (joined.name.get() < 0) {
-    const int status = errno;
-    joined.shared->members[joined.slot].pid.store(0);
-    return status;
-  }
-  return 0;
+  return claim_slot(prefix, segment_fd, segment_inode, joined);
 }
 
 }  // namespace
+
+std::string name_prefix(const std::string& fabric) {
+  char spaces[32];
+  std::snprintf(spaces, sizeof spaces, "%x-%x", namespace_of("pid"), namespace_of("user"));
+  return "chorale-soft/" + std::to_string(geteuid()) + "/" + fabric + "/" + spaces;
+}
 
 bool is_fabric_name(std::string_view name) noexcept {
   constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";

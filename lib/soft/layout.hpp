@@ -13,7 +13,7 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
@@ -144,6 +144,7 @@ struct alignas(64) completion_queue_record {
   alignas(64) shared<std::uint64_t> consumer;
   /// Not beside what producers write: whoever polls an empty queue looks here each time.
   alignas(64) shared<std::uint32_t> overrun;
+  shared<std::uint32_t> owed;  ///< 1: an event that its producer could not write; the owner does
 };
 
 /// A QP as its peers see it.

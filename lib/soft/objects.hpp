@@ -111,8 +111,8 @@ struct receive_queue {
   std::uint32_t max_sge = 0;
   spin_lock posting;
   std::uint64_t head_seen = 0;  ///< the owner's copy of `head`; under `posting`
-  /// Receives whose completions the owner has polled, so that it knows of free places without a look at `head`,
-  /// which initiators write. Never more than `head`; not counted for an SRQ.
+  /// Receives whose completions the owner has polled, so that it knows of free places without a look at
+  /// `head`, which initiators write. Never more than `head`; not counted for an SRQ.
   std::atomic<std::uint64_t> polled{0};
 };
 
@@ -145,8 +145,10 @@ inline process& process_of(const ibv_context* c) noexcept {
 /// Makes an object and fills the fields of its ibv_* part that all have; nullptr with errno ENOMEM.
 template <class Object>
 Object* make_object(ibv_context* c) noexcept {
-  auto* object = new (std::nothrow) Object();
-  if (object == nullptr) {
+  Object* object = nullptr;
+  try {
+    object = new Object();  // containers of its own may need memory, too
+  } catch (...) {
     errno = ENOMEM;
     return nullptr;
   }

@@ -1,11 +1,11 @@
-#include "peer.hpp"
-
 #include <cerrno>
 #include <memory>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "process.hpp"
 
 namespace chorale::soft {
 namespace {
@@ -18,9 +18,9 @@ void* map_shared(int fd, std::uint64_t bytes, void* where) noexcept {
   return mapped;
 }
 
-/// True if it is this process that lacks something, not the other that is gone.
-bool is_shortage(int errnum) noexcept {
-  return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM || errnum == EACCES || errnum == EPERM;
+/// `errnum` if it says that this process lacks something or has no right, not that the other is gone; else 0.
+int obstacle(int errnum) noexcept {
+  return is_shortage(errnum) || errnum == EACCES || errnum == EPERM ? errnum : 0;
 }
 
 /// Takes the page faults now, where that is cheap, and not at the first message. Among hundreds of peers it
@@ -54,13 +54,13 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
 #endif
     errno = 0;
     if (start_time_of(fresh->pid) != fresh->start_time) {
-      why = is_shortage(errno) ? errno : 0;
+      why = obstacle(errno);
       return nullptr;
     }
     const unique_fd fd{
         open_memory(fresh->pid, entry.segment_fd.load(), entry.segment_inode.load(), segment_bytes)};
     if (fd.get() < 0) {
-      why = is_shortage(errno) ? errno : 0;
+      why = obstacle(errno);
       return nullptr;
     }
     fresh->base = static_cast<segment*>(map_shared(fd.get(), segment_bytes, nullptr));
@@ -74,7 +74,7 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
       return nullptr;
     // Last: the segment was its own until here. Without a descriptor to spare its end is looked for.
     fresh->life.reset(open_life_line(fresh->pid, s.life_fd, s.life_inode));
-    if (fresh->life.get() < 0 && errno != EMFILE && errno != ENFILE) return nullptr;
+    if (fresh->life.get() < 0 && !is_shortage(errno)) return nullptr;
     return fresh.release();
   } catch (...) {
     return nullptr;
@@ -130,25 +130,35 @@ int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
       }
       return p.opened.get();
     }
-    pipes_.push_back({fd, inode, unique_fd{open_pipe(pid, fd, inode)}});
+    pipes_.reserve(pipes_.size() + 1);
+    unique_fd opened{open_pipe(pid, fd, inode)};
+    if (opened.get() < 0) return -1;
+    pipes_.push_back({fd, inode, std::move(opened)});
     return pipes_.back().opened.get();
   } catch (...) {
+    errno = ENOMEM;
     return -1;
   }
 }
 
-void peer::post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept {
+bool peer::post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept {
   const std::lock_guard lock(mutex_);
   const int to = pipe_to(fd, inode);
-  // A full pipe is readable already: the reader will come.
-  if (to >= 0) (void)!write(to, &name, sizeof name);
+  return to >= 0 && write(to, &name, sizeof name) == ssize_t{sizeof name};
 }
 
 void peer::wake() noexcept {
-  const std::lock_guard lock(mutex_);
-  const int to = pipe_to(base->wake_fd, base->wake_inode);
-  const char byte = 0;
-  if (to >= 0) (void)!write(to, &byte, 1);
+  if (self) return wake_own_service();
+  bool retry = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const int to = pipe_to(base->wake_fd, base->wake_inode);
+    retry = to < 0 && is_shortage(errno) && !dead.load();
+    const char byte = 0;
+    // A full pipe is readable already: the reader will come.
+    if (to >= 0) (void)!write(to, &byte, 1);
+  }
+  if (owes_wake_.exchange(retry) != retry && retry) wake_own_service();
 }
 
 void peer::bury() noexcept {

@@ -37,15 +37,16 @@ struct peer {
   [[nodiscard]] bool unwatched() const noexcept {
     return !dead.load() && (pidfd.get() < 0 || life.get() < 0);
   }
-  /// Wakes its service thread.
+  /// Wakes its service thread. Where there is no descriptor for that, this process's own one tries again.
   void wake() noexcept;
+  [[nodiscard]] bool owes_wake() const noexcept { return owes_wake_.load(std::memory_order_relaxed); }
   /// Has it look for what this process left for it to do.
   void call_attention() noexcept {
     base->attention.store(1, std::memory_order_seq_cst);
     wake();
   }
-  /// Writes a completion channel's event.
-  void post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
+  /// Writes a completion channel's event. False if it could not: its owner has to.
+  [[nodiscard]] bool post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
   /// Replaces everything mapped by zeroes, and closes what was opened.
   void bury() noexcept;
   /// After fork(), in the child: closes and forgets what is the parent's.
@@ -67,6 +68,7 @@ struct peer {
   };
   int pipe_to(int fd, std::uint64_t inode) noexcept;
 
+  std::atomic<bool> owes_wake_{false};
   std::mutex mutex_;
   std::vector<mapping> mappings_;
   std::vector<pipe_end> pipes_;

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "../core/helper_thread.hpp"
@@ -29,7 +30,9 @@ std::once_flag fork_handlers;
 process* process::join() noexcept {
   int status = 0;
   try {
-    std::call_once(fork_handlers, [] { pthread_atfork(before_fork, after_fork_parent, after_fork_child); });
+    std::call_once(fork_handlers, [] {
+      if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) throw std::bad_alloc();
+    });
     const std::lock_guard lock(join_mutex);
     if (current == nullptr) {
       std::unique_ptr<process> fresh{new process};
@@ -58,7 +61,6 @@ void process::leave() noexcept {
   if (current == this) {
     current = nullptr;
     current_process.store(nullptr);
-    current_registry.store(nullptr);
   }
   delete this;
 }
@@ -105,7 +107,7 @@ int process::set_up() noexcept {
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_read_.get(), &interest) != 0) return errno;
 
     // Where Yama lets only parents look into a process, the fabric's members may look into this one.
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    shown_to_all_ = prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
 
     segment& s = own();
     s.version = layout_version;
@@ -123,6 +125,8 @@ int process::set_up() noexcept {
     current_registry.store(membership_.shared);
     service_ = detail::start_helper_thread([this] { serve(); });
     return 0;
+  } catch (const std::system_error& e) {  // no thread
+    return e.code().value();
   } catch (...) {
     return ENOMEM;
   }
@@ -138,6 +142,10 @@ process::~process() {
     service_.join();
     air_->land(*this, true);
   }
+  if (shown_to_all_ && !abandoned()) prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+  // Not before: the service thread asks it whether the holder of a lock lives.
+  registry* mine = membership_.shared;
+  current_registry.compare_exchange_strong(mine, nullptr);
   leave_fabric(membership_);
   all_peers_.clear();
   if (self_.base != nullptr) {
@@ -204,11 +212,17 @@ bool owner_gone(std::uint32_t lock_owner) noexcept {
   const std::uint32_t slot = (lock_owner & 0x7ffU) - 1;
   if (fabric == nullptr || slot >= slot_count) return true;
   const member& m = fabric->members[slot];
+  if (m.pid.load() == getpid() && m.generation.load() == lock_owner >> 11)
+    return false;  // whatever /proc says
   return m.generation.load() != lock_owner >> 11 || !is_alive(m);
 }
 
 void serve_while_waiting() noexcept {
   if (process* here = current_process.load(std::memory_order_relaxed)) here->serve_bounces();
+}
+
+void wake_own_service() noexcept {
+  if (process* here = current_process.load(std::memory_order_relaxed)) here->wake_service();
 }
 
 // fork(): the child is no member. Every lock that guards what the handlers walk is taken around it.

@@ -83,6 +83,9 @@ class process {
   /// there came through their memory.
   void see_bounces() const noexcept { (void)bounced_.load(std::memory_order_acquire); }
   void wake_service() noexcept;
+  /// Writes the events of completion queues of this process that a peer could not write, or found no room
+  /// for. Caller holds `objects_mutex()`.
+  void post_owed_events() noexcept;
   /// Leaves a note that `own().attention` is to be looked at, and wakes whoever does it.
   void call_attention() noexcept;
 
@@ -112,6 +115,7 @@ class process {
   void watch(peer& p) noexcept;
   void lose(peer& p) noexcept;
   void check_unwatched() noexcept;
+  void repeat_wakes() noexcept;
   peer* find_new_peer(std::uint32_t slot) noexcept;
   bool quiesce_one(queue_pair& qp) noexcept;
 
@@ -131,6 +135,7 @@ class process {
   engine motor_;
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
+  bool shown_to_all_ = false;  ///< by PR_SET_PTRACER
   std::atomic<std::uint64_t> bounced_{0};
   unsigned contexts_ = 0;
 
@@ -172,5 +177,7 @@ bool owner_gone(std::uint32_t lock_owner) noexcept;
 /// Serves bounced copies of this process, if it is in a fabric. Whoever waits for another process calls it:
 /// that one may be waiting for such a copy.
 void serve_while_waiting() noexcept;
+/// Wakes the service thread of this process, if it is in a fabric.
+void wake_own_service() noexcept;
 
 }  // namespace chorale::soft

@@ -22,17 +22,24 @@ void process::serve() noexcept {
   int nap_ms = 1;
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool unwatched = false;
+    bool unwoken = false;
     {
       const std::lock_guard lock(peers_mutex_);
-      unwatched =
-          std::any_of(all_peers_.begin(), all_peers_.end(), [](const auto& p) { return p->unwatched(); });
+      for (const auto& p : all_peers_) {
+        unwatched = unwatched || p->unwatched();
+        unwoken = unwoken || p->owes_wake();
+      }
     }
     const bool chores = has_chores();
     nap_ms = chores ? std::min(nap_ms * 2, longest_nap_ms) : 1;
     if (motor_.deferred()) nap_ms = 1;
     const std::uint64_t clock = motor_.now();
     epoll_event events[16];
-    const int count = epoll_wait(epoll_.get(), events, 16, chores ? nap_ms : unwatched ? death_check_ms : -1);
+    const int count = epoll_wait(epoll_.get(), events, 16,
+                                 chores      ? nap_ms
+                                 : unwoken   ? longest_nap_ms
+                                 : unwatched ? death_check_ms
+                                             : -1);
     for (int i = 0; i < count; ++i) {
       if (auto* gone = static_cast<peer*>(events[i].data.ptr)) {
         const std::lock_guard lock(peers_mutex_);
@@ -45,6 +52,7 @@ void process::serve() noexcept {
       nap_ms = 1;
     }
     if (unwatched) check_unwatched();
+    if (unwoken) repeat_wakes();
     serve_bounces();
     if (count == 0 && motor_.now() == clock) motor_.jump();  // the program is quiet
     progress();
@@ -75,6 +83,22 @@ void process::check_unwatched() noexcept {
   for (auto& p : all_peers_) {
     const member& entry = fabric().members[p->slot];
     if (p->unwatched() && (entry.generation.load() != p->generation || !is_alive(entry))) lose(*p);
+  }
+}
+
+void process::repeat_wakes() noexcept {
+  const std::lock_guard lock(peers_mutex_);
+  for (auto& p : all_peers_)
+    if (p->owes_wake()) p->wake();
+}
+
+void process::post_owed_events() noexcept {
+  for (completion_queue* cq : completion_queues_) {
+    if (cq->record->owed.load(std::memory_order_relaxed) == 0 || cq->channel == nullptr) continue;
+    cq->record->owed.exchange(0);
+    const int to = static_cast<completion_channel*>(cq->channel)->write_end.get();
+    // Where the pipe is full, whoever reads from it makes room and comes here.
+    if (write(to, &cq->name, sizeof cq->name) != ssize_t{sizeof cq->name}) cq->record->owed.store(1);
   }
 }
 
@@ -136,6 +160,7 @@ void process::attend() noexcept {
   own().attention.store(0, std::memory_order_seq_cst);
   const std::lock_guard lock(objects_mutex_);
   for (queue_pair* qp : queue_pairs_) take_responder_error(*qp);
+  post_owed_events();
   for (completion_queue* cq : completion_queues_) {
     if (cq->record->overrun.load(std::memory_order_acquire) == 0 || cq->failure_raised) continue;
     cq->failure_raised = true;

@@ -30,7 +30,7 @@ static bool is_time_to_look(unsigned round) noexcept {
   return round >= 128 && round % 64 == 0;
 }
 
-bool shared_lock::lock_contended(std::uint32_t me) noexcept {
+bool shared_lock::lock_contended(std::uint32_t me, std::int64_t patience_ns) noexcept {
   std::int64_t begun = 0;
   for (unsigned round = 0;; ++round) {
     back_off(round);
@@ -43,7 +43,7 @@ bool shared_lock::lock_contended(std::uint32_t me) noexcept {
     if (owner(seen) != 0 && owner_gone(owner(seen)) &&
         word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst))
       return true;
-    if (now - begun > lock_patience_ns) return false;
+    if (now - begun > patience_ns) return false;
   }
 }
 

@@ -12,9 +12,7 @@ completion_channel::completion_channel(const device& owner) {
   if (owner.native() == nullptr) fail_closed("ibv_create_comp_channel", "device");
   errno = 0;
   ibv_comp_channel* const made = owner.provider().create_comp_channel(owner.native());
-  if (made == nullptr)
-    fail(errno, "ibv_create_comp_channel", owner.name(),
-         errno == EMFILE ? "too many open files: raise 'ulimit -n'" : "");
+  if (made == nullptr) fail(errno, "ibv_create_comp_channel", owner.name());
   handle_ = {owner.provider(), made};
 }
 

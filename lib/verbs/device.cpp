@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/printable.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/device.hpp>
 
@@ -95,8 +96,8 @@ device device::open(std::string_view name, std::span<const driver* const> from) 
   const auto it =
       std::find_if(devices.begin(), devices.end(), [&](const device_info& d) { return d.name == name; });
   if (it != devices.end()) return open(*it);
-  std::string text = fmt::format("no device '{}'; there are: {}; set CHORALE_DEVICE to one of these", name,
-                                 names_of(devices));
+  std::string text = fmt::format("no device '{}'; there are: {}; set CHORALE_DEVICE to one of these",
+                                 printable(name), names_of(devices));
   for (const auto& remark : remarks) text += "; " + remark;
   throw error(errc::no_device, text);
 }
@@ -191,7 +192,11 @@ void* device::allocate(std::size_t bytes) const {
   ibv_context* const context = opened("allocate");
   errno = 0;
   void* const memory = provider().allocate(context, std::max<std::size_t>(bytes, 1));
-  if (memory == nullptr) fail(errno, fmt::format("allocation of {} bytes", bytes), name_);
+  if (memory == nullptr) {
+    const int failure = errno;
+    fail(failure, fmt::format("allocation of {} bytes", bytes), name_,
+         is_soft() && failure != EINVAL ? soft_remedy(failure) : "");
+  }
   return memory;
 }
 

@@ -17,6 +17,10 @@ std::string usual_remedy(int errnum) {
   switch (errnum) {
     case ENOMEM:
       return "the device or the memory that may be locked is exhausted: " + memlock_remedy();
+    case EMFILE:
+    case ENFILE:
+      return "no file descriptors are left: raise the limit of open files (ulimit -n, or LimitNOFILE and "
+             "fs.file-max)";
     case EACCES:
     case EPERM:
       return "this user may not use the device: give it read and write access to /dev/infiniband/*, often by "

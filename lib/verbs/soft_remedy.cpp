@@ -1,8 +1,30 @@
 #include <cerrno>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include <chorale/core/config.hpp>
+#include <chorale/core/printable.hpp>
 
 #include "failure.hpp"
 
 namespace chorale::verbs {
+namespace {
+
+/// The settings of soft0 that are set, with what they accept: one of them cannot be used.
+std::string settings_remedy() {
+  std::string text;
+  for (const auto& v : environment_variables()) {
+    const std::string name{v.name};
+    const char* value = name.starts_with("CHORALE_SOFT_") ? std::getenv(name.c_str()) : nullptr;
+    if (value == nullptr || name == "CHORALE_SOFT_FABRIC" || name == "CHORALE_SOFT_SHARE") continue;
+    text +=
+        fmt::format("{}{}='{}' (it accepts {})", text.empty() ? "" : ", ", name, printable(value), v.accepts);
+  }
+  return text.empty() ? "soft0 could not be set up" : "a setting cannot be used, mend or unset it: " + text;
+}
+
+}  // namespace
 
 std::string soft_remedy(int errnum) {
   switch (errnum) {
@@ -27,15 +49,29 @@ std::string soft_remedy(int errnum) {
              "one user, without file capabilities, setuid or PR_SET_DUMPABLE, and look at the sandbox's "
              "profile";
     case EINVAL:
-      return "CHORALE_SOFT_COPY or CHORALE_SOFT_ENGINE has an unknown value: mend or unset it";
-    case ENODEV:
-      return "CHORALE_SOFT_FABRIC is no name: use 1 to 40 letters, digits, '.', '-', '_'";
+      return settings_remedy();
+    case ENODEV: {
+      const char* name = std::getenv("CHORALE_SOFT_FABRIC");
+      return fmt::format("CHORALE_SOFT_FABRIC='{}' is no name: use 1 to 40 letters, digits, '.', '-', '_'",
+                         printable(name == nullptr ? "" : name));
+    }
+    case EFBIG:
+      return "memory that processes share counts as a file, and the limit of file size is smaller: raise it "
+             "(ulimit -f unlimited, or LimitFSIZE); soft0 needs 1 GiB, of which it uses little, and each "
+             "allocation its size";
+    case EADDRINUSE:
+      return "other processes keep the names of this fabric (chorale-soft/UID/FABRIC in /proc/net/unix): set "
+             "CHORALE_SOFT_FABRIC to another name";
     case ETIMEDOUT:
       return "another process keeps the name of this fabric's start-up lock (chorale-soft/UID/FABRIC/lock in "
              "/proc/net/unix): is it stopped, or another user's? Continue or end it, or set "
              "CHORALE_SOFT_FABRIC to "
              "another name";
     case ENOSPC:
+      return "this user may watch no more descriptors by epoll: raise /proc/sys/fs/epoll/max_user_watches; "
+             "soft0 "
+             "watches one for itself and two for each process that it talks to";
+    case EUSERS:
       return "all 1023 places of this fabric are taken: set CHORALE_SOFT_FABRIC to another name for each job";
     case EPROTO:
       return "a process of another version of Chorale is in this fabric: set CHORALE_SOFT_FABRIC to another "

@@ -1,6 +1,7 @@
 // Limits of the system that are too small: an error that names the remedy, and nobody is taken for dead.
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -83,7 +84,8 @@ void reach_in_vain(wire& line, const std::function<void()>& hinder, const std::f
     a.qp_state = IBV_QPS_RESET;
     expect(soft().modify_qp(qp, &a, IBV_QP_STATE) == 0, "reset");
     connect_rc(n, qp, to.qpn, impatient());
-    expect(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, to.memory, to.rkey) == 0, "post again");
+    expect(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, to.memory, to.rkey) == 0,
+           "post again");
     expect(wait(n.send_cq).status == IBV_WC_SUCCESS, "after it was mended");
     line.send(char{1});
   }
@@ -104,6 +106,18 @@ TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
   refused([](wire&) {
     limit(RLIMIT_AS, 900U << 20);
     expect_refusal("ulimit -v");
+  });
+  refused([](wire&) {
+    limit(RLIMIT_FSIZE, 512U << 20);
+    expect_refusal("ulimit -f");
+  });
+  refused([](wire&) {
+    setenv("CHORALE_SOFT_LOSS", "nan", 1);
+    expect_refusal("CHORALE_SOFT_LOSS='nan' (it accepts 0 to 100)");
+  });
+  refused([](wire&) {
+    setenv("CHORALE_SOFT_FABRIC", "\033]0;x\007", 1);
+    expect_refusal("'\\x1b]0;x\\x07'");
   });
   refused([](wire&) {
     setenv("CHORALE_SOFT_COPY", "please", 1);
@@ -150,6 +164,54 @@ TEST_CASE("A peer that cannot be reached for want of addresses", "[robustness]")
                   line, [&] { to(used + (1600U << 20)); }, [&] { to(before.rlim_cur); }, "ulimit -v");
             },
             [](wire& line) { sit(line); }) == "");
+}
+
+TEST_CASE("An event comes although there was no descriptor to send it by", "[robustness]") {
+  const auto sender = [](wire& line) {
+    limit(RLIMIT_NOFILE, 200);
+    node n;
+    const memory m(n, 4096, true);
+    ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+    line.send(qp->qp_num);
+    connect_rc(n, qp, line.receive<std::uint32_t>());
+    line.meet();
+    const auto send = [&] {
+      expect(post(qp, IBV_WR_SEND, {sge(m, 0, 8)}, IBV_SEND_SIGNALED) == 0, "post");
+      expect(wait(n.send_cq).status == IBV_WC_SUCCESS, "send");
+    };
+    send();  // the peer is known now, but neither of its pipes has been opened
+    line.meet();
+    const auto used = use_up(0);
+    send();
+    usleep(50'000);
+    for (const int fd : used) close(fd);
+    line.meet();
+    soft().destroy_qp(qp);
+  };
+  const auto receiver = [](wire& line) {
+    node n(64, true);
+    const memory m(n, 4096, true);
+    ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+    const auto other = line.receive<std::uint32_t>();
+    line.send(qp->qp_num);
+    connect_rc(n, qp, other);
+    for (std::uint64_t id = 1; id < 3; ++id) expect(post_receive(qp, id, {sge(m, 0, 8)}) == 0, "receive");
+    line.meet();
+    expect(wait(n.recv_cq).wr_id == 1, "the first message");
+    expect(ibv_req_notify_cq(n.recv_cq, 0) == 0, "arm");
+    line.meet();
+    pollfd p{n.channel->fd, POLLIN, 0};
+    expect(poll(&p, 1, 10'000) == 1, "the event");
+    ibv_cq* cq = nullptr;
+    void* context = nullptr;
+    expect(soft().get_cq_event(n.channel, &cq, &context) == 0 && cq == n.recv_cq, "of that queue");
+    soft().ack_cq_events(cq, 1);
+    expect(wait(n.recv_cq).wr_id == 2, "the second message");
+    expect(poll(&p, 1, 20) == 0, "one event");
+    line.meet();
+    soft().destroy_qp(qp);
+  };
+  CHECK(run_pair(sender, receiver) == "");
 }
 
 TEST_CASE("A process without a descriptor to spare takes nobody for dead", "[robustness]") {

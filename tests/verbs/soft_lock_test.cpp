@@ -1,9 +1,10 @@
 // What a process leaves locked when it is killed, by reaching into the segment as the device does.
 #include <cerrno>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
-#include "../../lib/soft/objects.hpp"
+#include "../../lib/soft/queues.hpp"
 #include "soft_pair.hpp"
 
 using namespace soft_test;
@@ -65,6 +66,58 @@ TEST_CASE("A completion queue whose producer died half way can be used", "[soft]
   if (published) CHECK(wait(p.there.recv_cq).wr_id == 55);
   CHECK(wait(p.there.recv_cq).wr_id == 3);
   CHECK(silent(p.there.recv_cq, 0.005));
+}
+
+TEST_CASE("A queue can be armed while a stopped process holds it", "[soft]") {
+  node n(64, true);
+  device::completion_queue_record& record = *static_cast<device::completion_queue*>(n.recv_cq)->record;
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  // Held by one that lives, which is what a stopped process does.
+  REQUIRE(record.lock.try_lock(self->lock_name()));
+  const auto event = [&] {
+    pollfd p{n.channel->fd, POLLIN, 0};
+    if (poll(&p, 1, 5000) != 1) return false;
+    ibv_cq* cq = nullptr;
+    void* context = nullptr;
+    if (soft().get_cq_event(n.channel, &cq, &context) != 0) return false;
+    soft().ack_cq_events(cq, 1);
+    return cq == n.recv_cq;
+  };
+  // Whoever sleeps for an event is woken to look again, as long as that lasts.
+  for (int i = 0; i < 3; ++i) {
+    CHECK(ibv_req_notify_cq(n.recv_cq, 0) == 0);
+    CHECK(event());
+  }
+  record.lock.unlock();
+  CHECK(ibv_req_notify_cq(n.recv_cq, 0) == 0);
+  device::completion done{};
+  done.wr_id = 9;
+  CHECK(device::push_completion(*self, *static_cast<device::completion_queue*>(n.recv_cq), done));
+  CHECK(event());
+  CHECK(wait(n.recv_cq).wr_id == 9);
+  self->leave();
+}
+
+TEST_CASE("Events of a queue find room once those of another have been taken", "[soft]") {
+  node n(64, true);
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  auto& queue = *static_cast<device::completion_queue*>(n.recv_cq);
+  // A pipe that is full of events of a queue that is no more.
+  const int full = static_cast<device::completion_channel*>(n.channel)->write_end.get();
+  const std::uint64_t gone = 1'000'000;
+  int many = 0;
+  while (write(full, &gone, sizeof gone) == ssize_t{sizeof gone}) ++many;
+  REQUIRE(many > 0);
+  REQUIRE(ibv_req_notify_cq(n.recv_cq, 0) == 0);
+  CHECK(device::push_completion(*self, queue, {}));
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  REQUIRE(soft().get_cq_event(n.channel, &cq, &context) == 0);
+  CHECK(cq == n.recv_cq);
+  soft().ack_cq_events(cq, 1);
+  self->leave();
 }
 
 TEST_CASE("Numbers from another process are not believed", "[soft]") {

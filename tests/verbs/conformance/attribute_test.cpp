@@ -141,6 +141,19 @@ TEST_CASE("values that do not exist are refused", "[attribute]") {
   }
 }
 
+TEST_CASE("access flags of memory regions mean nothing to a queue pair", "[attribute]") {
+  rig r;
+  const int flag = GENERATE(0, static_cast<int>(IBV_ACCESS_ON_DEMAND), static_cast<int>(IBV_ACCESS_MW_BIND),
+                            static_cast<int>(IBV_ACCESS_RELAXED_ORDERING),
+                            static_cast<int>(IBV_ACCESS_HUGETLB), static_cast<int>(IBV_ACCESS_ZERO_BASED));
+  CAPTURE(flag);
+  joined_options wanted;
+  wanted.access = all_access | flag;
+  joined both(r, wanted);
+  rdma(r, IBV_WR_RDMA_WRITE, 0, 64).post(both.left);
+  CHECK(good(both.sends).opcode == IBV_WC_RDMA_WRITE);
+}
+
 TEST_CASE("queue pairs are not made beyond the device's limits", "[attribute]") {
   rig r;
   const ibv_device_attr& most = r.device.attributes();
