@@ -1,11 +1,18 @@
 // Tuning tables as JSON: {"tuning": [{"operation": "allreduce", "transport": "rc", "ranks": 4, "crowded":
 // true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}
+#include <cerrno>
 #include <cmath>
-#include <fstream>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/printable.hpp>
 #include <chorale/model/tuning.hpp>
 
 #ifdef CHORALE_HAVE_JSON
@@ -13,45 +20,145 @@
 #endif
 
 namespace chorale::model {
+namespace {
 
-std::shared_ptr<const tuning_table> tuning_table::read(const std::string& file) {
-  const auto refuse = [&](const std::string& why) -> std::shared_ptr<const tuning_table> {
-    throw error(
-        errc::invalid_argument,
-        fmt::format("tuning table {} (config::tuning, CHORALE_TUNING): {}; chorale-bench --tune makes one",
-                    file, why));
-  };
+/// What keeps a file from being a tuning table.
+struct refusal {
+  std::string why;
+};
+
 #ifdef CHORALE_HAVE_JSON
-  std::ifstream in(file);
-  if (!in) return refuse("it cannot be read");
+/// Hundreds of times what chorale-bench writes.
+constexpr std::size_t largest_file = std::size_t{64} << 20;
+
+/// A descriptor that is closed in the end.
+struct opened_file {
+  explicit opened_file(int number) : fd(number) {}
+  ~opened_file() {
+    if (fd >= 0) close(fd);
+  }
+  opened_file(const opened_file&) = delete;
+  opened_file& operator=(const opened_file&) = delete;
+  int fd;
+};
+
+std::string contents(const std::string& name) {
+  // Not blocking: a FIFO would wait for its writer, a terminal line for its carrier.
+  const opened_file file{open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
+  struct stat s {};
+  if (file.fd < 0 || fstat(file.fd, &s) != 0)
+    throw refusal{fmt::format("it cannot be opened: {}", std::strerror(errno))};
+  if (!S_ISREG(s.st_mode)) throw refusal{S_ISDIR(s.st_mode) ? "it is a folder" : "it is no regular file"};
+  std::string text;
+  for (;;) {
+    char piece[65536];
+    const ssize_t got = read(file.fd, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw refusal{fmt::format("it cannot be read: {}", std::strerror(errno))};
+    if (got == 0) return text;
+    text.append(piece, static_cast<std::size_t>(got));
+    if (text.size() > largest_file) throw refusal{fmt::format("it has more than {} bytes", largest_file)};
+  }
+}
+
+/// The row of a document, whose number refusals name.
+class table_row {
+ public:
+  table_row(const nlohmann::json& row, std::size_t number) : row_(row), number_(number) {
+    if (!row.is_object()) refuse("is no object");
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw refusal{fmt::format("row {} of \"tuning\" (from 1) {}", number_, why)};
+  }
+  [[nodiscard]] const nlohmann::json& field(const char* name) const {
+    const auto found = row_.find(name);
+    if (found == row_.end()) refuse(fmt::format("has no \"{}\"", name));
+    return *found;
+  }
+  [[nodiscard]] std::string text(const char* name) const {
+    const auto& value = field(name);
+    if (!value.is_string()) refuse_value(name, value, "a text");
+    return value.get<std::string>();
+  }
+  [[nodiscard]] bool truth(const char* name) const {
+    const auto& value = field(name);
+    if (!value.is_boolean()) refuse_value(name, value, "true or false");
+    return value.get<bool>();
+  }
+  /// A whole number; what does not fit the parser's 64 bits comes as a fraction, and is refused like one.
+  [[nodiscard]] std::uint64_t whole(const char* name, std::uint64_t lowest, std::uint64_t highest) const {
+    const auto& value = field(name);
+    const auto number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+    if (!value.is_number_unsigned() || number < lowest || number > highest)
+      refuse_value(name, value, fmt::format("a whole number from {} to {}", lowest, highest));
+    return number;
+  }
+  [[noreturn]] void refuse_value(std::string_view name, const nlohmann::json& value,
+                                 std::string_view wanted) const {
+    using handler = nlohmann::json::error_handler_t;
+    refuse(fmt::format("has \"{}\": {}, which has to be {}", printable(name, 64),
+                       printable(value.dump(-1, ' ', false, handler::replace), 64), wanted));
+  }
+
+ private:
+  const nlohmann::json& row_;
+  std::size_t number_;
+};
+
+void read_row(const table_row& row, std::vector<measurement>& rows) {
+  measurement m;
+  const std::string operation_name = row.text("operation");
+  m.what = operation_named(operation_name);
+  if (m.what == operation::none)
+    row.refuse(fmt::format("names the operation '{}', which does not exist", printable(operation_name, 64)));
+  m.transport = row.text("transport");
+  m.ranks = static_cast<int>(row.whole("ranks", 1, std::numeric_limits<int>::max()));
+  m.crowded = row.truth("crowded");
+  // Further sizes are reckoned from it, so it must not be near where they overflow.
+  m.bytes = static_cast<std::size_t>(row.whole("bytes", 0, std::uint64_t{1} << 48));
+  const auto& times = row.field("microseconds");
+  if (!times.is_object()) row.refuse_value("microseconds", times, "an object of algorithms and their times");
+  for (const auto& [algorithm, microseconds] : times.items()) {
+    m.algorithm = algorithm;
+    m.microseconds = microseconds.is_number() ? microseconds.get<double>() : -1;
+    if (!(m.microseconds >= 0) || !std::isfinite(m.microseconds))
+      row.refuse_value(algorithm, microseconds, "a number of microseconds that is not negative");
+    rows.push_back(m);
+  }
+}
+
+std::vector<measurement> read_rows(const std::string& file) {
   std::vector<measurement> rows;
   try {
-    const auto document = nlohmann::json::parse(in);
-    for (const auto& row : document.at("tuning")) {
-      measurement m;
-      m.what = operation_named(row.at("operation").get<std::string>());
-      if (m.what == operation::none)
-        return refuse("there is no operation " + row.at("operation").get<std::string>());
-      m.transport = row.at("transport").get<std::string>();
-      m.ranks = row.at("ranks").get<int>();
-      m.crowded = row.at("crowded").get<bool>();
-      m.bytes = row.at("bytes").get<std::size_t>();
-      if (m.ranks < 1) return refuse("a row has no ranks");
-      for (const auto& [algorithm, microseconds] : row.at("microseconds").items()) {
-        m.algorithm = algorithm;
-        m.microseconds = microseconds.get<double>();
-        if (!(m.microseconds >= 0) || !std::isfinite(m.microseconds))
-          return refuse(fmt::format("{} takes {} us", algorithm, m.microseconds));
-        rows.push_back(m);
-      }
-    }
+    const auto document = nlohmann::json::parse(contents(file));
+    const auto table = document.is_object() ? document.find("tuning") : document.end();
+    if (!document.is_object() || table == document.end() || !table->is_array())
+      throw refusal{"it is no object with an array \"tuning\""};
+    std::size_t number = 0;
+    for (const auto& row : *table) read_row(table_row{row, ++number}, rows);
   } catch (const nlohmann::json::exception& e) {
-    return refuse(e.what());
+    throw refusal{printable(e.what(), 256)};
   }
-  return std::make_shared<const tuning_table>(std::move(rows), file);
+  return rows;
+}
 #else
-  return refuse("this library was built without nlohmann-json, which reads it");
+std::vector<measurement> read_rows(const std::string&) {
+  throw refusal{"this library was built without nlohmann-json, which reads it"};
+}
 #endif
+
+}  // namespace
+
+std::shared_ptr<const tuning_table> tuning_table::read(const std::string& file) {
+  try {
+    return std::make_shared<const tuning_table>(read_rows(file), printable(file));
+  } catch (const refusal& refused) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("tuning table '{}' (config::tuning, CHORALE_TUNING): {}; chorale-bench --tune makes one",
+                    printable(file), refused.why));
+  }
 }
 
 }  // namespace chorale::model

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -39,9 +40,12 @@ std::string chosen(const std::vector<rule>& rules, std::size_t bytes) {
 
 /// A file that ends with its object.
 struct temporary_file {
-  explicit temporary_file(const std::string& text)
-      : name(std::filesystem::temp_directory_path() /
-             ("chorale-tuning-" + std::to_string(getpid()) + ".json")) {
+  explicit temporary_file(const std::string& text) {
+    std::string fresh = std::filesystem::temp_directory_path() / "chorale-tuning-XXXXXX";
+    const int fd = mkstemp(fresh.data());
+    REQUIRE(fd >= 0);
+    close(fd);
+    name = fresh;
     std::ofstream{name} << text;
   }
   ~temporary_file() { std::filesystem::remove(name); }
@@ -138,21 +142,84 @@ TEST_CASE("a table is read from JSON", "[tuning]") {
 }
 
 TEST_CASE("a table that cannot be read is refused by name", "[tuning]") {
-  CHECK(refusal("/nonexistent/table.json").find("/nonexistent/table.json") != std::string::npos);
-  for (const char* text :
-       {"", "{", "[]", R"({"tuning": 3})", R"({"tuning": [{"operation": "allgather"}]})",
-        R"({"tuning": [{"operation": "no such", "transport": "rc", "ranks": 4, "crowded": true,
-                               "bytes": 1, "microseconds": {}}]})",
-        R"({"tuning": [{"operation": "allgather", "transport": "rc", "ranks": 0, "crowded": true,
-                               "bytes": 1, "microseconds": {"ring": 1}}]})",
-        R"({"tuning": [{"operation": "allgather", "transport": "rc", "ranks": 4, "crowded": true,
-                               "bytes": 1, "microseconds": {"ring": -1}}]})"}) {
+  struct mistake {
+    const char* text;
+    const char* said;
+  };
+  // clang-format off
+  const mistake mistakes[]{
+      {"", "unexpected end of input"},
+      {"{\n\"tuning\": [,]}", "line 2"},
+      {"[]", "no object"},
+      {R"({"tuning": 3})", "array \"tuning\""},
+      {R"({"tuning": [3]})", "row 1 of \"tuning\" (from 1) is no object"},
+      {R"({"tuning": [{"operation": "allgather"}]})", "has no \"transport\""},
+      {R"({"tuning": [{"operation": "no such"}]})", "'no such', which does not exist"},
+      {R"({"tuning": [{"operation": 7}]})", "\"operation\": 7"},
+      {R"({"tuning": [{"operation": "\u001b]0;x\u0007"}]})", "'\\x1b]0;x\\x07'"},
+  };
+  // clang-format on
+  for (const auto& [text, said] : mistakes) {
     const temporary_file bad{text};
     INFO(text);
     const auto why = refusal(bad.name);
+    INFO(why);
     CHECK(why.find(bad.name.string()) != std::string::npos);
     CHECK(why.find("CHORALE_TUNING") != std::string::npos);
+    CHECK(why.find(said) != std::string::npos);
   }
+}
+
+TEST_CASE("a field of a table that makes no sense is refused by name", "[tuning]") {
+  struct mistake {
+    const char* ranks;
+    const char* crowded;
+    const char* bytes;
+    const char* microseconds;
+    const char* said;
+  };
+  const mistake mistakes[]{
+      {"0", "true", "1", "1", "\"ranks\": 0"},
+      {"-4", "true", "1", "1", "\"ranks\": -4"},
+      {"4.5", "true", "1", "1", "\"ranks\": 4.5"},
+      {"4294967298", "true", "1", "1", "\"ranks\": 4294967298"},
+      {"\"4\"", "true", "1", "1", "\"ranks\": \"4\""},
+      {"4", "1", "1", "1", "\"crowded\": 1"},
+      {"4", "true", "-1", "1", "\"bytes\": -1"},
+      {"4", "true", "0.5", "1", "\"bytes\": 0.5"},
+      {"4", "true", "1e3", "1", "\"bytes\": 1000.0"},
+      {"4", "true", "18446744073709551617", "1", "\"bytes\": 1.844"},
+      {"4", "true", "18446744073709551615", "1", "\"bytes\": 18446744073709551615"},
+      {"4", "true", "1", "-1", "\"ring\": -1"},
+      {"4", "true", "1", "1e400", "1e400"},
+      {"4", "true", "1", "\"fast\"", "\"ring\": \"fast\""},
+      {"4", "true", "1", "null", "\"ring\": null"},
+  };
+  const auto table = [](const mistake& m) {
+    return std::string{R"({"tuning": [{"operation": "allgather", "transport": "rc", "ranks": )"} + m.ranks +
+           ", \"crowded\": " + m.crowded + ", \"bytes\": " + m.bytes + R"(, "microseconds": {"ring": )" +
+           m.microseconds + "}}]}";
+  };
+  for (const auto& m : mistakes) {
+    const temporary_file bad{table(m)};
+    INFO(table(m));
+    const auto why = refusal(bad.name);
+    INFO(why);
+    CHECK(why.find(m.said) != std::string::npos);
+    CHECK(why.find(bad.name.string()) != std::string::npos);
+  }
+  const temporary_file good{table({"4", "true", "1024", "1.5", ""})};
+  CHECK(tuning_table::read(good.name)->rows().size() == 1);
+}
+
+TEST_CASE("what is no file is refused at once", "[tuning]") {
+  const temporary_file fifo{""};
+  std::filesystem::remove(fifo.name);
+  REQUIRE(mkfifo(fifo.name.c_str(), 0600) == 0);
+  CHECK(refusal(fifo.name).find("no regular file") != std::string::npos);
+  CHECK(refusal("/").find("it is a folder") != std::string::npos);
+  CHECK(refusal("/dev/zero").find("no regular file") != std::string::npos);
+  CHECK(refusal("\033[31m").find("'\\x1b[31m'") != std::string::npos);
 }
 
 TEST_CASE("the built-in table is well-formed", "[tuning]") {

@@ -6,6 +6,7 @@
 #include <random>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -53,14 +54,18 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
   }
   comm.broadcast(call, 0);
   if (rank_ == 1 && call.fd >= 0) {
-    fd = open(fmt::format("/proc/{}/fd/{}", call.pid, call.fd).c_str(), O_RDWR | O_CLOEXEC);
-    // A file that ends before the page would raise SIGBUS.
-    if (fd < 0)
+    // On another host this leads to any process: looked at first, and opened only if it is such a page.
+    const int held = open(fmt::format("/proc/{}/fd/{}", call.pid, call.fd).c_str(), O_PATH | O_CLOEXEC);
+    struct stat s {};
+    if (held < 0 || fstat(held, &s) != 0)
       failure = errno;
-    else if (lseek(fd, 0, SEEK_END) != static_cast<off_t>(sizeof(page)))
-      failure = EXDEV;
+    else if (!S_ISREG(s.st_mode) || s.st_uid != geteuid() || s.st_size != static_cast<off_t>(sizeof(page)))
+      failure = EXDEV;  // one that ends before the page would raise SIGBUS
+    else if ((fd = open(fmt::format("/proc/self/fd/{}", held).c_str(), O_RDWR | O_CLOEXEC)) < 0)
+      failure = errno;
     else
       map();
+    if (held >= 0) close(held);
     if (shared_ != nullptr && shared_->token != call.token) failure = EXDEV;
   }
   failure = comm.allreduce(failure, chorale::max);
