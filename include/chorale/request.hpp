@@ -1,170 +1,154 @@
-// Nonblocking calls: the handle of one, and the queue in which a communicator runs them.
+// Handles of nonblocking calls, and what waits for many of them.
 #pragma once
 
-#include <deque>
+#include <cstddef>
 #include <exception>
 #include <memory>
+#include <ranges>
+#include <type_traits>
 #include <utility>
 
+#include <chorale/calls/call_queue.hpp>
 #include <chorale/core/background.hpp>
-#include <chorale/core/error.hpp>
-#include <chorale/core/task.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/core/clock.hpp>
 
 namespace chorale {
 
-namespace detail {
-
-/// One call that was begun and may not be over.
-struct pending_call {
-  task<> algorithm;
-  epoch now;
-  bool started = false;
-  bool done = false;
-  std::exception_ptr failure;
-};
-
-/// The calls of one communicator, in the order in which they were made. They run one after the other: that is
-/// the order on all ranks, so none can wait for a later one. Those of several communicators run side by side:
-/// every wait of the thread that began them drives all.
-class call_queue : private background {
- public:
-  explicit call_queue(transport::endpoint& net) noexcept : net_(&net) {}
-  ~call_queue() { abandon(std::make_exception_ptr(error(errc::poisoned, "the communicator was destroyed"))); }
-
-  void push(std::shared_ptr<pending_call> call) {
-    calls_.push_back(std::move(call));
-    net_->use().set_pending(true);
-    enlist();
-  }
-  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
-
-  /// Gets on with the calls as far as possible without waiting, or, with `wait`, waits for one thing.
-  void drive(bool wait) {
-    const place here{*this};
-    while (!calls_.empty()) {
-      const auto head = calls_.front();
-      net_->set_blocking(false);
-      if (!std::exchange(head->started, true))
-        head->algorithm.resume();
-      else
-        net_->advance(std::exchange(wait, false));
-      if (!head->algorithm.done()) {
-        if (wait) continue;
-        return;
-      }
-      finish(*head);
-    }
-  }
-
-  /// The same for the user, who must not be inside already.
-  void drive_for_request(bool wait) {
-    const transport::occupancy::entry inside{net_->use(), operation::none};
-    drive(wait);
-  }
-
-  void drain() {
-    while (!calls_.empty()) drive(true);
-  }
-
- private:
-  /// While the queue is driven: it is not driven again from further in, and who drives it from inside a wait
-  /// of his own on the same transport finds that as it was.
-  class place {
-   public:
-    explicit place(call_queue& queue) noexcept
-        : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {}
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
-    ~place() {
-      queue_.net_->set_blocking(blocking_);
-      queue_.driven_ = driven_;
-    }
-
-   private:
-    call_queue& queue_;
-    bool driven_;
-    bool blocking_;
-  };
-
-  void get_on() noexcept override {
-    if (driven_) return;
-    const transport::occupancy::passage inside{net_->use()};
-    if (inside.is_open()) drive(false);
-  }
-  void finish(pending_call& head) {
-    head.done = true;
-    calls_.pop_front();
-    if (calls_.empty()) leave();
-    try {
-      head.algorithm.result();
-      net_->require_awaited();
-      net_->complete(head.now);
-    } catch (...) {
-      head.failure = std::current_exception();
-      net_->fail(head.failure);
-      abandon(head.failure);
-    }
-    // The frame is the communicator's, which the request may outlive.
-    head.algorithm = {};
-  }
-  void leave() noexcept {
-    delist();
-    net_->use().set_pending(false);
-  }
-  void abandon(const std::exception_ptr& why) {
-    leave();
-    for (auto& call : std::exchange(calls_, {})) {
-      call->done = true;
-      call->failure = why;
-      call->algorithm.discard();
-    }
-  }
-
-  transport::endpoint* net_;
-  std::deque<std::shared_ptr<pending_call>> calls_;
-  bool driven_ = false;
-};
-
-}  // namespace detail
-
-/// A nonblocking call. Its buffers must stay untouched until `test()` has returned true or `wait()` has
-/// returned. It progresses whenever the thread that began it waits in Chorale: while any request, of this or
-/// another communicator, is tested or waited for, or a blocking call is made. Ranks may therefore wait for
-/// the calls of several communicators in different orders. Dropping the request does not cancel the call.
-/// Must not be used after its communicator has ended. It is tested and waited for on the thread that began
-/// it, and a communicator is handed to another thread only when none of its calls is pending.
+/// A nonblocking call. Its buffers must live and stay untouched until `test()` has returned true or `wait()`
+/// has returned. It progresses whenever the thread that began it waits in Chorale: while any request, of this
+/// or another communicator, is tested or waited for, a blocking call is made, or `chorale::progress()` is
+/// called. Ranks may therefore wait for the calls of several communicators in different orders. It is tested,
+/// waited for and destroyed on the thread that began it, and a communicator is handed to another thread only
+/// when none of its calls is pending. Move-only; one without a call, moved from or already waited for, counts
+/// as over.
+///
+/// Destroying a request, or assigning another to it, does not leave the call behind: the destructor waits
+/// until the call is over, for at most config::silence, or for 100 ms if it runs because of an exception. A
+/// call that is not over then is withdrawn: nothing of it touches its buffers any more, neither this rank nor
+/// a peer, and the communicator is poisoned on all ranks by an error that says so. The same happens when a
+/// communicator is destroyed before its calls are over; their requests then throw errc::poisoned. (A peer on
+/// soft0 that was stopped in the middle of a copy, as by SIGSTOP, for more than 5 s may still finish that one
+/// copy.)
 class [[nodiscard]] request {
  public:
   request() = default;
-  request(std::shared_ptr<detail::pending_call> call, detail::call_queue& queue) noexcept
-      : call_(std::move(call)), queue_(&queue) {}
+  explicit request(std::shared_ptr<detail::pending_call> call) noexcept : call_(std::move(call)) {}
+  request(request&& other) noexcept
+      : call_(std::exchange(other.call_, nullptr)), exceptions_(other.exceptions_) {}
+  request& operator=(request&& other) noexcept {
+    if (this == &other) return *this;
+    settle();
+    call_ = std::exchange(other.call_, nullptr);
+    exceptions_ = other.exceptions_;
+    return *this;
+  }
+  ~request() { settle(); }
+
+  /// True if it stands for a call whose end has not been reported yet.
+  [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
 
   /// True once the call is over; makes progress. @throws error, once, if the call failed.
   bool test() {
     if (!call_) return true;
-    if (!call_->done) queue_->drive_for_request(false);
+    if (!call_->done) call_->queue->drive_for_request(false);
     if (!call_->done) background::get_on_with_all();
     if (!call_->done) return false;
     take();
     return true;
   }
 
-  /// Returns when the call is over. @throws error if it failed; errc::deadline if a wait in it took too long.
+  /// Returns when the call is over. @throws error if it failed, or as a blocking call if a wait in it is in
+  /// vain.
   void wait() {
     if (!call_) return;
-    while (!call_->done) queue_->drive_for_request(true);
+    while (!call_->done) call_->queue->drive_for_request(true);
     take();
   }
 
  private:
+  template <std::ranges::forward_range Requests>
+  friend bool test_all(Requests&& requests);
+  template <std::ranges::forward_range Requests>
+  friend std::size_t wait_any(Requests&& requests);
+
+  [[nodiscard]] bool is_over() const noexcept { return !call_ || call_->done; }
   void take() {
     const auto call = std::exchange(call_, nullptr);
     if (call->failure) std::rethrow_exception(call->failure);
   }
+  void settle() noexcept {
+    if (!call_) return;
+    if (!call_->done) call_->queue->settle(*call_, std::uncaught_exceptions() > exceptions_, "the request");
+    call_ = nullptr;
+  }
 
   std::shared_ptr<detail::pending_call> call_;
-  detail::call_queue* queue_ = nullptr;
+  int exceptions_ = std::uncaught_exceptions();
 };
+
+/// Lets all nonblocking calls that this thread has begun, of all its communicators, get on as far as they do
+/// without waiting. For programs that compute for long between a call and its wait. What fails is reported by
+/// the request. An idle communicator has nothing to get on with; `transport().progress()` makes one answer
+/// peers that want a connection.
+inline void progress() noexcept {
+  background::get_on_with_all();
+}
+
+/// Waits for all `requests`, a range of `request` of one or several communicators; those without a call count
+/// as over. @throws error the failure of the first, in the order of the range, that failed; all are over
+/// then.
+template <std::ranges::forward_range Requests>
+void wait_all(Requests&& requests) {
+  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+                "chorale::wait_all: a range of chorale::request that are not const is wanted");
+  std::exception_ptr failure;
+  for (request& one : requests) {
+    try {
+      one.wait();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// True if all `requests` are over; makes progress. Until then none of them is taken: each stays valid.
+/// @throws error as `wait_all`, once all are over.
+template <std::ranges::forward_range Requests>
+bool test_all(Requests&& requests) {
+  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+                "chorale::test_all: a range of chorale::request that are not const is wanted");
+  progress();
+  for (request& one : requests)
+    if (!one.is_over()) return false;
+  wait_all(requests);
+  return true;
+}
+
+/// Waits until one of `requests` is over and returns its index; that one is then without a call. Where
+/// several are over it is the first. Requests without a call are passed over; if there is no other, the
+/// number of requests is returned at once. @throws error the failure of that one call, as `request::wait`.
+template <std::ranges::forward_range Requests>
+std::size_t wait_any(Requests&& requests) {
+  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+                "chorale::wait_any: a range of chorale::request that are not const is wanted");
+  const auto start = steady::now();
+  backoff pace{false};
+  for (;;) {
+    progress();
+    std::size_t index = 0;
+    request* pending = nullptr;
+    for (request& one : requests) {
+      if (one.valid() && one.is_over()) {
+        one.take();
+        return index;
+      }
+      if (one.valid() && pending == nullptr) pending = &one;
+      ++index;
+    }
+    if (pending == nullptr) return index;
+    if (pace()) pace.elapsed(steady::now() - start);
+  }
+}
 
 }  // namespace chorale

@@ -16,6 +16,8 @@ namespace {
 
 constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
+constexpr auto withdrawal_time = std::chrono::milliseconds{10};
+
 std::uint32_t random_psn() {
   static thread_local std::mt19937 generator{std::random_device{}()};
   return generator() & 0xffffffU;
@@ -82,6 +84,7 @@ bool connected::connect(int peer) {
   if (peer < 0 || peer >= size() || peer == rank())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} cannot send to rank {} of {}", rank(), peer, size()));
+  require_sound();
   link& l = known_link(peer);
   l.wished = true;
   progress();
@@ -142,6 +145,24 @@ void connected::on_connect(link& l, const connect_message& m) {
   }
   if (m.hears_you != 0 && !l.closing) l.ready = true;
   if (m.wants_answer != 0) send_connect(l);
+}
+
+void connected::withdraw() noexcept {
+  // What was sent before the failure is still to arrive: to the peers it may be the end of a call that was
+  // right. A request that carries it is over in microseconds, if its peer is there.
+  ending_ = true;
+  try {
+    const auto give_up = steady::now() + withdrawal_time;
+    const auto under_way = [this](link* l) {
+      return l->ready && l->broken.empty() && !departed(l->peer) && !drained(*l);
+    };
+    while (steady::now() < give_up && std::any_of(open_links_.begin(), open_links_.end(), under_way))
+      sched_yield();
+  } catch (...) {
+    // A queue that does not work any more has nothing to be waited for.
+  }
+  callers_.clear();
+  while (!open_links_.empty()) close_link(*open_links_.back());
 }
 
 void connected::close() noexcept {

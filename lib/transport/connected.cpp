@@ -141,6 +141,7 @@ void connected::on_progress() {
 void connected::notify(link& l) noexcept {
   // What is given back has come by this connection, so the peer has heard that ours takes messages, though
   // its word that its own does may have been lost.
+  if (!l.qp) return;
   if (!l.closing) l.ready = true;
   try {
     if (!l.closing && has_room(l)) {

@@ -145,6 +145,7 @@ void paths::get_on(int peer) {
 void paths::on_progress() {
   connected::on_progress();
   streams_.progress();
+  if (is_withdrawn()) return;
   take_news();
   if (under_way_.empty()) return;
   // `connect` looks around as well, and must not find the list in use.

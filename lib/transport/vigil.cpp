@@ -81,6 +81,8 @@ void endpoint::check() {
     notice_.reset();
     throw *failure_;
   }
+  // By what was driven from inside this wait.
+  if (withdrawn_) throw_poisoned();
   require_awaited();
 }
 
@@ -133,6 +135,8 @@ void endpoint::mismatch(int peer, epoch now) {
 }
 
 void endpoint::lost(int peer, const std::string& why) {
+  // A rank that fails says so before it ends its connections.
+  check();
   throw error(errc::peer_lost,
               fmt::format("rank {} on host {} is lost to rank {}: {}", peer,
                           hosts_[static_cast<std::size_t>(peer)], rank_, why),
@@ -208,7 +212,14 @@ void endpoint::report_deadline(int peer, epoch now) {
 }
 
 void endpoint::fail(const std::exception_ptr& why) noexcept {
-  if (failure_) return;
+  if (!failure_) {
+    note_failure(why);
+    tell_failure();
+  }
+  if (!std::exchange(withdrawn_, true)) withdraw();
+}
+
+void endpoint::note_failure(const std::exception_ptr& why) noexcept {
   try {
     std::rethrow_exception(why);
   } catch (const error& e) {
@@ -220,7 +231,14 @@ void endpoint::fail(const std::exception_ptr& why) noexcept {
     failure_.emplace(errc::poisoned, fmt::format("rank {} left a call by an unknown exception", rank_),
                      std::vector<int>{rank_});
   }
-  tell_failure();
+}
+
+std::exception_ptr endpoint::poison() const noexcept {
+  try {
+    throw_poisoned();
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 void endpoint::tell_failure() noexcept {

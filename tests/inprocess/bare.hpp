@@ -26,6 +26,7 @@ class bare final : public chorale::transport::endpoint {
  private:
   void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
   void on_progress() override {}
+  void withdraw() noexcept override {}
 };
 
 /// Ranks of a group, all in the hands of one thread. Nobody answers for them: they do what `[rank]` is told

@@ -64,12 +64,7 @@ class caller {
   template <class Start>
   request start(const call& what, Start&& begin_algorithm) {
     const transport::occupancy::entry inside{net_.use(), what.what};
-    auto pending = std::make_shared<detail::pending_call>();
-    pending->now = net_.begin(what);
-    pending->algorithm = begin_algorithm(pending->now);
-    queue_.push(pending);
-    queue_.drive(false);
-    return {std::move(pending), queue_};
+    return request{queue_.start(what, begin_algorithm)};
   }
 
   void check_root(const char* what, int root) const {

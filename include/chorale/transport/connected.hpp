@@ -129,6 +129,8 @@ class connected : public endpoint {
   std::span<const std::byte> checked(const remote_region& remote, std::size_t offset, const exposure& local,
                                      std::span<const std::byte> memory) const;
   void probe(int peer, epoch now) override;
+  /// Ends all connections: without one no peer reaches this rank's memory, nor this rank a peer's.
+  void withdraw() noexcept override;
   /// Ends the connections; to be called by the destructor of the transport.
   void close() noexcept;
 

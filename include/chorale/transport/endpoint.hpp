@@ -26,6 +26,7 @@
 #include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
+#include <chorale/transport/waiting.hpp>
 #include <chorale/verbs/selection.hpp>
 
 namespace chorale::transport {
@@ -95,6 +96,8 @@ class endpoint {
   }
   void complete(epoch now) noexcept { status_.completed = now.number; }
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
+  /// Lets go of all memory of the user: when it has returned, neither this rank nor a peer touches any
+  /// through this communicator. The coroutines of the failed call are gone by then, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
 
   /// @throws error errc::misuse if something that has to be awaited was made and dropped: a `co_await` is
@@ -103,6 +106,9 @@ class endpoint {
     if (frames_.has_forgotten()) [[unlikely]]
       throw_forgotten();
   }
+  [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
+  /// What later calls throw. Precondition: is_poisoned().
+  [[nodiscard]] std::exception_ptr poison() const noexcept;
 
   /// @throws error errc::poisoned if an earlier call failed.
   void require_sound() const {
@@ -140,6 +146,11 @@ class endpoint {
   void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
     parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
   }
+  [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
+  /// Its coroutine has been destroyed.
+  void forget_parked() noexcept { parked_ = {}; }
+  /// What a waiter of this rank does between two looks.
+  [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
   /// Lets the parked call go on as far as it gets. With `wait` it waits for what it is parked at, once.
   /// A failure is raised inside the coroutine.
   void advance(bool wait);
@@ -234,6 +245,11 @@ class endpoint {
   virtual std::span<const std::byte> last_words(int) { return {}; }
   /// What a rank that leaves has said so.
   virtual void on_goodbye(int, std::span<const std::byte>) {}
+  /// Part of `fail`: lets go of the user's memory, which peers may be writing, and gives nothing more away.
+  /// Does not wait for peers longer than the device needs to end what is under way.
+  virtual void withdraw() noexcept = 0;
+  /// True from then on: no connection is made any more.
+  [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_; }
   /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
   virtual void probe(int peer, epoch now) { ask(peer, now); }
 
@@ -298,6 +314,7 @@ class endpoint {
 
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_forgotten() const;
+  void note_failure(const std::exception_ptr& why) noexcept;
   void tell_failure() noexcept;
   [[noreturn]] void report_deadline(int peer, epoch now);
   void check();
@@ -344,6 +361,7 @@ class endpoint {
   status_page status_;
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
+  bool withdrawn_ = false;
   std::optional<error> notice_;
   std::vector<std::optional<status_answer>> answers_;
   parked_call parked_;
@@ -352,57 +370,6 @@ class endpoint {
   bool multicasts_settled_ = false;
   std::optional<service> service_;
 };
-
-/// How far an await has come; cannot be copied, since what is awaited is awaited once.
-class await_stage {
- public:
-  await_stage() = default;
-  await_stage(const await_stage&) = delete;
-  await_stage& operator=(const await_stage&) = delete;
-  void begin() noexcept { at_ = begun; }
-  void suspend() noexcept { at_ = suspended; }
-  [[nodiscard]] bool was_suspended() const noexcept { return at_ == suspended; }
-  [[nodiscard]] bool is_forgotten() const noexcept { return at_ == made && std::uncaught_exceptions() == 0; }
-
- private:
-  enum : std::uint8_t { made, begun, suspended } at_ = made;
-};
-
-/// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)
-/// or parks (nonblocking ones). `poll` may act and may throw. One that is destroyed without having been
-/// awaited fails the call: it has done nothing.
-template <class Net, class Poll>
-struct [[nodiscard]] waiting {
-  Net& net;
-  int peer;
-  epoch now;
-  Poll poll;
-  await_stage stage{};
-
-  ~waiting() {
-    if (stage.is_forgotten()) [[unlikely]]
-      net.frames().note_forgotten();
-  }
-  bool await_ready() {
-    stage.begin();
-    if (poll()) [[likely]]
-      return true;
-    if (!net.blocking()) return false;
-    net.wait(peer, now, poll);
-    return true;
-  }
-  void await_suspend(std::coroutine_handle<> frame) {
-    stage.suspend();
-    net.park(
-        frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->poll(); }, this);
-  }
-  auto await_resume() {
-    if (stage.was_suspended()) net.rethrow_parked_failure();
-    if constexpr (requires { poll.result(); }) return poll.result();
-  }
-};
-template <class Net, class Poll>
-waiting(Net&, int, epoch, Poll) -> waiting<Net, Poll>;
 
 inline auto endpoint::multicast_signal(epoch now) {
   return waiting{*this, (rank_ + 1) % size_, now,

@@ -70,6 +70,11 @@ class paths : public rc_mailbox {
   void release(origin from) noexcept;
 
   void on_progress() override;
+  void withdraw() noexcept override {
+    rc_mailbox::withdraw();
+    streams_.withdraw();
+    under_way_.clear();
+  }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
   [[nodiscard]] bool admits(int peer) const noexcept override;

@@ -43,6 +43,7 @@ class datagrams : public endpoint {
 
   void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
   void on_progress() override { streams_.progress(); }
+  void withdraw() noexcept override { streams_.withdraw(); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
 

@@ -24,6 +24,15 @@ void streams::conceal(std::uint32_t key, std::span<const std::byte> memory, bool
   exposures_.remove(key, memory, writable);
 }
 
+void streams::withdraw() noexcept {
+  const std::lock_guard hold{owner_->lock()};
+  exposures_.clear();
+  for (auto& [ticket, one] : operations_) {
+    one.into = nullptr;
+    one.old = nullptr;
+  }
+}
+
 bool streams::try_put(write& w, epoch now) {
   const std::lock_guard hold{owner_->lock()};
   stream& s = checked(w.target.owner, "put to");

@@ -24,6 +24,11 @@ class exposures {
   void add_as(std::uint32_t key, std::span<const std::byte> memory, bool writable);
   /// Undoes one `add` or `add_as`.
   void remove(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept;
+  /// Undoes all of them; what is removed later was not there.
+  void clear() noexcept {
+    windows_.clear();
+    bytes_ = 0;
+  }
 
   /// Nothing if the access is allowed, else why not.
   [[nodiscard]] std::optional<refusal_reason> check(std::uint32_t key, std::uint64_t address,

@@ -78,6 +78,8 @@ class streams {
     std::size_t sent = 0;
     bool complete = false;
   };
+  /// From now on no peer reaches any memory here: what comes for some is refused.
+  void withdraw() noexcept;
   bool try_put(write& w, epoch now);
   bool try_flush(int peer);
   bool try_notified(int from, epoch now);

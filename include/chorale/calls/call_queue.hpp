@@ -1,0 +1,100 @@
+// The nonblocking calls of one communicator that are not over.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <chorale/core/background.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/task.hpp>
+#include <chorale/transport/endpoint.hpp>
+
+namespace chorale::detail {
+
+class call_queue;
+
+/// One call that was begun. Its request and its communicator share it, so that either may end first.
+struct pending_call {
+  call what;
+  epoch now;
+  call_queue* queue = nullptr;  ///< while it is not done
+  task<> algorithm;
+  bool started = false;
+  bool done = false;
+  std::exception_ptr failure;
+};
+
+/// The calls of one communicator, in the order in which they were made. They run one after the other: that is
+/// the order on all ranks, so none can wait for a later one. Those of several communicators run side by side:
+/// every wait of the thread that began them drives all.
+///
+/// A call ends in one of two ways: its algorithm comes to its end, or it is withdrawn. Then its frames are
+/// destroyed, the transport lets go of the user's memory, and the communicator is poisoned.
+class call_queue : private background {
+ public:
+  explicit call_queue(transport::endpoint& net) noexcept : net_(&net) {}
+  call_queue(const call_queue&) = delete;
+  call_queue& operator=(const call_queue&) = delete;
+  /// Brings all calls to their end as `settle` does.
+  ~call_queue();
+
+  /// Begins a call of what `make(epoch)` returns, a task, and lets it get on as far as it does without
+  /// waiting.
+  template <class Make>
+  std::shared_ptr<pending_call> start(const call& what, Make&& make) {
+    auto begun = std::make_shared<pending_call>();
+    begun->what = what;
+    begun->queue = this;
+    begun->now = net_->begin(what);
+    try {
+      begun->algorithm = make(begun->now);
+      push(begun);
+    } catch (...) {
+      // The other ranks are about to make this call.
+      fail(std::current_exception());
+      throw;
+    }
+    drive(false);
+    return begun;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
+  [[nodiscard]] transport::endpoint& net() const noexcept { return *net_; }
+
+  /// Gets on with the calls as far as possible without waiting, or, with `wait`, waits for one thing.
+  void drive(bool wait);
+  /// The same for the user, who must not be inside already.
+  void drive_for_request(bool wait) {
+    const transport::occupancy::entry inside{net_->use(), operation::none};
+    drive(wait);
+  }
+  void drain() {
+    while (!calls_.empty()) drive(true);
+  }
+
+  /// Brings `last`, and with it all calls before, to an end since nobody can wait for it any more: `why` says
+  /// what was destroyed. Drives it for config::silence, or for 100 ms if an exception is in flight
+  /// (`unwinding`); what is not over then is withdrawn. Where it can do neither, since it is called from
+  /// inside a call of this communicator, the call is withdrawn as soon as the algorithm that runs suspends.
+  void settle(pending_call& last, bool unwinding, const char* why) noexcept;
+
+ private:
+  class place;
+
+  void push(std::shared_ptr<pending_call> begun);
+  void get_on() noexcept override;
+  void finish(pending_call& head);
+  void fail(const std::exception_ptr& why) noexcept;
+  void leave() noexcept;
+
+  transport::endpoint* net_;
+  std::deque<std::shared_ptr<pending_call>> calls_;
+  std::exception_ptr withdrawn_;  ///< why all calls are to end as soon as none of them runs
+  int exceptions_ = std::uncaught_exceptions();
+  bool driven_ = false;
+};
+
+}  // namespace chorale::detail

@@ -1,0 +1,150 @@
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include <chorale/calls/call_queue.hpp>
+
+namespace chorale::detail {
+namespace {
+
+/// How long a call whose buffers are about to go by an exception may still take: peers that are in it need
+/// less, and nobody should wait longer for an exception.
+constexpr auto patience_of_unwinding = std::chrono::milliseconds{100};
+
+std::exception_ptr destroyed(const pending_call& call, int rank, const char* what) noexcept {
+  try {
+    return std::make_exception_ptr(error(
+        errc::poisoned,
+        fmt::format("{} of {} (call {}) was destroyed on rank {} before the call was over, so the call was "
+                    "withdrawn; request and buffers have to live until wait() has returned",
+                    what, call.what.describe(), call.now.number, rank),
+        {rank}));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+std::exception_ptr suspended_by_others(const pending_call& head, int rank) {
+  return std::make_exception_ptr(
+      error(errc::misuse,
+            fmt::format("{} on rank {}: its algorithm was suspended by something that is no operation of its "
+                        "transport; it may await those and tasks, nothing else",
+                        head.what.describe(), rank),
+            {rank}));
+}
+
+}  // namespace
+
+/// While the queue is driven: it is not driven again from further in, and who drives it from inside a wait
+/// of his own on the same transport finds that as it was.
+class call_queue::place {
+ public:
+  explicit place(call_queue& queue) noexcept
+      : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {}
+  place(const place&) = delete;
+  place& operator=(const place&) = delete;
+  ~place() {
+    queue_.net_->set_blocking(blocking_);
+    queue_.driven_ = driven_;
+  }
+
+ private:
+  call_queue& queue_;
+  bool driven_;
+  bool blocking_;
+};
+
+call_queue::~call_queue() {
+  if (calls_.empty()) return;
+  const auto last = calls_.back();
+  settle(*last, std::uncaught_exceptions() > exceptions_, "the communicator");
+}
+
+void call_queue::push(std::shared_ptr<pending_call> begun) {
+  calls_.push_back(std::move(begun));
+  net_->use().set_pending(true);
+  enlist();
+}
+
+void call_queue::drive(bool wait) {
+  const place here{*this};
+  while (!calls_.empty()) {
+    if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
+    if (net_->is_poisoned()) return fail(net_->poison());
+    const auto head = calls_.front();
+    net_->set_blocking(false);
+    if (!std::exchange(head->started, true))
+      head->algorithm.resume();
+    else
+      net_->advance(std::exchange(wait, false));
+    if (head->algorithm.done()) {
+      finish(*head);
+    } else if (!net_->is_parked()) {
+      return fail(suspended_by_others(*head, net_->rank()));
+    } else if (!wait) {
+      return;
+    }
+  }
+}
+
+void call_queue::get_on() noexcept {
+  if (driven_) return;
+  const transport::occupancy::passage inside{net_->use()};
+  if (inside.is_open()) drive(false);
+}
+
+void call_queue::finish(pending_call& head) {
+  calls_.pop_front();
+  if (calls_.empty()) leave();
+  head.done = true;
+  head.queue = nullptr;
+  try {
+    head.algorithm.result();
+    net_->require_awaited();
+    net_->complete(head.now);
+  } catch (...) {
+    head.failure = std::current_exception();
+  }
+  // The frame is the communicator's, which the request may outlive.
+  head.algorithm.discard();
+  if (head.failure) fail(head.failure);
+}
+
+void call_queue::fail(const std::exception_ptr& why) noexcept {
+  leave();
+  for (auto& one : std::exchange(calls_, {})) {
+    one->done = true;
+    one->queue = nullptr;
+    one->failure = why;
+    one->algorithm.discard();
+  }
+  net_->forget_parked();
+  net_->fail(why);
+}
+
+void call_queue::leave() noexcept {
+  delist();
+  net_->use().set_pending(false);
+}
+
+void call_queue::settle(pending_call& last, bool unwinding, const char* why) noexcept {
+  const transport::occupancy::passage inside{net_->use()};
+  // Another thread is inside, against the rule: to touch anything would only make it worse.
+  if (!inside.is_open()) return;
+  if (driven_) {
+    withdrawn_ = destroyed(last, net_->rank(), why);
+    return;
+  }
+  backoff pace = net_->pace();
+  const auto start = steady::now();
+  const steady::duration patience = unwinding ? patience_of_unwinding : net_->settings().deadline;
+  for (;;) {
+    drive(false);
+    if (last.done) return;
+    const auto waited = steady::now() - start;
+    if (waited > patience) return fail(destroyed(last, net_->rank(), why));
+    if (pace()) pace.elapsed(waited);
+  }
+}
+
+}  // namespace chorale::detail

@@ -1,0 +1,369 @@
+// Requests and communicators that end before their calls are over: whatever the peers do afterwards, nothing
+// writes into the buffers any more, and all ranks are told.
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "harness.hpp"
+
+using chorale::errc;
+using chorale::request;
+using namespace std::chrono_literals;
+
+namespace {
+
+using number = std::uint64_t;
+
+constexpr number of_others = 0xfeedfacecafebeef;
+
+/// Operands and results of one rank. `give_away` is what freeing them and giving them to somebody else is to
+/// a program, but that what is written into them afterwards is seen.
+struct memory {
+  explicit memory(std::size_t elements) : in(elements, 1), out(elements, 2) {}
+  void give_away() {
+    std::fill(in.begin(), in.end(), of_others);
+    std::fill(out.begin(), out.end(), of_others);
+  }
+  [[nodiscard]] bool is_untouched() const {
+    const auto untouched = [](number n) { return n == of_others; };
+    return std::all_of(in.begin(), in.end(), untouched) && std::all_of(out.begin(), out.end(), untouched);
+  }
+  std::vector<number> in, out;
+};
+
+constexpr const char* operations[] = {"broadcast", "reduce",         "allreduce", "allgather",
+                                      "alltoall",  "alltoallv",      "gather",    "scatter",
+                                      "scan",      "reduce_scatter", "barrier"};
+
+/// Begins operation number `which` on `count` elements a rank.
+template <class Comm>
+request begin(Comm& comm, std::size_t which, memory& m, std::size_t count, int root) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::span<number> one_in{m.in.data(), count}, one_out{m.out.data(), count};
+  const std::span<number> all_in{m.in.data(), count * ranks}, all_out{m.out.data(), count * ranks};
+  const std::span<const number> in{one_in}, blocks_in{all_in};
+  switch (which) {
+    case 0:
+      return comm.ibroadcast(one_in, root);
+    case 1:
+      return comm.ireduce(in, one_out, chorale::sum, root);
+    case 2:
+      return comm.iallreduce(one_in, chorale::sum);
+    case 3:
+      return comm.iallgather(in, all_out);
+    case 4:
+      return comm.ialltoall(blocks_in, all_out);
+    case 5: {
+      const std::vector<std::size_t> counts(ranks, count);
+      return comm.ialltoallv(blocks_in, counts, all_out, counts);
+    }
+    case 6:
+      return comm.igather(in, all_out, root);
+    case 7:
+      return comm.iscatter(blocks_in, one_out, root);
+    case 8:
+      return comm.iscan(one_in, chorale::sum);
+    case 9:
+      return comm.ireduce_scatter(blocks_in, one_out, chorale::sum);
+    default:
+      return comm.ibarrier();
+  }
+}
+
+chorale::config eager_zero_copy() {
+  auto c = misuse::settings();
+  c.zero_copy_bytes = 16 * 1024;
+  return c;
+}
+
+/// A mailbox message, one of several blocks, a zero-copy transfer.
+constexpr std::size_t counts[] = {3, 1500, 20'000};
+
+/// Rank `victim` begins an operation and leaves by an exception before the wait, while the others come
+/// `late`.
+template <class Comm>
+void check_exception(int size, std::size_t which, std::size_t count, int victim, bool late) {
+  INFO(operations[which] << " of " << count << " elements on " << size << " ranks, victim " << victim
+                         << (late ? ", late peers" : ""));
+  std::vector<memory> all;
+  for (int r = 0; r < size; ++r) all.emplace_back(count * static_cast<std::size_t>(size));
+  memory& lost = all[static_cast<std::size_t>(victim)];
+  std::atomic<bool> gone{false};
+  const auto outcomes = misuse::run<Comm>(size, eager_zero_copy(), [&](auto& comm) {
+    if (comm.rank() == victim) {
+      try {
+        const request pending = begin(comm, which, lost, count, victim);
+        throw std::runtime_error("between a call and its wait");
+      } catch (const std::runtime_error&) {
+        lost.give_away();
+      }
+      gone = true;
+      comm.barrier();
+      return;
+    }
+    while (late && !gone) std::this_thread::sleep_for(1ms);
+    begin(comm, which, all[static_cast<std::size_t>(comm.rank())], count, victim).wait();
+    comm.barrier();
+  });
+  INFO(misuse::describe(outcomes));
+  CHECK(lost.is_untouched());
+  const bool all_right =
+      std::none_of(outcomes.begin(), outcomes.end(), [](const auto& one) { return one.failed(); });
+  // Who has only to send, as the root of a broadcast or the first rank of a scan, may be over before the
+  // others come.
+  const bool only_sends = which == 0 || which == 7 || which == 8;
+  if (late && !only_sends) CHECK_FALSE(all_right);
+  if (all_right) return;
+  // Where one was withdrawn, all are told by which rank.
+  for (const auto& one : outcomes) {
+    CHECK(one.is(errc::poisoned));
+    CHECK(one.says({"the request of ", "was destroyed on rank " + std::to_string(victim)}));
+    CHECK(one.names(victim));
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("an exception between a call and its wait", "[misuse][requests]", MISUSE_TRANSPORTS,
+                   chorale::transport::ud) {
+  using comm = chorale::communicator<TestType>;
+  for (std::size_t which = 0; which < std::size(operations); ++which) {
+    const auto count = counts[which % 3 == 0 ? 1 : 0];
+    check_exception<comm>(3, which, count, 0, true);
+    check_exception<comm>(3, which, counts[2], which % 2 == 0 ? 0 : 2, true);
+    check_exception<comm>(5, which, counts[2], 3, false);
+  }
+}
+
+TEMPLATE_TEST_CASE("the same over send and receive", "[misuse][requests]",
+                   chorale::transport::rc_send_receive) {
+  using comm = chorale::communicator<TestType, chorale::gather::flat, chorale::allgather::ring>;
+  for (const std::size_t which : {std::size_t{3}, std::size_t{6}})
+    for (const std::size_t count : counts) check_exception<comm>(3, which, count, 0, true);
+}
+
+TEMPLATE_TEST_CASE("a request that is dropped waits for its call", "[misuse][requests]", MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(4, eager_zero_copy(), [](auto& comm) {
+    for (const std::size_t count : counts) {
+      std::vector<number> data(count, static_cast<number>(comm.rank()) + 1);
+      if (comm.rank() == 2) std::this_thread::sleep_for(20ms);
+      static_cast<void>(comm.iallreduce(std::span{data}, chorale::sum));
+      if (std::any_of(data.begin(), data.end(), [](number n) { return n != 10; }))
+        throw std::runtime_error("a dropped call is not over");
+    }
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
+
+TEMPLATE_TEST_CASE("a request that is dropped while a peer stays away", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  auto c = eager_zero_copy();
+  c.deadline = 500ms;
+  std::atomic<bool> gone{false};
+  memory lost{counts[2] * 3};
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, c, [&](auto& comm) {
+    memory mine{counts[2] * 3};
+    comm.barrier();
+    if (comm.rank() == 1) {
+      static_cast<void>(begin(comm, 6, lost, counts[2], 1));
+      lost.give_away();
+      gone = true;
+      comm.barrier();
+    } else {
+      while (!gone) std::this_thread::sleep_for(1ms);
+      begin(comm, 6, mine, counts[2], 1).wait();
+      comm.barrier();
+    }
+  });
+  INFO(misuse::describe(outcomes));
+  CHECK(lost.is_untouched());
+  for (const auto& one : outcomes) CHECK(one.is(errc::poisoned));
+}
+
+TEMPLATE_TEST_CASE("a communicator that ends before its requests", "[misuse][requests]", MISUSE_TRANSPORTS) {
+  for (const bool unwinding : {true, false}) {
+    auto c = eager_zero_copy();
+    c.deadline = 500ms;
+    std::atomic<bool> gone{false};
+    memory lost{counts[2] * 3}, over{8};
+    std::string complaints;
+    chorale::bootstrap::run_in_process(3, [&](auto& group) {
+      std::vector<request> kept;
+      memory mine{counts[2] * 3}, first{8};
+      try {
+        chorale::communicator<TestType> comm{group, c};
+        kept.push_back(comm.iallreduce(std::span{first.in}, chorale::sum));
+        kept.front().wait();
+        kept.push_back(begin(comm, 2, comm.rank() == 0 ? over : first, 8, 0));
+        while (comm.rank() != 0 && !gone) std::this_thread::sleep_for(1ms);
+        kept.push_back(begin(comm, 6, comm.rank() == 0 ? lost : mine, counts[2], 0));
+        kept.push_back(comm.ibarrier());
+        if (comm.rank() == 0 && unwinding) throw std::runtime_error("early");
+        if (comm.rank() != 0) chorale::wait_all(kept);
+      } catch (const std::exception&) {
+      }
+      if (group.rank() != 0) return;
+      lost.give_away();
+      gone = true;
+      std::this_thread::sleep_for(300ms);
+      const auto expect = [&](std::size_t i, bool failure) {
+        try {
+          if (!kept[i].test()) complaints += "not over; ";
+          if (failure) complaints += "no failure; ";
+        } catch (const chorale::error& e) {
+          const bool told = std::string{e.what()}.find("the communicator of") != std::string::npos ||
+                            std::string{e.what()}.find("was destroyed") != std::string::npos;
+          if (!failure || e.code() != errc::poisoned || !told) complaints += e.what();
+        }
+      };
+      expect(0, false);
+      expect(2, true);
+      expect(3, true);
+      expect(3, false);
+    });
+    INFO(complaints);
+    CHECK(complaints.empty());
+    CHECK(lost.is_untouched());
+  }
+}
+
+TEMPLATE_TEST_CASE("assigning to a pending request brings its call to an end", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
+    std::vector<request> all;  // grows, so that requests are moved
+    int values[20];
+    for (int& value : values) {
+      value = comm.rank();
+      all.push_back(comm.iallreduce(std::span{&value, 1}, chorale::sum));
+    }
+    request r = comm.ibarrier();
+    auto& same = r;
+    r = std::move(same);
+    r = comm.ibarrier();
+    r = std::move(all[19]);
+    if (all[19].valid() || !all[19].test())
+      throw std::runtime_error("a request that was moved from has a call");
+    r = {};
+    if (values[19] != 3) throw std::runtime_error("assigned over, and its call is not over");
+    all.clear();
+    if (std::accumulate(std::begin(values), std::end(values), 0) != 60)
+      throw std::runtime_error("cleared, and the calls are not over");
+    comm.barrier();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
+
+TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  // Rank 0 gathers from all; rank 1 makes another call, which ends the gather at the root while rank 2 has
+  // been told where to write and has not come yet.
+  memory lost{counts[2] * 4};
+  std::atomic<bool> gone{false};
+  const auto outcomes = misuse::run<chorale::communicator<TestType, chorale::gather::flat>>(
+      4, eager_zero_copy(), [&](auto& comm) {
+        memory mine{counts[2] * 4};
+        comm.barrier();
+        if (comm.rank() == 0) {
+          try {
+            begin(comm, 6, lost, counts[2], 0).wait();
+          } catch (...) {
+            lost.give_away();
+            gone = true;
+            throw;
+          }
+        } else if (comm.rank() == 1) {
+          comm.broadcast(std::span{mine.in}, 1);
+        } else {
+          while (!gone) std::this_thread::sleep_for(1ms);
+          begin(comm, 6, mine, counts[2], 0).wait();
+        }
+        comm.barrier();
+      });
+  INFO(misuse::describe(outcomes));
+  CHECK(lost.is_untouched());
+  for (const auto& one : outcomes) CHECK(one.failed());
+}
+
+TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]", MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(4, misuse::settings(), [](auto& comm) {
+    const auto second = comm.duplicate();
+    constexpr int rounds = 12;
+    std::vector<request> all;
+    std::vector<int> values(rounds, comm.rank());
+    for (int i = 0; i < rounds; ++i) {
+      auto& on = i % 2 == 0 ? comm : *second;
+      all.push_back(on.iallreduce(std::span{&values[static_cast<std::size_t>(i)], 1}, chorale::sum));
+    }
+    all.emplace_back();
+    if (comm.rank() % 2 == 0) {
+      std::vector<bool> seen(all.size());
+      for (int i = 0; i < rounds; ++i) {
+        const std::size_t which = chorale::wait_any(all);
+        if (which >= rounds || seen[which] || values[which] != 6)
+          throw std::runtime_error("wait_any is wrong");
+        seen[which] = true;
+      }
+      if (chorale::wait_any(all) != all.size())
+        throw std::runtime_error("none is left, and wait_any found one");
+    } else if (comm.rank() == 1) {
+      while (!chorale::test_all(all)) std::this_thread::yield();
+    } else {
+      chorale::wait_all(all);
+    }
+    for (const int value : values)
+      if (value != 6) throw std::runtime_error("all are over, and a result is wrong");
+    if (!chorale::test_all(all) || !chorale::test_all(std::span<request>{}))
+      throw std::runtime_error("nothing is left, and it is not over");
+
+    // A rank that does nothing but progress gets everybody on.
+    auto late = second->ibarrier();
+    if (comm.rank() == 0)
+      while (!late.test()) std::this_thread::yield();
+    else
+      for (const auto until = std::chrono::steady_clock::now() + 20ms;
+           std::chrono::steady_clock::now() < until;)
+        chorale::progress();
+    late.wait();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
+
+TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
+    const auto second = comm.duplicate();
+    std::vector<request> all;
+    std::vector<number> data(40'000, 1);
+    // On the first communicator rank 0 makes another call than the others.
+    all.push_back(comm.rank() == 0 ? comm.iallreduce(std::span{data}.first(1), chorale::sum)
+                                   : comm.ibarrier());
+    all.push_back(second->iallreduce(std::span{data}.subspan(1), chorale::sum));
+    all.push_back(comm.ibarrier());
+    std::string told;
+    try {
+      chorale::wait_all(all);
+    } catch (const chorale::error& e) {
+      if (e.code() != errc::mismatch) throw;
+      told = e.what();
+    }
+    if (told.empty()) throw std::runtime_error("wait_all did not throw");
+    for (const auto& one : all)
+      if (one.valid()) throw std::runtime_error("wait_all has thrown before all were over");
+    if (data[1] != 3 || data.back() != 3) throw std::runtime_error("the call that went well has no result");
+    second->barrier();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
