@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/error.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/types.hpp>
 
@@ -13,10 +14,27 @@ const char* name(operation what) noexcept {
   constexpr const char* names[] = {"no call",   "barrier",    "broadcast", "reduce",         "allreduce",
                                    "allgather", "allgatherv", "gather",    "gatherv",        "scatter",
                                    "scatterv",  "alltoall",   "alltoallv", "reduce_scatter", "scan",
-                                   "exscan",    "split",      "window"};
+                                   "exscan",    "split",      "window",    "exchange"};
   const auto index = static_cast<std::size_t>(what);
   return index < std::size(names) ? names[index] : "unknown operation";
 }
+
+namespace {
+
+/// "; the block of rank 3 has 8 bytes less": where the counts of one rank alone explain the difference.
+std::string whose_block(const call& mine, const call& theirs) {
+  constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20;
+  const std::uint64_t more = mine.bytes - theirs.bytes;
+  for (std::uint64_t rank = 0; more != 0 && rank < most_ranks; ++rank) {
+    if (more * weight_of(rank) != mine.counts - theirs.counts) continue;
+    return mine.bytes > theirs.bytes
+               ? fmt::format("{} bytes more in the block of rank {}", more, rank)
+               : fmt::format("{} bytes less in the block of rank {}", theirs.bytes - mine.bytes, rank);
+  }
+  return "other counts of several ranks";
+}
+
+}  // namespace
 
 std::string call::describe() const {
   std::string text = name(what);
@@ -31,10 +49,20 @@ std::string call::difference(const call& other) const {
   if (what != other.what) add(fmt::format("{} against {}", name(what), name(other.what)));
   if (root != other.root) add(fmt::format("root {} against {}", root, other.root));
   if (bytes != other.bytes) add(fmt::format("{} against {} bytes", bytes, other.bytes));
+  if (counts != other.counts && counts != 0 && other.counts != 0) add(whose_block(*this, other));
   if (type != other.type) add(fmt::format("{} against {}", describe_type(type), describe_type(other.type)));
   if (reduction != other.reduction)
     add(fmt::format("{} against {}", describe_operator(reduction), describe_operator(other.reduction)));
   return text.empty() ? "the same arguments" : text;
+}
+
+void throw_unequal_sizes(operation what, int to, std::size_t expected, int from, std::size_t sent) {
+  throw error(
+      errc::mismatch,
+      fmt::format("rank {} expects {} bytes from rank {} in {}, which sends {}; both have to give the "
+                  "same count for this pair",
+                  to, expected, from, name(what), sent),
+      {to, from});
 }
 
 }  // namespace chorale

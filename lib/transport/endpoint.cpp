@@ -308,7 +308,7 @@ void endpoint::progress() {
 
 epoch endpoint::current() const noexcept {
   const call* c = status_.find(number_);
-  return {number_, c == nullptr ? 0 : c->signature()};
+  return {number_, c == nullptr ? 0 : c->signature(), c == nullptr ? operation::none : c->what};
 }
 
 void endpoint::say_goodbye() noexcept {

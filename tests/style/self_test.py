@@ -7,6 +7,7 @@ import unittest
 
 import headers
 import layering
+import messages
 import syntax
 import text
 
@@ -26,6 +27,18 @@ class Tree(unittest.TestCase):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+
+
+class Messages(Tree):
+    """Bytes of a message are checked where they are used."""
+
+    def test_raw_bytes(self):
+        folder = "include/chorale/algorithm/"
+        self.write(folder + "transfer.hpp", "const auto b = message.bytes();\n")
+        self.write(folder + "scan/chain.hpp", "op.combine(theirs.bytes(), mine);\n// a.bytes()\nop.element_bytes();\n")
+        self.write(folder + "scan/transfer.hpp", "f(m->bytes());\n")
+        self.assertEqual([line.split(": ")[0] for line in messages.offences(self.root)],
+                         [folder + "scan/chain.hpp:1", folder + "scan/transfer.hpp:1"])
 
 
 class Layering(Tree):

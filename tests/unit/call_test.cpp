@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/types.hpp>
@@ -37,6 +38,7 @@ TEST_CASE("a change of any field changes the signature", "[call]") {
       changed([](call& c) { c.root = 1; }),
       changed([](call& c) { c.bytes = 17; }),
       changed([](call& c) { c.bytes += std::uint64_t{1} << 40; }),
+      changed([](call& c) { c.counts = 1; }),
       changed([](call& c) { c.type = chorale::type_tag<float>(); }),
       changed([](call& c) { c.type = chorale::type_tag<std::int64_t>(); }),
       changed([](call& c) { c.reduction = chorale::operator_tag<chorale::max_t>(); }),
@@ -94,4 +96,22 @@ TEST_CASE("a status page knows the last eight calls", "[call]") {
   }
   CHECK(page.find(12) == nullptr);
   CHECK(page.find(21) == nullptr);
+}
+
+TEST_CASE("counts that differ change the signature, and one rank's are named", "[call]") {
+  const auto of = [](std::vector<std::size_t> bytes) {
+    std::vector<chorale::extent> places;
+    for (const std::size_t b : bytes) places.push_back({0, b});
+    const auto layout = chorale::block_layout::uneven(std::move(places));
+    return call{.what = operation::allgatherv, .bytes = layout.total(), .counts = layout.counts()};
+  };
+  const call one = of({4, 8, 12, 0});
+  CHECK(one.signature() == of({4, 8, 12, 0}).signature());
+  CHECK(one.signature() != of({8, 4, 12, 0}).signature());
+  CHECK(one.signature() != of({5, 6, 13, 0}).signature());  // same sum, same sum weighted by rank
+  CHECK(one.difference(of({4, 8, 20, 0})) == "24 against 32 bytes, 8 bytes less in the block of rank 2");
+  CHECK(one.difference(of({4, 8, 12, 1})) == "24 against 25 bytes, 1 bytes less in the block of rank 3");
+  CHECK(of({4, 8, 12, 7}).difference(one) == "31 against 24 bytes, 7 bytes more in the block of rank 3");
+  CHECK(one.difference(of({5, 8, 13, 0})) == "24 against 26 bytes, other counts of several ranks");
+  CHECK(one.difference(of({8, 4, 12, 0})) == "other counts of several ranks");
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -27,11 +28,12 @@ task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::by
     }
     if (next_in != incoming.end()) {
       const auto block = *next_in;
-      auto theirs = co_await net.receive(from, now);
+      const auto message = co_await net.receive(from, now);
+      const auto theirs = transfer::exact(net, from, now, message, block.size());
       if (theirs_is_left)
-        op.combine_right(theirs.bytes(), block);
+        op.combine_right(theirs, block);
       else
-        op.combine_left(block, theirs.bytes());
+        op.combine_left(block, theirs);
       ++next_in;
     }
   }
@@ -52,8 +54,8 @@ task<> fold_in_rank_order(Net& net, epoch now, std::span<const std::byte> mine, 
     if (from == net.rank()) {
       take(from, mine);
     } else {
-      auto operand = co_await net.receive(from, now);
-      take(from, operand.bytes());
+      const auto message = co_await net.receive(from, now);
+      take(from, transfer::exact(net, from, now, message, result.size()));
     }
   }
 }

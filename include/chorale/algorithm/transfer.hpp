@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include <chorale/core/chunks.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -29,23 +30,71 @@ template <mailbox_transport Net>
   return is_zero_copy(net, bytes / 2);
 }
 
+/// The bytes of a message of rank `from`, which has to have exactly `expected`. Algorithms look at what they
+/// receive through this function and those below, and in no other way: a message of another size is an error,
+/// and never too much, too little or nothing in a buffer. @throws error errc::mismatch.
+template <mailbox_transport Net, arrived_message Message>
+[[nodiscard]] std::span<const std::byte> exact(const Net& net, int from, epoch now, const Message& message,
+                                               std::size_t expected) {
+  const std::span<const std::byte> bytes = message.bytes();
+  if (bytes.size() != expected) [[unlikely]]
+    throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+  return bytes;
+}
+
+/// Copies a message of rank `from` to `destination`, which it has to fill. @throws error errc::mismatch.
+template <mailbox_transport Net, arrived_message Message>
+void place(const Net& net, int from, epoch now, const Message& message, std::span<std::byte> destination) {
+  const auto bytes = exact(net, from, now, message, destination.size());
+  if (!bytes.empty()) std::memcpy(destination.data(), bytes.data(), bytes.size());
+}
+
+/// Appends the elements of a message of rank `from`, at most `most` whole ones.
+/// @throws error errc::mismatch.
+template <mailbox_transport Net, arrived_message Message, class T>
+void append(const Net& net, int from, epoch now, const Message& message, std::size_t most,
+            std::vector<T>& elements) {
+  const std::span<const std::byte> bytes = message.bytes();
+  const std::size_t count = std::min(bytes.size() / sizeof(T), most);
+  if (count * sizeof(T) != bytes.size()) [[unlikely]]
+    throw_unequal_sizes(now.what, net.rank(), count * sizeof(T), from, bytes.size());
+  const std::size_t old = elements.size();
+  elements.resize(old + count);
+  if (count != 0) std::memcpy(elements.data() + old, bytes.data(), bytes.size());
+}
+
 /// A region as it travels in a message.
 [[nodiscard]] inline std::span<const std::byte> bytes_of(const remote_region& region) noexcept {
   return std::as_bytes(std::span{&region, 1});
 }
-[[nodiscard]] inline remote_region read_region(std::span<const std::byte> message) noexcept {
+/// The region that rank `from` exposes, of any size, and says so in `message`. @throws error errc::mismatch.
+template <mailbox_transport Net, arrived_message Message>
+[[nodiscard]] remote_region read_place(const Net& net, int from, epoch now, const Message& message) {
   remote_region region;
-  if (message.size() == sizeof region) std::memcpy(&region, message.data(), sizeof region);
+  std::memcpy(&region, exact(net, from, now, message, sizeof region).data(), sizeof region);
+  if (region.owner != from) [[unlikely]]
+    throw_unequal_sizes(now.what, from, region.bytes, net.rank(), 0);
+  return region;
+}
+/// The region of `bytes` that rank `from` exposes, and says so in `message`. @throws error errc::mismatch if
+/// the message is none, or the region not this one.
+template <mailbox_transport Net, arrived_message Message>
+[[nodiscard]] remote_region read_region(const Net& net, int from, epoch now, const Message& message,
+                                        std::size_t bytes) {
+  const remote_region region = read_place(net, from, now, message);
+  if (region.bytes != bytes) [[unlikely]]
+    throw_unequal_sizes(now.what, from, region.bytes, net.rank(), bytes);
   return region;
 }
 
-/// The address of a part of what `whole` exposes, as a region of its own.
+/// The address of a part of what `whole` exposes, as a region of its own: exactly what a peer may fill.
 [[nodiscard]] inline remote_region part_of(const remote_region& whole,
                                            std::span<const std::byte> part) noexcept {
   return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
 }
 
-/// Sends `out` to rank `to`, which calls `receive` with as many bytes.
+/// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
+/// where they may not, `agreed::send` and its kin compare.
 ///
 /// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
 /// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.2). Nothing
@@ -57,8 +106,8 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
       const auto lent = net.lend(out);
       remote_region there;
       {
-        auto offer = co_await net.receive(to, now);
-        there = read_region(offer.bytes());
+        const auto offer = co_await net.receive(to, now);
+        there = read_region(net, to, now, offer, out.size());
       }
       co_await net.put(there, 0, lent, out, now);
       co_await net.send(to, now, {});
@@ -77,13 +126,14 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
       const auto exposed = net.expose(in);
       const remote_region here = exposed.region();
       co_await net.send(from, now, bytes_of(here));
-      auto done = co_await net.receive(from, now);
+      const auto done = co_await net.receive(from, now);
+      static_cast<void>(exact(net, from, now, done, 0));
       co_return;
     }
   }
   for (const auto chunk : chunks{in, net.block_bytes()}) {
-    auto message = co_await net.receive(from, now);
-    std::memcpy(chunk.data(), message.bytes().data(), chunk.size());
+    const auto message = co_await net.receive(from, now);
+    place(net, from, now, message, chunk);
   }
 }
 
@@ -93,8 +143,8 @@ task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
   const auto local = net.expose(in);
   remote_region there;
   {
-    auto offer = co_await net.receive(from, now);
-    there = read_region(offer.bytes());
+    const auto offer = co_await net.receive(from, now);
+    there = read_region(net, from, now, offer, in.size());
   }
   co_await net.get(there, 0, local, in, now);
   co_await net.send(from, now, {});
@@ -113,9 +163,8 @@ task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int fro
       ++next_out;
     }
     if (next_in != incoming.end()) {
-      const auto chunk = *next_in;
-      auto message = co_await net.receive(from, now);
-      std::memcpy(chunk.data(), message.bytes().data(), chunk.size());
+      const auto message = co_await net.receive(from, now);
+      place(net, from, now, message, *next_in);
       ++next_in;
     }
   }
@@ -135,8 +184,8 @@ task<> exchange_within(Net& net, epoch now, int to, std::span<const std::byte> o
   if (puts) {
     remote_region there;
     {
-      auto offer = co_await net.receive(to, now);
-      there = read_region(offer.bytes());
+      const auto offer = co_await net.receive(to, now);
+      there = read_region(net, to, now, offer, out.size());
     }
     co_await net.put_notified(there, 0, lent, out, now);
   }

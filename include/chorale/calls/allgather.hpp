@@ -43,19 +43,26 @@ class allgather_calls : public Base {
   void allgatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
                   std::span<const std::size_t> displacements = {}) {
     const auto all = place_uneven<T>(in, out, counts, displacements);
-    this->run(identify<T>(operation::allgatherv, all.layout().total()), begin(all));
+    this->run(identify_uneven<T>(all.layout()), begin(all));
   }
   template <element T, std::size_t N, std::size_t M>
   request iallgatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
                       std::span<const std::size_t> displacements = {}) {
     const auto all = place_uneven<T>(in, out, counts, displacements);
-    return this->start(identify<T>(operation::allgatherv, all.layout().total()), begin(all));
+    return this->start(identify_uneven<T>(all.layout()), begin(all));
   }
 
  private:
   template <class T>
   static call identify(operation what, std::size_t bytes) {
     return {.what = what, .bytes = bytes, .type = type_tag<T>()};
+  }
+  template <class T>
+  static call identify_uneven(const block_layout& layout) {
+    return {.what = operation::allgatherv,
+            .bytes = layout.total(),
+            .counts = layout.counts(),
+            .type = type_tag<T>()};
   }
   template <class T>
   blocks<std::byte> place(std::span<const T> in, std::span<T> out) const {

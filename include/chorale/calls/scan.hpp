@@ -35,8 +35,9 @@ class reduce_scatter_calls : public Base {
                       Op op = {}) {
     const auto layout = this->template uneven_layout<T>("reduce_scatter", counts, {}, in.size());
     this->check_sizes("reduce_scatter", counts[static_cast<std::size_t>(this->rank())], out.size());
-    this->run(identify_reduction<Op, T>(operation::reduce_scatter, layout.total()),
-              begin<T>(in, out, layout, std::move(op)));
+    call what = identify_reduction<Op, T>(operation::reduce_scatter, layout.total());
+    what.counts = layout.counts();
+    this->run(what, begin<T>(in, out, layout, std::move(op)));
   }
 
  private:

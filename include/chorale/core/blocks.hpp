@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 
 namespace chorale {
@@ -51,6 +53,12 @@ class block_layout {
     std::size_t all = 0;
     for (const auto& place : *places_) all += place.bytes;
     return all;
+  }
+  /// What `call::counts` holds of it: differs where the size of any rank's block does.
+  [[nodiscard]] std::uint64_t counts() const noexcept {
+    std::uint64_t weighted = 0;
+    for (int r = 0; r < ranks_; ++r) weighted += (*this)[r].bytes * weight_of(static_cast<std::uint64_t>(r));
+    return weighted;
   }
   /// One past the last byte of any block: what the buffer must have.
   [[nodiscard]] std::size_t end() const noexcept {

@@ -1,6 +1,7 @@
 // The identity of a collective call: what has to be the same on every rank.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,15 +25,41 @@ enum class operation : std::uint8_t {
   reduce_scatter,
   scan,
   exscan,
-  split,   ///< makes communicators of parts of this one
-  window,  ///< makes, fences or ends a window
+  split,     ///< makes communicators of parts of this one
+  window,    ///< makes, fences or ends a window
+  exchange,  ///< each rank with those that it names
 };
+
+/// True if a rank knows only the sizes of those blocks that it gives or takes itself: then the two ranks of
+/// each transfer compare their sizes before a byte is placed (`algorithm/agreed.hpp`). For all other
+/// operations every rank knows every size, and the signature covers them.
+constexpr bool sizes_are_private(operation what) noexcept {
+  return what == operation::gatherv || what == operation::scatterv || what == operation::alltoallv ||
+         what == operation::exchange;
+}
+
+namespace detail {
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x *= 0xff51afd7ed558ccdULL;
+  return x ^ (x >> 29);
+}
+}  // namespace detail
+
+/// The weight of a rank's bytes in `call::counts`: odd, and without relation to that of any other rank, so
+/// that sums of weighted sizes differ where sizes do, and tell whose block it is if it is one rank's.
+constexpr std::uint64_t weight_of(std::uint64_t rank) noexcept {
+  return detail::mix(detail::mix(rank + 0x9e3779b97f4a7c15ULL)) | 1;
+}
 
 /// What a rank asked for. Ranks whose calls of the same number differ in any field do not belong together.
 struct call {
   operation what = operation::none;
-  std::int32_t root = -1;       ///< -1 where the operation has no root
-  std::uint64_t bytes = 0;      ///< bytes of the payload of one rank; 0 where ranks may differ
+  std::int32_t root = -1;  ///< -1 where the operation has no root
+  /// Bytes of the payload of one rank; of all blocks together where all ranks give the same counts; 0 where
+  /// ranks may differ.
+  std::uint64_t bytes = 0;
+  /// Where all ranks give the same counts: the sum of the blocks' bytes, each times `weight_of(rank)`.
+  std::uint64_t counts = 0;
   std::uint32_t type = 0;       ///< `type_tag` of the element; 0 where there is none
   std::uint32_t reduction = 0;  ///< `operator_tag`; 0 where nothing is reduced
 
@@ -42,29 +69,30 @@ struct call {
   /// message.
   [[nodiscard]] constexpr std::uint32_t signature() const noexcept {
     std::uint64_t h = 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(what) + 1);
-    h = mix(h ^ static_cast<std::uint32_t>(root));
-    h = mix(h ^ bytes);
-    h = mix(h ^ (static_cast<std::uint64_t>(type) << 32 | reduction));
+    h = detail::mix(h ^ static_cast<std::uint32_t>(root));
+    h = detail::mix(h ^ bytes ^ counts * 0x9e3779b97f4a7c15ULL);
+    h = detail::mix(h ^ (static_cast<std::uint64_t>(type) << 32 | reduction));
     return static_cast<std::uint32_t>(h ^ (h >> 32));
   }
 
   /// "allreduce of 16 bytes", "broadcast of 8 bytes from root 2".
   [[nodiscard]] std::string describe() const;
-  /// In which of operation, root, bytes, type and operator the other call differs: "root 2, not 0; ...".
+  /// In which of operation, root, bytes, counts, type and operator the other call differs: "root 2 against 0,
+  /// 8 against 12 bytes".
   [[nodiscard]] std::string difference(const call& other) const;
-
- private:
-  static constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-    x *= 0xff51afd7ed558ccdULL;
-    return x ^ (x >> 29);
-  }
 };
 
-/// One call of one communicator: its number (from 1, the same on all ranks) and the call's signature.
+/// One call of one communicator: its number (from 1, the same on all ranks), signature and operation.
 struct epoch {
   std::uint64_t number = 0;
   std::uint32_t signature = 0;
+  operation what = operation::none;
 };
+
+/// @throws error errc::mismatch that names both ranks and both sizes, in bytes: rank `to` expects `expected`
+/// of rank `from`, which sends `sent`.
+[[noreturn]] void throw_unequal_sizes(operation what, int to, std::size_t expected, int from,
+                                      std::size_t sent);
 
 const char* name(operation what) noexcept;
 

@@ -92,7 +92,7 @@ class endpoint {
     if (failure_) [[unlikely]]
       throw_poisoned();
     status_.begin(++number_, c);
-    return {number_, c.signature()};
+    return {number_, c.signature(), c.what};
   }
   void complete(epoch now) noexcept { status_.completed = now.number; }
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 #include <chorale/algorithm/transfer.hpp>
@@ -53,8 +52,8 @@ struct direct {
         const int from = at_distance(net, -d);
         const auto theirs = all[from];
         if (at >= theirs.size()) continue;
-        auto message = co_await net.receive(from, now);
-        std::memcpy(theirs.data() + at, message.bytes().data(), message.bytes().size());
+        const auto message = co_await net.receive(from, now);
+        transfer::place(net, from, now, message, theirs.subspan(at, std::min(step, theirs.size() - at)));
       }
     }
   }
@@ -63,7 +62,7 @@ struct direct {
   template <mailbox_transport Net>
   static task<> put_all(Net& net, epoch now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {
-      const auto exposed = net.expose(all.buffer());
+      const auto exposed = net.expose(all.buffer().first(all.layout().end()));
       const auto mine = all[net.rank()];
       for (int d = 1; d < net.size(); ++d) {
         const int from = at_distance(net, -d);
@@ -73,8 +72,8 @@ struct direct {
       for (int d = 1; d < net.size(); ++d) {
         remote_region there;
         {
-          auto address = co_await net.receive(at_distance(net, d), now);
-          there = transfer::read_region(address.bytes());
+          const auto address = co_await net.receive(at_distance(net, d), now);
+          there = transfer::read_region(net, at_distance(net, d), now, address, mine.size());
         }
         co_await net.put_notified(there, 0, exposed, mine, now);
       }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
 #include <chorale/algorithm/allgather/within.hpp>
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 
@@ -44,9 +44,8 @@ struct recursive_doubling_at {
     for (const auto s : topology::recursive_doubling{net.rank(), net.size()}) {
       if (s.sent.count > 0) co_await net.send(s.peer, now, all.range(s.sent.first, s.sent.count));
       if (s.received.count == 0) continue;
-      auto message = co_await net.receive(s.peer, now);
-      std::memcpy(all.range(s.received.first, s.received.count).data(), message.bytes().data(),
-                  message.bytes().size());
+      const auto message = co_await net.receive(s.peer, now);
+      transfer::place(net, s.peer, now, message, all.range(s.received.first, s.received.count));
     }
   }
   template <mailbox_transport Net>

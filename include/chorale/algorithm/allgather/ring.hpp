@@ -48,7 +48,7 @@ struct ring {
   template <one_sided_transport Net>
   static task<> put_around(Net& net, epoch now, blocks<std::byte> all) {
     const topology::ring around{net.rank(), net.size()};
-    const auto exposed = net.expose(all.buffer());
+    const auto exposed = net.expose(all.buffer().first(all.layout().end()));
     const remote_region here = exposed.region();
     co_await net.send(around.left(), now, transfer::bytes_of(here));
     std::vector<std::uint64_t> places(static_cast<std::size_t>(net.size()));
@@ -58,12 +58,17 @@ struct ring {
     const std::vector<std::uint64_t> own = places;
     remote_region there;
     {
-      auto address = co_await net.receive(around.right(), now);
-      there = transfer::read_region(address.bytes());
+      const auto address = co_await net.receive(around.right(), now);
+      there = transfer::read_place(net, around.right(), now, address);
     }
     if (told)
       co_await transfer::copy(net, now, around.left(), std::as_bytes(std::span{own}), around.right(),
                               std::as_writable_bytes(std::span{places}));
+    for (int r = 0; r < net.size(); ++r) {
+      const std::size_t at = places[static_cast<std::size_t>(r)];
+      if (r == around.right() || (at <= there.bytes && all[r].size() <= there.bytes - at)) continue;
+      throw_unequal_sizes(now.what, around.right(), there.bytes, net.rank(), at + all[r].size());
+    }
     int arriving = -1;
     for (const auto step : around) {
       std::size_t at = places[static_cast<std::size_t>(step.send_block)];

@@ -58,6 +58,23 @@ struct stretch {
   }
 };
 
+/// The two parts of a run in the buffer of another rank, as they travel in a message.
+struct remote_stretch {
+  remote_region head;
+  remote_region tail;
+};
+
+/// Where rank `from` wants `out`. @throws error errc::mismatch if the message says anything else.
+template <mailbox_transport Net, arrived_message Message>
+remote_stretch read_stretch(const Net& net, int from, epoch now, const Message& message, const stretch& out) {
+  remote_stretch there;
+  std::memcpy(&there, transfer::exact(net, from, now, message, sizeof there).data(), sizeof there);
+  const bool fits = there.head.owner == from && there.tail.owner == from &&
+                    there.head.bytes == out.head.size() && there.tail.bytes == out.tail.size();
+  if (!fits) throw_unequal_sizes(now.what, from, there.head.bytes + there.tail.bytes, net.rank(), out.size());
+  return there;
+}
+
 /// Sends `out` and receives `in` block by block in turns, so that partners do not wait for each other's free
 /// blocks.
 template <mailbox_transport Net>
@@ -67,8 +84,8 @@ task<> copy(Net& net, epoch now, int to, stretch out, int from, stretch in) {
   for (std::size_t at = 0; at < out.size() || at < in.size(); at += piece) {
     if (at < out.size()) co_await net.send(to, now, out.read(at, std::min(piece, out.size() - at), scratch));
     if (at < in.size()) {
-      auto message = co_await net.receive(from, now);
-      in.write(at, message.bytes());
+      const auto message = co_await net.receive(from, now);
+      in.write(at, transfer::exact(net, from, now, message, std::min(piece, in.size() - at)));
     }
   }
 }
@@ -91,15 +108,19 @@ task<> run(Net& net, epoch now, blocks<std::byte> all, std::span<const step> ste
       return goes_straight(s.sent) || goes_straight(s.received);
     });
     if (any) {
-      const auto exposed = net.expose(all.buffer());
-      const remote_region here = exposed.region();
-      std::vector<remote_region> there(steps.size());
-      for (const auto& s : steps)
-        if (goes_straight(s.received)) co_await net.send(s.from, now, transfer::bytes_of(here));
+      const auto exposed = net.expose(all.buffer().first(all.layout().total()));
+      std::vector<remote_stretch> there(steps.size());
+      for (const auto& s : steps) {
+        if (!goes_straight(s.received)) continue;
+        const stretch in{all, s.received};
+        const remote_stretch here{transfer::part_of(exposed.region(), in.head),
+                                  transfer::part_of(exposed.region(), in.tail)};
+        co_await net.send(s.from, now, std::as_bytes(std::span{&here, 1}));
+      }
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (!goes_straight(steps[i].sent)) continue;
-        auto address = co_await net.receive(steps[i].to, now);
-        there[i] = transfer::read_region(address.bytes());
+        const auto address = co_await net.receive(steps[i].to, now);
+        there[i] = read_stretch(net, steps[i].to, now, address, stretch{all, steps[i].sent});
       }
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const step& s = steps[i];
@@ -108,11 +129,8 @@ task<> run(Net& net, epoch now, blocks<std::byte> all, std::span<const step> ste
         const bool puts = goes_straight(s.sent);
         const bool is_put_to = goes_straight(s.received);
         if (puts) {
-          const auto offset = [&](std::span<std::byte> part) {
-            return static_cast<std::size_t>(part.data() - all.buffer().data());
-          };
-          if (!out.tail.empty()) co_await net.put(there[i], offset(out.tail), exposed, out.tail, now);
-          co_await net.put_notified(there[i], offset(out.head), exposed, out.head, now);
+          if (!out.tail.empty()) co_await net.put(there[i].tail, 0, exposed, out.tail, now);
+          co_await net.put_notified(there[i].head, 0, exposed, out.head, now);
         }
         const stretch none{all, {}};
         co_await copy(net, now, s.to, puts ? none : out, s.from, is_put_to ? none : in);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/degree_k.hpp>
@@ -30,8 +31,8 @@ struct degree_k {
     const topology::degree_k tree{net.rank(), net.size(), K};
     for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
       for (const int child : tree.children()) {
-        auto operand = co_await net.receive(child, now);
-        op.combine_left(block, operand.bytes());
+        const auto operand = co_await net.receive(child, now);
+        op.combine_left(block, transfer::exact(net, child, now, operand, block.size()));
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, block);
     }

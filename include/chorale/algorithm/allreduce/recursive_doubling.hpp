@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
@@ -30,14 +30,15 @@ struct recursive_doubling {
             step.kind == kind::send_operand || step.kind == kind::exchange || step.kind == kind::send_result;
         if (sends) co_await net.send(step.peer, now, mine);
         if (step.kind == kind::exchange || step.kind == kind::receive_operand) {
-          auto theirs = co_await net.receive(step.peer, now);
+          const auto message = co_await net.receive(step.peer, now);
+          const auto theirs = transfer::exact(net, step.peer, now, message, mine.size());
           if (step.peer_is_left())
-            op.combine_right(theirs.bytes(), mine);
+            op.combine_right(theirs, mine);
           else
-            op.combine_left(mine, theirs.bytes());
+            op.combine_left(mine, theirs);
         } else if (step.kind == kind::receive_result) {
-          auto result = co_await net.receive(step.peer, now);
-          std::memcpy(mine.data(), result.bytes().data(), mine.size());
+          const auto result = co_await net.receive(step.peer, now);
+          transfer::place(net, step.peer, now, result, mine);
         }
       }
     }

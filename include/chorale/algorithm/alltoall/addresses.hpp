@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
 #include <chorale/topology/bruck.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -16,7 +17,17 @@ namespace chorale::alltoall {
 /// that memory which was registered anew, or is another's at the same address, is never taken for the old.
 class addresses {
  public:
-  [[nodiscard]] const remote_region& of(int rank) const { return known_[static_cast<std::size_t>(rank)]; }
+  /// Block `block` of those of rank `rank`: exactly what this rank may fill there. `ranks` even blocks.
+  /// @throws error errc::mismatch if what that rank exposes is of another size.
+  template <mailbox_transport Net>
+  [[nodiscard]] remote_region of(const Net& net, int rank, epoch now, const block_layout& layout,
+                                 int block) const {
+    const remote_region& all = known_[static_cast<std::size_t>(rank)];
+    if (all.owner != rank || all.bytes != layout.total()) [[unlikely]]
+      throw_unequal_sizes(now.what, rank, all.bytes, net.rank(), layout.total());
+    const extent place = layout[block];
+    return {all.address + place.offset, place.bytes, all.key, all.owner};
+  }
 
   /// Bruck's allgather of those regions that changed: ceil(log2 n) messages, empty where nothing did; more
   /// where a round has more news than fit into a message. Collective; `mine`: what this rank exposes now.
@@ -46,13 +57,10 @@ class addresses {
           sending = count == most;
         }
         if (receiving) {
-          auto message = co_await net.receive(round.from, now);
-          const std::size_t count = message.bytes().size() / sizeof(remote_region);
+          const auto message = co_await net.receive(round.from, now);
           const std::size_t old = news.size();
-          news.resize(old + count);
-          if (count != 0)
-            std::memcpy(news.data() + old, message.bytes().data(), count * sizeof(remote_region));
-          receiving = count == most;
+          transfer::append(net, round.from, now, message, most, news);
+          receiving = news.size() - old == most;
         }
       }
       // News come in the order of places, so that those among any number of first places are a prefix.

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/topology/bruck.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -52,9 +53,10 @@ struct bruck {
           std::memcpy(chunk.data() + done, part.data(), part.size());
         });
         co_await net.send(round.to, now, chunk);
-        auto message = co_await net.receive(round.from, now);
+        const auto message = co_await net.receive(round.from, now);
+        const auto theirs = transfer::exact(net, round.from, now, message, chunk.size());
         each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          std::memcpy(part.data(), message.bytes().data() + done, part.size());
+          std::memcpy(part.data(), theirs.data() + done, part.size());
         });
       }
     }

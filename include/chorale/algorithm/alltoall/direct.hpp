@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
-#include <vector>
 
+#include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/alltoall/addresses.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
@@ -17,8 +16,8 @@ namespace chorale::alltoall {
 /// and its immediate data announces it: a rank is done with n - 1 notices, in no order that it would have to
 /// wait for. Even and uneven blocks. Cost: n - 1 messages a rank; for even blocks ceil(log2 n) small ones
 /// before, which carry the addresses of the receive buffers where those changed since the last call, and are
-/// empty else; for uneven ones n - 1, each with the place of one block. Shorter blocks are copied through the
-/// mailbox.  Source: P5 section 4.1.
+/// empty else; for uneven ones n - 1 envelopes (`agreed.hpp`), empty blocks included. Shorter blocks are
+/// copied through the mailbox.  Source: P5 section 4.1.
 ///
 /// No rank is written to before it is in this call: the messages before say that it is, even if nothing
 /// changed. It leaves when all for it has been announced and its own puts have been placed.
@@ -30,13 +29,12 @@ struct direct {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+    // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
+    if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
-      const bool even = in.layout().is_even();
-      // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
-      if (even && transfer::is_zero_copy(net, in.layout().largest())) return put_even(net, now, in, out);
-      if (!even) return put_uneven(net, now, in, out);
+      if (transfer::is_zero_copy(net, in.layout().largest())) return put_even(net, now, in, out);
     }
-    return copy_all(net, now, in, out, false);
+    return copy_even(net, now, in, out);
   }
 
  private:
@@ -45,79 +43,92 @@ struct direct {
     return (net.rank() + distance + net.size()) % net.size();
   }
 
-  /// Chunk by chunk, all sends before all receives, so that at most two chunks of a pair are under way and no
-  /// rank waits for another's free blocks. `short_only`: leaves out what is zero copy.
-  template <mailbox_transport Net>
-  static task<> copy_all(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out,
-                         bool short_only) {
-    const auto copied = [&](std::size_t bytes) {
-      return short_only && transfer::is_zero_copy(net, bytes) ? std::size_t{0} : bytes;
-    };
+  /// Piece by piece, all sends before all receives, so that at most two pieces of a pair are under way and no
+  /// rank waits for another's free blocks. The blocks of rank r are outgoing(r) and incoming(r).
+  template <mailbox_transport Net, class Outgoing, class Incoming>
+  static task<> copy(Net& net, epoch now, Outgoing outgoing, Incoming incoming) {
     std::size_t most = 0;
-    for (int r = 0; r < net.size(); ++r) most = std::max({most, copied(in[r].size()), copied(out[r].size())});
+    for (int r = 0; r < net.size(); ++r) most = std::max({most, outgoing(r).size(), incoming(r).size()});
     const std::size_t step = net.block_bytes();
     for (std::size_t at = 0; at < most; at += step) {
       for (int d = 1; d < net.size(); ++d) {
-        const auto block = in[at_distance(net, d)];
-        if (at < copied(block.size()))
+        const auto block = outgoing(at_distance(net, d));
+        if (at < block.size())
           co_await net.send(at_distance(net, d), now, block.subspan(at, std::min(step, block.size() - at)));
       }
       for (int d = 1; d < net.size(); ++d) {
-        const auto block = out[at_distance(net, -d)];
-        if (at >= copied(block.size())) continue;
-        auto message = co_await net.receive(at_distance(net, -d), now);
-        std::memcpy(block.data() + at, message.bytes().data(), message.bytes().size());
+        const int from = at_distance(net, -d);
+        const auto block = incoming(from);
+        if (at >= block.size()) continue;
+        const auto message = co_await net.receive(from, now);
+        transfer::place(net, from, now, message, block.subspan(at, std::min(step, block.size() - at)));
       }
     }
+  }
+  template <mailbox_transport Net>
+  static task<> copy_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+    co_await copy(
+        net, now, [&](int r) { return in[r]; }, [&](int r) { return out[r]; });
   }
 
   template <one_sided_transport Net>
   static task<> put_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
-    const auto exposed = net.expose(out.buffer());
+    const auto exposed = net.expose(out.buffer().first(out.layout().total()));
     const auto lent = net.lend(in.buffer());
     addresses fresh;
     addresses& known = addresses_of(net, fresh);
     co_await known.refresh(net, now, exposed.region());
-    const std::size_t mine = out.layout()[net.rank()].offset;
     for (int d = 1; d < net.size(); ++d) {
       const int to = at_distance(net, d);
-      co_await net.put_notified(known.of(to), mine, lent, in[to], now);
+      co_await net.put_notified(known.of(net, to, now, out.layout(), net.rank()), 0, lent, in[to], now);
     }
     for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
     for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
   }
 
-  template <one_sided_transport Net>
-  static task<> put_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
-    const auto goes_straight = [&](std::size_t bytes) { return transfer::is_zero_copy(net, bytes); };
-    const auto exposed =
-        net.expose(goes_straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0));
-    const auto lent = net.lend(goes_straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0));
-    for (int d = 1; d < net.size(); ++d) {
-      const int from = at_distance(net, -d);
-      if (!goes_straight(out[from].size())) continue;
-      const remote_region here = transfer::part_of(exposed.region(), out[from]);
-      co_await net.send(from, now, transfer::bytes_of(here));
-    }
+  /// Each pair agrees on what it moves, by one envelope each way, which every rank sends before it waits for
+  /// any.
+  template <mailbox_transport Net>
+  static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+    const auto straight = [&](std::size_t bytes) { return transfer::is_zero_copy(net, bytes); };
+    const auto first = [&](std::size_t bytes) {
+      return straight(bytes) ? std::size_t{0} : agreed::first_bytes(net, bytes);
+    };
+    const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
+    const agreed::memory<Net> memory{net,
+                                     straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
+                                     straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
+    agreed::sealed seal;
     for (int d = 1; d < net.size(); ++d) {
       const int to = at_distance(net, d);
-      if (!goes_straight(in[to].size())) continue;
+      const remote_region here = straight(out[to].size()) ? memory.part(out[to]) : remote_region{};
+      co_await net.send(to, now, seal(share_of(to), here, in[to].first(first(in[to].size()))));
+    }
+    for (int d = 1; d < net.size(); ++d) {
+      const int peer = at_distance(net, -d);
       remote_region there;
       {
-        auto address = co_await net.receive(to, now);
-        there = transfer::read_region(address.bytes());
+        const auto message = co_await net.receive(peer, now);
+        const auto theirs = agreed::open(net, peer, now, message, share_of(peer), first(out[peer].size()));
+        agreed::place_first(theirs, out[peer]);
+        there = theirs.place;
       }
-      co_await net.put_notified(there, 0, lent, in[to], now);
+      if constexpr (one_sided_transport<Net>) {
+        if (!straight(in[peer].size())) continue;
+        const remote_region place = agreed::exactly(net, peer, now, there, in[peer].size());
+        co_await net.put_notified(place, 0, memory.lent, in[peer], now);
+      }
     }
-    // A pair's address comes before what is copied between them, so they are not mixed up.
-    co_await copy_all(net, now, in, out, true);
-    for (int d = 1; d < net.size(); ++d) {
-      const int from = at_distance(net, -d);
-      if (goes_straight(out[from].size())) co_await net.notified(from, now);
-    }
-    for (int d = 1; d < net.size(); ++d) {
-      const int to = at_distance(net, d);
-      if (goes_straight(in[to].size())) co_await net.flush(to, now);
+    const auto rest = [&](auto block) {
+      return straight(block.size()) ? block.first(0) : block.subspan(first(block.size()));
+    };
+    co_await copy(
+        net, now, [&](int r) { return rest(in[r]); }, [&](int r) { return rest(out[r]); });
+    if constexpr (one_sided_transport<Net>) {
+      for (int d = 1; d < net.size(); ++d)
+        if (straight(out[at_distance(net, -d)].size())) co_await net.notified(at_distance(net, -d), now);
+      for (int d = 1; d < net.size(); ++d)
+        if (straight(in[at_distance(net, d)].size())) co_await net.flush(at_distance(net, d), now);
     }
   }
 };

@@ -1,6 +1,10 @@
 // Pairwise exchange alltoall.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/topology/all_pairs.hpp>
@@ -10,8 +14,8 @@ namespace chorale::alltoall {
 /// n - 1 steps, in each of which every rank is the target of one: the partner of step i is rank xor i where n
 /// is a power of two, else blocks go to rank + i and come from rank - i. Even and uneven blocks. Cost: n - 1
 /// messages a rank, one after the other; zero copy above the transport's threshold, with one registration and
-/// one small message a pair, which says where the block goes. Best for long messages.
-/// Source: P5 section 2.
+/// one small message a pair, which says where the block goes. Uneven ones send it for empty blocks too. Best
+/// for long messages. Source: P5 section 2.
 ///
 /// Each place of `out` is written by one step, and straight only when that step has told the writer where.
 /// The call is over when its own puts have been placed.
@@ -23,13 +27,18 @@ struct pairwise {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+    if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
+    return move_even(net, now, in, out);
+  }
+
+ private:
+  template <mailbox_transport Net>
+  static task<> move_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
     if constexpr (one_sided_transport<Net>) {
-      const bool offers = transfer::is_zero_copy(net, out.layout().largest());
-      const bool puts = transfer::is_zero_copy(net, in.layout().largest());
-      if (offers || puts) {
-        const auto exposed = net.expose(offers ? out.buffer() : out.buffer().first(0));
-        const auto lent = net.lend(puts ? in.buffer() : in.buffer().first(0));
+      if (transfer::is_zero_copy(net, in.layout().largest())) {
+        const auto exposed = net.expose(out.buffer().first(out.layout().end()));
+        const auto lent = net.lend(in.buffer());
         for (const auto step : pairs) {
           co_await transfer::exchange_within(net, now, step.to, in[step.to], lent, step.from, out[step.from],
                                              exposed.region());
@@ -40,6 +49,51 @@ struct pairwise {
     }
     for (const auto step : pairs)
       co_await transfer::copy(net, now, step.to, in[step.to], step.from, out[step.from]);
+  }
+
+  /// In each step an envelope goes with what is sent, and one before it back to whoever puts straight here.
+  template <mailbox_transport Net>
+  static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+    const topology::all_pairs pairs{net.rank(), net.size()};
+    const auto straight = [&](std::size_t bytes) { return transfer::is_zero_copy(net, bytes); };
+    const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
+    const agreed::memory<Net> memory{net,
+                                     straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
+                                     straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
+    agreed::sealed seal;
+    for (const auto step : pairs) {
+      const std::span<const std::byte> sent = in[step.to];
+      const std::span<std::byte> taken = out[step.from];
+      const bool puts = straight(sent.size());
+      const bool offers = straight(taken.size());
+      const std::size_t first_out = puts ? 0 : agreed::first_bytes(net, sent.size());
+      const std::size_t first_in = offers ? 0 : agreed::first_bytes(net, taken.size());
+      if (offers) co_await net.send(step.from, now, seal(share_of(step.from), memory.part(taken), {}));
+      co_await net.send(step.to, now, seal(share_of(step.to), {}, sent.first(first_out)));
+      if constexpr (one_sided_transport<Net>) {
+        if (puts) {
+          remote_region there;
+          {
+            const auto offer = co_await net.receive(step.to, now);
+            there = agreed::open(net, step.to, now, offer, share_of(step.to), 0).place;
+          }
+          there = agreed::exactly(net, step.to, now, there, sent.size());
+          co_await net.put_notified(there, 0, memory.lent, sent, now);
+        }
+      }
+      {
+        const auto message = co_await net.receive(step.from, now);
+        agreed::place_first(agreed::open(net, step.from, now, message, share_of(step.from), first_in), taken);
+      }
+      co_await transfer::copy(net, now, step.to, puts ? sent.first(0) : sent.subspan(first_out), step.from,
+                              offers ? taken.first(0) : taken.subspan(first_in));
+      if constexpr (one_sided_transport<Net>) {
+        if (offers) co_await net.notified(step.from, now);
+      }
+    }
+    if constexpr (one_sided_transport<Net>) {
+      for (const auto step : pairs) co_await net.flush(step.to, now);
+    }
   }
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -31,11 +30,12 @@ task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree)
     if (tree.is_root()) {
       for (const int child : tree.children()) co_await net.send(child, now, block);
     } else {
-      auto arrived = co_await net.receive(tree.parent(), now);
+      const auto arrived = co_await net.receive(tree.parent(), now);
       if constexpr (How == forwarding::per_block) {
-        for (const int child : tree.children()) co_await net.send(child, now, arrived.bytes());
+        const auto bytes = transfer::exact(net, tree.parent(), now, arrived, block.size());
+        for (const int child : tree.children()) co_await net.send(child, now, bytes);
       }
-      std::memcpy(block.data(), arrived.bytes().data(), block.size());
+      transfer::place(net, tree.parent(), now, arrived, block);
     }
   }
   if constexpr (How == forwarding::store_and_forward) {
@@ -55,15 +55,16 @@ task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
   if (!tree.is_root()) co_await net.send(tree.parent(), now, transfer::bytes_of(here));
   std::vector<remote_region> there;
   for (const int child : tree.children()) {
-    auto offer = co_await net.receive(child, now);
-    there.push_back(transfer::read_region(offer.bytes()));
+    const auto offer = co_await net.receive(child, now);
+    there.push_back(transfer::read_region(net, child, now, offer, data.size()));
   }
   // Where nobody passes anything on, segments would only be more work.
   const bool passed_on = net.size() > 2 && !std::is_same_v<Tree, topology::star>;
   const std::size_t segment = How == forwarding::per_block && passed_on ? segment_bytes : data.size();
   for (std::size_t at = 0; at < data.size(); at += segment) {
     if (!tree.is_root()) {
-      auto arrived = co_await net.receive(tree.parent(), now);
+      const auto arrived = co_await net.receive(tree.parent(), now);
+      static_cast<void>(transfer::exact(net, tree.parent(), now, arrived, 0));
     }
     const auto part = data.subspan(at, std::min(segment, data.size() - at));
     int child = 0;

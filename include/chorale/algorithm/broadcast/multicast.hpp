@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -30,8 +30,8 @@ struct multicast {
       if (net.rank() == root) {
         co_await net.multicast(now, piece);
       } else {
-        auto arrived = co_await net.multicast_receive(root, now);
-        std::memcpy(piece.data(), arrived.bytes().data(), piece.size());
+        const auto arrived = co_await net.multicast_receive(root, now);
+        transfer::place(net, root, now, arrived, piece);
       }
     }
   }

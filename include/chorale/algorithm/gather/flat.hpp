@@ -1,6 +1,7 @@
 // Flat gather: everyone sends to the root.
 #pragma once
 
+#include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 
@@ -16,13 +17,20 @@ struct flat {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
+    const bool agree = sizes_are_private(now.what);
     if (net.rank() != root) {
-      co_await transfer::send(net, root, now, mine);
+      if (agree)
+        co_await agreed::send(net, root, now, mine);
+      else
+        co_await transfer::send(net, root, now, mine);
       co_return;
     }
     for (int step = 1; step < net.size(); ++step) {
       const int from = (root + step) % net.size();
-      co_await transfer::receive(net, from, now, all[from]);
+      if (agree)
+        co_await agreed::receive(net, from, now, all[from]);
+      else
+        co_await transfer::receive(net, from, now, all[from]);
     }
   }
 };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/degree_k.hpp>
@@ -34,15 +35,16 @@ struct degree_k {
     // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up.
     std::size_t delivered = 0;
     std::size_t at = 0;
-    const std::size_t ahead = blocks_ahead(net) * op.whole(net.block_bytes());
+    const std::size_t block = op.whole(net.block_bytes());
+    const std::size_t ahead = blocks_ahead(net) * block;
     const bool takes = tree.deliver_from() >= 0;
-    for (const auto bytes : chunks{in, op.whole(net.block_bytes())}) {
+    for (const auto bytes : chunks{in, block}) {
       const std::byte* result = bytes.data();
       if (!tree.children().empty()) {
         scratch.assign(bytes.begin(), bytes.end());
         for (const int child : tree.children()) {
-          auto operand = co_await net.receive(child, now);
-          op.combine_left(scratch, operand.bytes());
+          const auto operand = co_await net.receive(child, now);
+          op.combine_left(scratch, transfer::exact(net, child, now, operand, scratch.size()));
         }
         result = scratch.data();
       }
@@ -51,15 +53,17 @@ struct degree_k {
       if (net.rank() == root && !takes) std::memmove(out.data() + at, result, bytes.size());
       at += bytes.size();
       if (takes && at - delivered > ahead) {
-        auto arrived = co_await net.receive(tree.deliver_from(), now);
-        std::memcpy(out.data() + delivered, arrived.bytes().data(), arrived.bytes().size());
-        delivered += arrived.bytes().size();
+        const auto arrived = co_await net.receive(tree.deliver_from(), now);
+        const auto piece = out.subspan(delivered, std::min(block, in.size() - delivered));
+        transfer::place(net, tree.deliver_from(), now, arrived, piece);
+        delivered += piece.size();
       }
     }
     while (takes && delivered < in.size()) {
-      auto arrived = co_await net.receive(tree.deliver_from(), now);
-      std::memcpy(out.data() + delivered, arrived.bytes().data(), arrived.bytes().size());
-      delivered += arrived.bytes().size();
+      const auto arrived = co_await net.receive(tree.deliver_from(), now);
+      const auto piece = out.subspan(delivered, std::min(block, in.size() - delivered));
+      transfer::place(net, tree.deliver_from(), now, arrived, piece);
+      delivered += piece.size();
     }
   }
 

@@ -35,8 +35,9 @@ struct chain {
     for (const auto piece : chunks{data, step}) {
       std::span<const std::byte> passed_on = piece;
       if (before >= 0 && in_blocks) {
-        auto message = co_await net.receive(before, now);
-        passed_on = combine(message.bytes(), piece, total, op, inclusive, after >= 0);
+        const auto message = co_await net.receive(before, now);
+        const auto theirs = transfer::exact(net, before, now, message, piece.size());
+        passed_on = combine(theirs, piece, total, op, inclusive, after >= 0);
       } else if (before >= 0) {
         left.resize(piece.size());
         co_await transfer::receive(net, before, now, left);

@@ -1,6 +1,7 @@
 // Scatter by reads: everyone fetches its block from the root's memory.
 #pragma once
 
+#include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
@@ -20,6 +21,13 @@ struct fetch {
 
   template <reading_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    if (sizes_are_private(now.what)) {
+      if (net.rank() == root)
+        co_await offer_uneven(net, now, all);
+      else
+        co_await fetch_uneven(net, root, now, mine);
+      co_return;
+    }
     if (net.rank() != root) {
       if (transfer::is_zero_copy_one_way(net, mine.size()))
         co_await transfer::fetch(net, root, now, mine);
@@ -44,9 +52,51 @@ struct fetch {
       co_await net.send(to, now, transfer::bytes_of(block));
     }
     // The blocks may change when the call is over: everyone has read its own by then.
-    for (int step = 1; step < net.size(); ++step)
-      if (transfer::is_zero_copy_one_way(net, all[rank_at(step)].size()))
-        auto done = co_await net.receive(rank_at(step), now);
+    for (int step = 1; step < net.size(); ++step) {
+      if (!transfer::is_zero_copy_one_way(net, all[rank_at(step)].size())) continue;
+      const auto done = co_await net.receive(rank_at(step), now);
+      static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));
+    }
+  }
+
+ private:
+  /// Where only the root and the receiver of a block know its size, an envelope says it, and where it lies.
+  template <reading_transport Net>
+  static task<> offer_uneven(Net& net, epoch now, blocks<const std::byte> all) {
+    const auto straight = [&](int to) { return transfer::is_zero_copy_one_way(net, all[to].size()); };
+    const bool any = transfer::is_zero_copy_one_way(net, all.layout().largest());
+    const auto offered = net.offer(all.buffer().first(any ? all.layout().end() : 0));
+    const auto rank_at = [&](int step) { return (net.rank() + step) % net.size(); };
+    agreed::sealed seal;
+    for (int step = 1; step < net.size(); ++step) {
+      const int to = rank_at(step);
+      if (!straight(to)) {
+        co_await agreed::send(net, to, now, all[to]);
+        continue;
+      }
+      const remote_region block = transfer::part_of(offered.region(), all[to]);
+      co_await net.send(to, now, seal({.sends = all[to].size()}, block, {}));
+    }
+    for (int step = 1; step < net.size(); ++step) {
+      if (!straight(rank_at(step))) continue;
+      const auto done = co_await net.receive(rank_at(step), now);
+      static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));
+    }
+  }
+  template <reading_transport Net>
+  static task<> fetch_uneven(Net& net, int root, epoch now, std::span<std::byte> mine) {
+    if (!transfer::is_zero_copy_one_way(net, mine.size())) {
+      co_await agreed::receive(net, root, now, mine);
+      co_return;
+    }
+    const auto local = net.expose(mine);
+    remote_region there;
+    {
+      const auto message = co_await net.receive(root, now);
+      there = agreed::open(net, root, now, message, {.takes = mine.size()}, 0).place;
+    }
+    co_await net.get(agreed::exactly(net, root, now, there, mine.size()), 0, local, mine, now);
+    co_await net.send(root, now, {});
   }
 };
 

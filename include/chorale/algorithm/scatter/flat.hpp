@@ -1,6 +1,7 @@
 // Flat scatter: the root sends to everyone.
 #pragma once
 
+#include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 
@@ -16,13 +17,20 @@ struct flat {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    const bool agree = sizes_are_private(now.what);
     if (net.rank() != root) {
-      co_await transfer::receive(net, root, now, mine);
+      if (agree)
+        co_await agreed::receive(net, root, now, mine);
+      else
+        co_await transfer::receive(net, root, now, mine);
       co_return;
     }
     for (int step = 1; step < net.size(); ++step) {
       const int to = (root + step) % net.size();
-      co_await transfer::send(net, to, now, all[to]);
+      if (agree)
+        co_await agreed::send(net, to, now, all[to]);
+      else
+        co_await transfer::send(net, to, now, all[to]);
     }
   }
 };
