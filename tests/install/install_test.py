@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
-"""Installs the build into a temporary folder, and builds and runs a program outside the tree against it."""
+"""Uses Chorale from outside: builds and runs a program against an installed copy, or has it as a subproject.
+
+Installed: the build is installed into a temporary folder, and a program outside the tree is built against it and run.
+As a subproject of Meson: only configured, since what is asked is which targets it brings along.
+"""
 import argparse
+import json
 import os
 import pathlib
 import shlex
@@ -60,25 +65,61 @@ def by_cmake(options, installed, work):
     return build / "consumer"
 
 
+PROJECT = """project('outside', 'cpp', default_options : ['cpp_std=c++20'])
+chorale = dependency('chorale', fallback : 'chorale'{options})
+executable('consumer', 'main.cpp', dependencies : chorale)
+"""
+
+
+def targets_as_subproject(options, work, wanted):
+    """Names of the targets that another project gets that has Chorale as its subproject."""
+    outside = work / f"outside{len(wanted)}"
+    (outside / "subprojects").mkdir(parents=True)
+    (outside / "subprojects" / "chorale").symlink_to(HERE.parent.parent)
+    # The tree may hold builds of its own, which a subproject does not read.
+    chosen = f", default_options : [{', '.join(repr(word) for word in wanted)}]" if wanted else ""
+    (outside / "meson.build").write_text(PROJECT.format(options=chosen))
+    shutil.copy(HERE / "consumer" / "main.cpp", outside)
+    environment = dict(os.environ, CXX=options.cxx)
+    # Nothing installed is taken instead.
+    run([options.meson, "setup", "--force-fallback-for", "chorale",
+         str(outside / "build"), str(outside)], env=environment)
+    said = subprocess.run([options.meson, "introspect", "--targets", str(outside / "build")], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return sorted(target["name"] for target in json.loads(said.stdout))
+
+
+def as_subproject(options, work):
+    """The library alone, and what is asked for."""
+    for wanted, expected in ((), ["chorale", "consumer"]), (("examples=true",), ["01_hello", "chorale", "consumer"]):
+        found = targets_as_subproject(options, work, wanted)
+        kept = [name for name in found if name in expected or not wanted]
+        if kept != expected:
+            sys.exit(f"as a subproject with options {wanted} there are the targets {found}, not {expected}")
+
+
 WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake}
 
 
 def main():
     """Installs, builds, runs; the temporary folder goes in any case."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("way", choices=WAYS)
+    parser.add_argument("way", choices=[*WAYS, "subproject"])
     parser.add_argument("--meson", required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--cxx-flags", default="")
     options = parser.parse_args()
-    if shutil.which(options.way) is None:
+    if options.way in WAYS and shutil.which(options.way) is None:
         print(f"skipped: {options.way} is not installed")
         sys.exit(SKIPPED)
     options.cxx = compile_command(options.build)[0][0]
 
     with tempfile.TemporaryDirectory(prefix="chorale-install-") as folder:
         work = pathlib.Path(folder)
+        if options.way == "subproject":
+            as_subproject(options, work)
+            return
         destination = work / "destination"
         run([options.meson, "install", "-C", options.build, "--quiet", "--destdir", str(destination)])
         installed = destination / options.prefix.lstrip("/")
