@@ -1,7 +1,10 @@
 // What a message between two processes and a copy can take at the least on this machine: a flag that two
-// pinned processes pass to and fro, each polling a cache line that the other writes; and memcpy. Usage: floor
-// latency CORE CORE [ROUNDS] | floor copy CORE BYTES Prints one figure: nanoseconds one way (the median over
-// samples of 1000 round trips), or MB/s (1e6 bytes).
+// pinned processes pass to and fro, each polling a cache line that the other writes; and memcpy.
+//
+//     perftest-floor latency CORE CORE [ROUNDS]
+//     perftest-floor copy CORE BYTES
+//
+// Prints one figure: nanoseconds one way (the median over samples of 1000 round trips), or MB/s (1e6 bytes).
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -113,6 +116,6 @@ int main(int argc, char** argv) {
                    argc > 4 ? static_cast<unsigned>(std::max(1, std::atoi(argv[4]))) : 300);
   if (argc == 4 && std::strcmp(argv[1], "copy") == 0)
     return copy(std::atoi(argv[2]), static_cast<std::size_t>(std::atoll(argv[3])));
-  std::fprintf(stderr, "Usage: floor latency CORE CORE [ROUNDS] | floor copy CORE BYTES\n");
+  std::fprintf(stderr, "Usage: perftest-floor latency CORE CORE [ROUNDS] | perftest-floor copy CORE BYTES\n");
   return 2;
 }
