@@ -136,8 +136,9 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
   unique_fd opened = open_held(held, O_RDWR);
   if (opened.get() < 0) return -1;
   // The size once more: now that it is seen to be sealed, it stays.
-  if ((fcntl(opened.get(), F_GET_SEALS) & seals) != seals || fstat(opened.get(), &s) != 0 ||
-      static_cast<std::uint64_t>(s.st_size) < bytes) {
+  const int sealed = fcntl(opened.get(), F_GET_SEALS);
+  if (sealed < 0 || fstat(opened.get(), &s) != 0) return -1;
+  if ((sealed & seals) != seals || static_cast<std::uint64_t>(s.st_size) < bytes) {
     errno = ENOENT;
     return -1;
   }
@@ -201,6 +202,7 @@ std::uint32_t namespace_of(const char* kind) noexcept {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/thread-self/ns/%s", kind);
   struct stat s {};
+  errno = 0;
   return stat(path, &s) == 0 ? static_cast<std::uint32_t>(s.st_ino) : 0;
 }
 

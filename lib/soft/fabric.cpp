@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace chorale::soft {
@@ -188,9 +189,15 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
 }  // namespace
 
 std::string name_prefix(const std::string& fabric) {
-  char spaces[32];
-  std::snprintf(spaces, sizeof spaces, "%x-%x", namespace_of("pid"), namespace_of("user"));
-  return "chorale-soft/" + std::to_string(geteuid()) + "/" + fabric + "/" + spaces;
+  std::string prefix = "chorale-soft/" + std::to_string(geteuid()) + "/" + fabric + "/";
+  for (const char* kind : {"pid", "user"}) {
+    const std::uint32_t number = namespace_of(kind);
+    if (number == 0 && errno != ENOENT) throw std::system_error(errno, std::generic_category());
+    char text[16];
+    std::snprintf(text, sizeof text, "%s%x", *kind == 'p' ? "" : "-", number);
+    prefix += text;
+  }
+  return prefix;
 }
 
 bool is_fabric_name(std::string_view name) noexcept {
@@ -224,6 +231,8 @@ int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined)
   int status = ENOMEM;
   try {
     status = join(segment_fd, segment_inode, joined);
+  } catch (const std::system_error& e) {
+    status = e.code().value();
   } catch (...) {
   }
   if (status != 0 && joined.shared != nullptr) {

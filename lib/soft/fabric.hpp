@@ -52,6 +52,7 @@ bool is_fabric_name(std::string_view name) noexcept;
 /// What the names of a fabric's members begin with. Names are seen in all of a network name space, which
 /// containers may share: only processes that see each other under the same numbers and with the same rights
 /// can meet.
+/// @throws std::system_error
 std::string name_prefix(const std::string& fabric);
 /// Reads a line of /proc/net/unix; false if it names no member of the fabric with this prefix.
 bool read_member_name(std::string_view line, std::string_view prefix, member_name& found) noexcept;
@@ -85,7 +86,8 @@ int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept;
 bool is_alive(const member& entry) noexcept;
 /// When a process started, in ticks since boot; 0 if there is none of that pid or only its zombie.
 std::uint64_t start_time_of(pid_t pid) noexcept;
-/// What tells the name space of that kind ("pid", "user") that this process is in from others; 0 if unknown.
+/// What tells the name space of that kind ("pid", "user") that this process is in from others; 0 with errno,
+/// ENOENT if the kernel has none.
 std::uint32_t namespace_of(const char* kind) noexcept;
 std::uint64_t random_word() noexcept;
 /// True if `errnum` says that this process or system lacks something for now, and nothing about the peer.

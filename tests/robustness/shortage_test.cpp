@@ -1,0 +1,161 @@
+// Each system call and each allocation of a device's set-up fails once: an error, nothing left behind, no
+// second fabric.
+#include "shortage.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/prctl.h>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/error.hpp>
+#include <chorale/verbs/completion_channel.hpp>
+#include <chorale/verbs/completion_queue.hpp>
+#include <chorale/verbs/device.hpp>
+#include <chorale/verbs/protection_domain.hpp>
+#include <chorale/verbs/queue_pair.hpp>
+#include <chorale/verbs/registered_buffer.hpp>
+#include <chorale/verbs/shared_receive_queue.hpp>
+
+#include "../support/instrumented.hpp"
+#include "programs.hpp"
+
+using namespace soft_test;
+namespace verbs = chorale::verbs;
+
+namespace {
+
+/// What must not grow.
+struct footprint {
+  long descriptors;
+  long threads;
+  long mappings;
+  long objects;
+  bool operator==(const footprint&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const footprint& f) {
+  return out << f.descriptors << " descriptors, " << f.threads << " threads, " << f.mappings << " mappings, "
+             << f.objects << " objects";
+}
+
+long entries(const char* folder) {
+  long count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.exists() ? 1 : 1;
+  return count;
+}
+
+footprint now() {
+  const long objects = shortage::allocated();
+  long mappings = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    mappings += line.find("chorale-soft") != std::string::npos ? 1 : 0;
+  return {entries("/proc/self/fd"), entries("/proc/self/task"), mappings, objects};
+}
+
+/// The same a while later: a thread that was joined may still be seen for a moment.
+footprint settled(const footprint& before) {
+  footprint seen = now();
+  for (int i = 0; i < 200 && seen.threads != before.threads; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    seen = now();
+  }
+  return seen;
+}
+
+/// All that a communicator makes of a device; its fabric's LID.
+int set_up() {
+  const verbs::device device = verbs::device::open("soft0");
+  const verbs::protection_domain domain(device);
+  verbs::completion_channel channel(device);
+  verbs::completion_queue queue(device, 64, &channel);
+  verbs::shared_receive_queue receives(domain, 16);
+  const verbs::registered_buffer buffer(domain, 65536, IBV_ACCESS_LOCAL_WRITE);
+  verbs::queue_pair_options options{.send = &queue, .recv = &queue};
+  options.srq = &receives;
+  const verbs::queue_pair pair(domain, options);
+  return device.port(1).lid;
+}
+
+/// One set-up of which one call fails. No text is kept on the heap, whose objects are counted.
+struct attempt {
+  bool failed = false;  ///< there was such a call
+  int lid = 0;          ///< 0: no device
+  char text[600]{};     ///< of the error
+  footprint before{};
+  footprint after{};
+};
+
+attempt try_once(shortage::call what, long nth) {
+  attempt one;
+  one.before = now();
+  {
+    const shortage::failing armed(what, nth);
+    try {
+      one.lid = set_up();
+    } catch (const std::exception& e) {
+      std::snprintf(one.text, sizeof one.text, "%s", e.what());
+    }
+    one.failed = shortage::failing::has_failed();
+  }
+  one.after = settled(one.before);
+  return one;
+}
+
+/// True if an error says what failed. Where the layer above the device has no memory, `new` says so itself.
+bool is_clear(const attempt& one, shortage::call what) {
+  return std::strstr(one.text, "soft0") != nullptr ||
+         (what == shortage::call::allocate && std::strcmp(one.text, std::bad_alloc().what()) == 0);
+}
+
+}  // namespace
+
+#ifndef __SANITIZE_THREAD__
+TEST_CASE("Each call of a device's set-up may fail", "[robustness][shortage]") {
+  const bool in_company = GENERATE(false, true);
+  CAPTURE(in_company);
+  // Another member of the fabric, which the device under test has to find or say why not.
+  child sitter([&](wire& line) {
+    const node n;
+    line.send(n.lid);
+    line.receive<char>();
+  });
+  const int lid = sitter.line().receive<std::uint16_t>();
+  if (!in_company) {
+    sitter.line().send(char{1});
+    REQUIRE(sitter.join() == "");
+  }
+  (void)set_up();  // what is made once and kept
+  for (const shortage::call what : shortage::all_calls) {
+    for (long nth = 1;; ++nth) {
+      const attempt one = try_once(what, nth);
+      CAPTURE(shortage::name(what), nth, one.text);
+      CHECK(one.after == one.before);
+      if (!one.failed) {
+        CHECK(nth > 1);  // or it is no call of set-up, and the list is wrong
+        break;
+      }
+      if (one.lid == 0) CHECK(is_clear(one, what));
+      if (one.lid != 0 && in_company) CHECK(one.lid == lid);
+      REQUIRE(nth < 10'000);
+    }
+  }
+  if (in_company) sitter.line().send(char{1});
+}
+
+TEST_CASE("Other processes may look into this one while a device is open, and no longer", "[robustness]") {
+  {
+    const auto first = verbs::device::open("soft0");
+    CHECK(shortage::tracer() == PR_SET_PTRACER_ANY);
+    { const auto second = verbs::device::open("soft0"); }
+    CHECK(shortage::tracer() == PR_SET_PTRACER_ANY);
+  }
+  CHECK(shortage::tracer() == 0);
+}
+#endif
