@@ -5,7 +5,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/operators.hpp>
+#include <chorale/core/operator_tag.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale {

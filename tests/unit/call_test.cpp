@@ -7,7 +7,7 @@
 
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
-#include <chorale/core/operators.hpp>
+#include <chorale/core/operator_tag.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/status.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/combine.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace {

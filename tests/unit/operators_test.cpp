@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/combine.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace {
@@ -208,35 +209,4 @@ TEST_CASE("operators: structs, by their own operators; of equals the left one wi
   CHECK(chorale::bitwise_xor(flags{5}, flags{4}) == flags{1});
   CHECK(chorale::bitwise_xor(std::byte{0x0f}, std::byte{0xff}) == std::byte{0xf0});
   CHECK(chorale::prod(std::complex<double>{0, 1}, std::complex<double>{0, 1}) == std::complex<double>{-1, 0});
-}
-
-TEST_CASE("operators: tags are fixed for ours, never 0, and differ by type for the user's", "[operators]") {
-  using chorale::operator_tag;
-  const std::array<std::uint32_t, 10> ours{
-      operator_tag<chorale::sum_t>(),         operator_tag<chorale::prod_t>(),
-      operator_tag<chorale::min_t>(),         operator_tag<chorale::max_t>(),
-      operator_tag<chorale::logical_and_t>(), operator_tag<chorale::logical_or_t>(),
-      operator_tag<chorale::logical_xor_t>(), operator_tag<chorale::bitwise_and_t>(),
-      operator_tag<chorale::bitwise_or_t>(),  operator_tag<chorale::bitwise_xor_t>()};
-  const std::array<std::string, 10> names{"sum",         "prod",       "min",         "max",
-                                          "logical_and", "logical_or", "logical_xor", "bitwise_and",
-                                          "bitwise_or",  "bitwise_xor"};
-  for (std::uint32_t i = 0; i < ours.size(); ++i) {
-    CHECK(ours[i] == i + 1);  // these travel between binaries: they may not change
-    CHECK(chorale::describe_operator(ours[i]) == names[i]);
-  }
-  const auto first = [](int a, int) { return a; };
-  const auto adder = [](int a, int b) { return a + b; };
-  struct named {
-    int operator()(int a, int b) const { return a - b; }
-  };
-  STATIC_REQUIRE(operator_tag<named>() >= 0x8000'0000U);
-  STATIC_REQUIRE(operator_tag<named>() == operator_tag<const named&>());
-  STATIC_REQUIRE(operator_tag<const chorale::sum_t&>() == operator_tag<chorale::sum_t>());
-  STATIC_REQUIRE(operator_tag<named>() != operator_tag<plain>());
-  CHECK(operator_tag<decltype(first)>() >= 0x8000'0000U);
-  CHECK(operator_tag<decltype(adder)>() != operator_tag<named>());
-  CHECK(chorale::describe_operator(operator_tag<named>()) == "user operator");
-  CHECK(chorale::describe_operator(0) == "no operator");
-  CHECK(first(1, 2) + adder(1, 2) == 4);
 }

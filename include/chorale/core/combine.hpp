@@ -7,18 +7,22 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/standard_operators.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale {
 
 /// Combines two elements: callable as `op(left, right)` on a const `Op`, giving something that converts to T.
-/// The left operand comes from the lower ranks; `op` must be associative, but it need not commute.
+/// The left operand comes from the lower ranks; `op` must be associative, but it need not commute. Of the
+/// function objects of <functional> those that are associative, for any type (std::plus<>) or for T.
 template <class Op, class T>
-concept reduction_operator =
-    element<T> && std::copy_constructible<Op> && std::is_invocable_r_v<T, const Op&, const T&, const T&>;
+concept reduction_operator = element<T> && std::copy_constructible<Op> &&
+    std::is_invocable_r_v<T, const Op&, const T&, const T&> && detail::not_misused_standard_object<Op, T>;
 
 /// inout_right[i] = op(left[i], inout_right[i]) for i in [0, n): the peer's operand, from lower ranks, comes
 /// in. The arrays must not overlap; both are aligned for T.
@@ -47,14 +51,20 @@ constexpr void combine(const T* left, const T* right, T* __restrict out, std::si
 namespace detail {
 /// An element read from, or written to, any address. T need not be default constructible.
 template <element T>
-T load(const std::byte* from) noexcept {
-  std::array<std::byte, sizeof(T)> bytes;
-  std::memcpy(bytes.data(), from, sizeof(T));
-  return std::bit_cast<T>(bytes);
+T load(const std::byte* from) noexcept(std::is_nothrow_copy_constructible_v<T>) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from, sizeof(T));
+    return std::bit_cast<T>(bytes);
+  } else {  // std::bit_cast does not take T; the copy begins the life of one (see `enable_element`)
+    alignas(T) std::byte bytes[sizeof(T)];
+    std::memcpy(bytes, from, sizeof(T));
+    return *std::launder(reinterpret_cast<const T*>(bytes));
+  }
 }
 template <element T>
 void store(std::byte* to, const T& value) noexcept {
-  std::memcpy(to, &value, sizeof(T));
+  std::memcpy(to, std::addressof(value), sizeof(T));
 }
 }  // namespace detail
 
@@ -74,20 +84,20 @@ requires(!std::same_as<T, std::byte>) void combine(const std::byte* left, const 
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>) void combine_right(const std::byte* left, std::byte* inout_right,
                                                          std::size_t n, const Op& op) {
-  if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
-    combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
-  else
-    combine<T>(left, inout_right, inout_right, n, op);
+  if constexpr (std::is_move_assignable_v<T>)
+    if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
+      return combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
+  combine<T>(left, inout_right, inout_right, n, op);
 }
 
 /// `combine_left` on the bytes of n elements of T each; any alignment.
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>) void combine_left(std::byte* inout_left, const std::byte* right,
                                                         std::size_t n, const Op& op) {
-  if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
-    combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);
-  else
-    combine<T>(inout_left, right, inout_left, n, op);
+  if constexpr (std::is_move_assignable_v<T>)
+    if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
+      return combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);
+  combine<T>(inout_left, right, inout_left, n, op);
 }
 
 }  // namespace chorale

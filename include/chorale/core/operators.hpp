@@ -2,12 +2,8 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
-#include <iterator>
-#include <string>
 #include <type_traits>
 
-#include <chorale/core/combine.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale {
@@ -174,53 +170,5 @@ inline constexpr logical_xor_t logical_xor{};
 inline constexpr bitwise_and_t bitwise_and{};
 inline constexpr bitwise_or_t bitwise_or{};
 inline constexpr bitwise_xor_t bitwise_xor{};
-
-namespace detail {
-/// Names by tag.
-inline constexpr const char* operator_names[] = {"no operator", "sum",         "prod",       "min",
-                                                 "max",         "logical_and", "logical_or", "logical_xor",
-                                                 "bitwise_and", "bitwise_or",  "bitwise_xor"};
-
-template <class Op>
-inline constexpr std::uint32_t builtin_tag = 0;
-template <>
-inline constexpr std::uint32_t builtin_tag<sum_t> = 1;
-template <>
-inline constexpr std::uint32_t builtin_tag<prod_t> = 2;
-template <>
-inline constexpr std::uint32_t builtin_tag<min_t> = 3;
-template <>
-inline constexpr std::uint32_t builtin_tag<max_t> = 4;
-template <>
-inline constexpr std::uint32_t builtin_tag<logical_and_t> = 5;
-template <>
-inline constexpr std::uint32_t builtin_tag<logical_or_t> = 6;
-template <>
-inline constexpr std::uint32_t builtin_tag<logical_xor_t> = 7;
-template <>
-inline constexpr std::uint32_t builtin_tag<bitwise_and_t> = 8;
-template <>
-inline constexpr std::uint32_t builtin_tag<bitwise_or_t> = 9;
-template <>
-inline constexpr std::uint32_t builtin_tag<bitwise_xor_t> = 10;
-}  // namespace detail
-
-/// The tag of an operator in the signature of a call. The ten above have fixed tags. Any other has one made
-/// of its type's size and name: equal in ranks that run the same binary. Two lambdas written alike are two
-/// types: give the operator a name and let every rank use that.
-template <class Op>
-[[nodiscard]] constexpr std::uint32_t operator_tag() noexcept {
-  using plain = std::remove_cvref_t<Op>;
-  if constexpr (detail::builtin_tag<plain> != 0)
-    return detail::builtin_tag<plain>;
-  else
-    return 0x8000'0000U |
-           (detail::hash(detail::spelling<plain>()) ^ static_cast<std::uint32_t>(sizeof(plain)));
-}
-
-/// An operator's tag in words, for messages: "sum", "user operator"; 0 is "no operator".
-[[nodiscard]] inline std::string describe_operator(std::uint32_t tag) {
-  return tag < std::size(detail::operator_names) ? detail::operator_names[tag] : "user operator";
-}
 
 }  // namespace chorale

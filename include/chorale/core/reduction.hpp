@@ -2,23 +2,32 @@
 #pragma once
 
 #include <array>
-#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/byte_operator.hpp>
 #include <chorale/core/combine.hpp>
+#include <chorale/core/named.hpp>
+#include <chorale/core/operator_tag.hpp>
 #include <chorale/core/operators.hpp>
+#include <chorale/core/placed.hpp>
 
 namespace chorale {
 
 namespace detail {
+/// Whether the library's operators that take T commute on it.
 template <class T>
-inline constexpr bool is_complex = false;
+inline constexpr bool is_number = arithmetic<T> || is_complex<T> || std::same_as<T, std::byte>;
 template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
+inline constexpr bool is_number<placed<T>> = arithmetic<T>;
+template <class T, std::integral Place>
+inline constexpr bool is_number<std::pair<T, Place>> = arithmetic<T>;
+
 template <class Op, class T>
 constexpr bool says_it_commutes() {
   if constexpr (requires {
@@ -26,7 +35,7 @@ constexpr bool says_it_commutes() {
                 })
     return Op::commutes;
   else
-    return builtin_tag<Op> != 0 && (arithmetic<T> || is_complex<T>);
+    return builtin_tag<library_operator<Op>> != 0 && is_number<T>;
 }
 template <class T, class Op>
 void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t n) {
@@ -45,10 +54,13 @@ void fold_right(const void* op, const std::byte* left, std::byte* mine, std::siz
 }  // namespace detail
 
 /// True if op(a, b) is op(b, a): those operators may be evaluated in other orders than that of the ranks, by
-/// algorithms that say so. The library's operators commute on numbers; an operator of your own does if it has
-/// a member `static constexpr bool commutes = true`, or if this is specialized.
+/// algorithms that say so. The library's operators commute on numbers, `min_at` and `max_at` on numbers with
+/// a place; an operator of your own does if it has a member `static constexpr bool commutes = true`, or if
+/// this is specialized.
 template <class Op, class T>
 inline constexpr bool commutes = detail::says_it_commutes<Op, T>();
+template <operator_name Name, class Op, class T>
+inline constexpr bool commutes<named_operator<Name, Op>, T> = commutes<Op, T>;
 
 /// What the algorithms of reductions get: the operator on bytes of whole elements, so that each algorithm is
 /// compiled once for all operators and types. Cheap to copy; holds a copy of the operator. Cost: an indirect
@@ -57,6 +69,8 @@ class reduction {
  public:
   template <element T, reduction_operator<T> Op>
   static reduction of(Op op) {
+    using evaluated = detail::evaluated_operator<Op, T>;
+    if constexpr (!std::same_as<evaluated, Op>) return of<T>(evaluated{});
     reduction made;
     made.table_ = &table_for<T, Op>;
     if constexpr (fits<Op>)
@@ -65,6 +79,9 @@ class reduction {
       made.large_ = std::make_shared<const Op>(std::move(op));
     return made;
   }
+
+  /// For elements of `size` bytes each, which is at least 1, combined by an operator over bytes.
+  static reduction of_bytes(byte_operator op, std::size_t size);
 
   [[nodiscard]] std::size_t element_bytes() const noexcept { return table_->element_bytes; }
   /// The most bytes of whole elements in `bytes`, at least one element.

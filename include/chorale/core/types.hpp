@@ -1,22 +1,74 @@
 // What may travel: element types, their bytes, and the tag of a type in the signature of a call.
 #pragma once
 
+#include <array>
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace chorale {
 
-/// A type whose values can be sent as bytes: trivially copyable, neither const nor a reference, and no
-/// pointer or view (std::span, std::string_view), since an address means nothing to another rank. (Pointers
-/// inside other structs cannot be seen from here.)
+/// Opts a type in whose bytes are its value although std::is_trivially_copyable says no, such as a struct
+/// with a copy constructor written by hand: `template <> inline constexpr bool chorale::enable_element<T> =
+/// true;`. You promise that a value whose bytes have been copied to other storage, on another rank too, is
+/// the same value there, and that no destructor need run for it. The library opts in std::pair and
+/// std::tuple.
 template <class T>
-concept element = std::is_object_v<T> && std::is_trivially_copyable_v<T> && !std::is_const_v<T> &&
-                  !std::is_volatile_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                  !std::is_null_pointer_v<T> && !std::is_array_v<T> && !std::ranges::enable_borrowed_range<T>;
+inline constexpr bool enable_element = false;
+
+namespace detail {
+/// False for a library template if one of the types that it is made of cannot travel.
+template <class T>
+inline constexpr bool parts_are_elements = true;
+
+/// What says by its interface that it refers to something elsewhere: std::span and std::string_view, and
+/// std::reference_wrapper.
+template <class T>
+concept refers_elsewhere = std::ranges::enable_borrowed_range<T> || requires(const T& reference) {
+  { reference.get() } -> std::same_as<typename T::type&>;
+};
+}  // namespace detail
+
+/// A type whose values can be sent as bytes: trivially copyable or opted in by `enable_element`, neither
+/// const nor a reference, not polymorphic, and no pointer or view (std::span, std::string_view), since an
+/// address means nothing to another rank. A std::pair, std::tuple, std::array or std::complex is one if what
+/// it is made of is. (Pointers inside other structs cannot be seen from here.)
+template <class T>
+concept element = std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
+                  !std::is_pointer_v<T> && !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T> &&
+                  !std::is_array_v<T> && !std::is_polymorphic_v<T> && detail::parts_are_elements<T> &&
+                  ((std::is_trivially_copyable_v<T> && !detail::refers_elsewhere<T>) || enable_element<T>);
+
+namespace detail {
+template <class A, class B>
+inline constexpr bool parts_are_elements<std::pair<A, B>> = element<A>&& element<B>;
+template <class... Parts>
+inline constexpr bool parts_are_elements<std::tuple<Parts...>> = (element<Parts> && ...);
+template <class T, std::size_t N>
+inline constexpr bool parts_are_elements<std::array<T, N>> = element<T>;
+template <class T>
+inline constexpr bool parts_are_elements<std::complex<T>> = element<T>;
+template <class T>
+inline constexpr bool parts_are_elements<std::initializer_list<T>> = false;
+}  // namespace detail
+
+// std::pair and std::tuple are not trivially copyable because of their assignment operators alone: their copy
+// constructors and destructors are trivial if those of their parts are. That makes them implicit-lifetime
+// classes: std::memcpy into a storage begins the life of an object there, and of its parts, and the value of
+// each part is that of its bytes, since it is an element itself.
+template <class A, class B>
+inline constexpr bool enable_element<std::pair<A, B>> = true;
+template <class... Parts>
+inline constexpr bool enable_element<std::tuple<Parts...>> = true;
+template <class T, std::size_t N>
+inline constexpr bool enable_element<std::array<T, N>> = true;
 
 /// The bytes of `data`, to be read: data.size() * sizeof(T) of them.
 template <class T, std::size_t Extent>
@@ -46,6 +98,8 @@ enum class type_kind : std::uint8_t {
   unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
   floating = 5,
   brain_floating = 6,  ///< bfloat16: the exponent of a float32
+  complex = 7,         ///< std::complex
+  pair = 8,            ///< std::pair and `placed`
 };
 
 namespace detail {
@@ -68,58 +122,67 @@ template <class T>
 concept floating = std::floating_point<T> || detail::short_float_kind<T>
 != type_kind::other;
 
-/// The tag of T in the signature of a call: kind in the upper 8 bits, sizeof(T) in the lower 24 (the largest
-/// value stands for all sizes above). It holds no name, so that it is equal in every rank whatever the
-/// compiler; `long` and `long long` are one where they have one size, and all structs of a size are one.
-template <element T>
-[[nodiscard]] constexpr std::uint32_t type_tag() noexcept {
-  constexpr auto kind = std::same_as<T, bool>       ? type_kind::boolean
-                        : std::same_as<T, char>     ? type_kind::character
-                        : std::floating_point<T>    ? type_kind::floating
-                        : std::signed_integral<T>   ? type_kind::signed_integer
-                        : std::unsigned_integral<T> ? type_kind::unsigned_integer
-                                                    : detail::short_float_kind<T>;
-  constexpr std::uint32_t size = sizeof(T) < 0xff'ffff ? static_cast<std::uint32_t>(sizeof(T)) : 0xff'ffffU;
-  return static_cast<std::uint32_t>(kind) << 24 | size;
-}
-
-/// A type tag in words, for messages: "int32", "float64", "24-byte struct"; 0 is "no element type".
-[[nodiscard]] inline std::string describe_type(std::uint32_t tag) {
-  if (tag == 0) return "no element type";
-  const std::uint32_t size = tag & 0xff'ffffU;
-  const std::string bits = std::to_string(8 * size);
-  switch (static_cast<type_kind>(tag >> 24)) {
-    case type_kind::other:
-      return std::to_string(size) + "-byte struct";
-    case type_kind::boolean:
-      return "bool";
-    case type_kind::character:
-      return "char";
-    case type_kind::signed_integer:
-      return "int" + bits;
-    case type_kind::unsigned_integer:
-      return "uint" + bits;
-    case type_kind::floating:
-      return "float" + bits;
-    case type_kind::brain_floating:
-      return "bfloat" + bits;
-  }
-  return "unknown type (tag " + std::to_string(tag) + ")";
-}
-
 namespace detail {
-/// The compiler's spelling of T inside a fixed frame: equal in every rank that runs the same binary.
 template <class T>
-constexpr const char* spelling() noexcept {
-  return __PRETTY_FUNCTION__;
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+/// The two parts of a std::pair, and of what lies in memory as one.
+template <class T>
+struct pair_parts {
+  static constexpr bool exist = false;
+};
+template <class A, class B>
+struct pair_parts<std::pair<A, B>> {
+  static constexpr bool exist = true;
+  using first = A;
+  using second = B;
+};
+
+template <class T>
+constexpr type_kind kind_of() noexcept {
+  if (std::same_as<T, bool>) return type_kind::boolean;
+  if (std::same_as<T, char>) return type_kind::character;
+  if (std::floating_point<T>) return type_kind::floating;
+  if (std::signed_integral<T>) return type_kind::signed_integer;
+  if (std::unsigned_integral<T>) return type_kind::unsigned_integer;
+  if (is_complex<T>) return type_kind::complex;
+  if (pair_parts<T>::exist) return type_kind::pair;
+  return short_float_kind<T>;
 }
 
-/// FNV-1a, 32 bits.
-constexpr std::uint32_t hash(const char* text) noexcept {
-  std::uint32_t h = 2166136261U;
-  for (; *text != '\0'; ++text) h = (h ^ static_cast<std::uint8_t>(*text)) * 16777619U;
-  return h;
+/// A kind and a size in 12 bits; the largest size stands for all above.
+template <class T>
+constexpr std::uint32_t short_type_tag() noexcept {
+  return static_cast<std::uint32_t>(kind_of<T>()) << 8 |
+         static_cast<std::uint32_t>(sizeof(T) < 0xff ? sizeof(T) : 0xff);
+}
+
+/// The tag of a type of that kind and size.
+constexpr std::uint32_t type_tag_of(type_kind kind, std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>(kind) << 24 |
+         (bytes < 0xff'ffff ? static_cast<std::uint32_t>(bytes) : 0xff'ffffU);
 }
 }  // namespace detail
+
+/// The tag of T in the signature of a call: kind in the upper 8 bits, sizeof(T) in the lower 24 (the largest
+/// value stands for all sizes above), or kinds and sizes of the two parts of a pair. It holds no name, so
+/// that it is equal in every rank whatever the compiler; `long` and `long long` are one where they have one
+/// size, and all structs of a size are one.
+template <element T>
+[[nodiscard]] constexpr std::uint32_t type_tag() noexcept {
+  using parts = detail::pair_parts<T>;
+  if constexpr (parts::exist)
+    return static_cast<std::uint32_t>(type_kind::pair) << 24 |
+           detail::short_type_tag<typename parts::first>() << 12 |
+           detail::short_type_tag<typename parts::second>();
+  else
+    return detail::type_tag_of(detail::kind_of<T>(), sizeof(T));
+}
+
+/// A type tag in words, for messages: "int32", "float64", "24-byte struct", "complex of float64", "pair of
+/// float64 and int32"; 0 is "no element type".
+[[nodiscard]] std::string describe_type(std::uint32_t tag);
 
 }  // namespace chorale

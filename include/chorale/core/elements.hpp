@@ -1,0 +1,67 @@
+// Elements whose size is known only when the program runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include <chorale/core/types.hpp>
+
+namespace chorale {
+
+namespace detail {
+/// Throws `errc::invalid_argument` unless `bytes` is a whole number of elements of `size` bytes.
+void check_elements(std::size_t bytes, std::size_t size);
+/// count * size; throws `errc::invalid_argument` if that overflows or size is 0.
+std::size_t bytes_of_elements(std::size_t count, std::size_t size);
+}  // namespace detail
+
+/// A buffer of elements of a size that the program finds out when it runs: for runtimes, language bindings
+/// and MPI layers. `elements{bytes, size}` stands where a span of a type would; reductions take it with a
+/// `byte_operator`. `Byte` is std::byte, or const std::byte for what is only read.
+///
+/// In the signature of a call it is a struct of `size` bytes, unless `type` says more: `type_tag<double>()`
+/// makes it match ranks that give doubles, and makes int32 and float32 differ. Neither owns nor aligns
+/// anything.
+template <class Byte>
+class elements {
+  static_assert(std::is_same_v<std::remove_const_t<Byte>, std::byte>,
+                "elements are of std::byte or const std::byte");
+
+ public:
+  /// `bytes`: a whole number of elements of `size` bytes each, 0 of them too; size is at least 1.
+  elements(std::span<Byte> bytes, std::size_t size, std::uint32_t type = 0)
+      : bytes_(bytes), size_(size), type_(type) {
+    detail::check_elements(bytes.size(), size);
+  }
+  /// `count` elements of `size` bytes each at `data`.
+  elements(std::conditional_t<std::is_const_v<Byte>, const void*, void*> data, std::size_t count,
+           std::size_t size, std::uint32_t type = 0)
+      : elements({static_cast<Byte*>(data), detail::bytes_of_elements(count, size)}, size, type) {}
+  /// What can be written can be read.
+  elements(const elements<std::byte>& other) noexcept  // NOLINT(google-explicit-constructor)
+      requires std::is_const_v<Byte>
+      : bytes_(other.bytes()), size_(other.element_bytes()), type_(other.type()) {}
+
+  [[nodiscard]] std::span<Byte> bytes() const noexcept { return bytes_; }
+  /// Bytes of one element.
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return size_; }
+  /// Number of elements.
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size() / size_; }
+  /// The type tag for the signature of a call, as `type_tag` gives for types.
+  [[nodiscard]] std::uint32_t type() const noexcept {
+    return type_ != 0 ? type_ : detail::type_tag_of(type_kind::other, size_);
+  }
+
+ private:
+  std::span<Byte> bytes_;
+  std::size_t size_;
+  std::uint32_t type_;
+};
+template <class Byte, std::size_t Extent>
+elements(std::span<Byte, Extent>, std::size_t, std::uint32_t = 0) -> elements<Byte>;
+elements(void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<std::byte>;
+elements(const void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<const std::byte>;
+
+}  // namespace chorale

@@ -1,0 +1,55 @@
+// Operators with a name.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/core/operator_tag.hpp>
+
+namespace chorale {
+
+/// A string literal as a template argument.
+template <std::size_t N>
+struct operator_name {
+  char text[N];
+  // Implicit, so that a string literal is one.
+  consteval operator_name(const char (&literal)[N]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, N - 1}; }
+};
+
+/// What `named` gives: calls `op`.
+template <operator_name Name, class Op>
+struct named_operator {
+  static_assert(!Name.view().empty(), "the name of an operator must not be empty");
+  [[no_unique_address]] Op op;
+
+  template <class T>
+  requires std::is_invocable_v<const Op&, const T&, const T&>
+  constexpr decltype(auto) operator()(const T& left, const T& right) const {
+    if constexpr (std::same_as<detail::evaluated_operator<Op, T>, Op>)
+      return std::invoke(op, left, right);
+    else
+      return detail::evaluated_operator<Op, T>{}(left, right);
+  }
+};
+
+/// `op` under a name, by which ranks compare operators and errors speak of them:
+/// `comm.allreduce(x, named<"largest residual">([](...) { ... }))`. Operators of one name must be one
+/// operator on all ranks. Needed for function pointers and std::function, and where ranks run different
+/// executables.
+template <operator_name Name, class Op>
+[[nodiscard]] constexpr auto named(Op op) {
+  return named_operator<Name, Op>{std::move(op)};
+}
+
+namespace detail {
+template <operator_name Name, class Op>
+inline constexpr std::string_view given_name<named_operator<Name, Op>> = Name.view();
+}  // namespace detail
+
+}  // namespace chorale

@@ -1,0 +1,103 @@
+// Minimum and maximum with the place where they were found.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/core/operators.hpp>
+#include <chorale/core/types.hpp>
+
+namespace chorale {
+
+/// A value and where it is: a rank, an index, whatever the ranks agree on. For `min_at` and `max_at`:
+/// `comm.allreduce(placed{error, comm.rank()}, max_at)`.
+template <class T>
+struct placed {
+  T value;
+  std::int64_t place;
+  friend constexpr bool operator==(const placed&, const placed&) = default;
+};
+template <class T>
+placed(T, std::int64_t) -> placed<T>;
+
+namespace detail {
+// A rank may give a pair where another gives a `placed`: they lie in memory alike.
+template <class T>
+struct pair_parts<placed<T>> {
+  static constexpr bool exist = true;
+  using first = T;
+  using second = std::int64_t;
+};
+template <class T>
+inline constexpr bool parts_are_elements<placed<T>> = element<T>;
+template <class T>
+inline constexpr bool has_place = false;
+template <class T>
+inline constexpr bool has_place<placed<T>> = true;
+template <class T, std::integral Place>
+inline constexpr bool has_place<std::pair<T, Place>> = !std::same_as<Place, bool>;
+
+template <class T>
+constexpr const T& value_of(const placed<T>& at) noexcept {
+  return at.value;
+}
+template <class T, class Place>
+constexpr const T& value_of(const std::pair<T, Place>& at) noexcept {
+  return at.first;
+}
+template <class T>
+constexpr std::int64_t place_of(const placed<T>& at) noexcept {
+  return at.place;
+}
+template <class T, class Place>
+constexpr Place place_of(const std::pair<T, Place>& at) noexcept {
+  return at.second;
+}
+
+/// Whether `right` goes before `left`, where `before` says which of two values does.
+template <class T, class Before>
+constexpr bool right_goes_first(const T& left, const T& right, const Before& before) {
+  const auto& l = value_of(left);
+  const auto& r = value_of(right);
+  if constexpr (floating<std::remove_cvref_t<decltype(l)>>) {
+    if ((l != l) != (r != r)) return r != r;
+  }
+  if (before(r, l)) return true;
+  if (before(l, r)) return false;
+  return place_of(right) < place_of(left);
+}
+}  // namespace detail
+
+template <class T>
+inline constexpr bool enable_element<placed<T>> = true;
+
+/// Of two `placed`, or two std::pair of a value and an integer: that with the smaller value by operator<; of
+/// equal values that with the smaller place. Floating: a NaN goes before all numbers; -0 and +0 are equal.
+struct min_at_t {
+  template <class T>
+  requires detail::has_place<T> && requires(const T& at) {
+    { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
+  }
+  constexpr T operator()(const T& a, const T& b) const {
+    return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return x < y; }) ? b : a;
+  }
+};
+
+/// Of two `placed`, or two std::pair of a value and an integer: that with the larger value by operator<; of
+/// equal values that with the smaller place. Floating: a NaN goes before all numbers; -0 and +0 are equal.
+struct max_at_t {
+  template <class T>
+  requires detail::has_place<T> && requires(const T& at) {
+    { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
+  }
+  constexpr T operator()(const T& a, const T& b) const {
+    return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return y < x; }) ? b : a;
+  }
+};
+
+inline constexpr min_at_t min_at{};
+inline constexpr max_at_t max_at{};
+
+}  // namespace chorale

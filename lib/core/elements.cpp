@@ -1,0 +1,28 @@
+#include <cstddef>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <chorale/core/elements.hpp>
+#include <chorale/core/error.hpp>
+
+namespace chorale::detail {
+
+void check_elements(std::size_t bytes, std::size_t size) {
+  if (size == 0)
+    throw error(errc::invalid_argument, "elements: the size of one element is 0; it must be at least 1");
+  if (bytes % size != 0)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("elements: {} bytes are not a whole number of elements of {} bytes", bytes, size));
+}
+
+std::size_t bytes_of_elements(std::size_t count, std::size_t size) {
+  check_elements(0, size);
+  if (count > std::numeric_limits<std::size_t>::max() / size)
+    throw error(errc::invalid_argument,
+                fmt::format("elements: {} elements of {} bytes are more than memory can hold", count, size));
+  return count * size;
+}
+
+}  // namespace chorale::detail

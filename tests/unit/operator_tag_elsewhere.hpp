@@ -1,0 +1,24 @@
+// Tags as another file sees them, and operators that both files know.
+#pragma once
+
+#include <cstdint>
+
+namespace elsewhere {
+
+struct shared {
+  int operator()(int a, int b) const { return a + b; }
+};
+inline auto shared_closure() {
+  return [](int a, int b) { return a + b; };
+}
+
+// Of an operator in an unnamed namespace and of a closure, each unlike that of the same spelling here.
+std::uint32_t tag_of_combination();
+std::uint32_t tag_of_closure();
+// Of what both files know.
+std::uint32_t tag_of_shared();
+std::uint32_t tag_of_shared_closure();
+// Of an operator with the name "combination".
+std::uint32_t tag_of_named();
+
+}  // namespace elsewhere
