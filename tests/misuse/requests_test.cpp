@@ -99,6 +99,10 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
   memory& lost = all[static_cast<std::size_t>(victim)];
   std::atomic<bool> gone{false};
   const auto outcomes = misuse::run<Comm>(size, eager_zero_copy(), [&](auto& comm) {
+    // With connections to all, whose peers need nobody's help to write.
+    memory first{static_cast<std::size_t>(size)};
+    begin(comm, 4, first, 1, 0).wait();
+    comm.barrier();
     if (comm.rank() == victim) {
       try {
         const request pending = begin(comm, which, lost, count, victim);
