@@ -126,6 +126,29 @@ class Neighbours(Case):
         self.assertEqual([entry for entry in os.listdir("/dev/shm") if "chorale" in entry], [])
 
 
+class Containers(Case):
+    """Name spaces that are shared in part."""
+
+    def start_many(self, *unshare):
+        """Starts programs in containers of their own, at once: their processes have the same numbers."""
+        tried = subprocess.run(["unshare", *unshare, "true"], capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            self.skipTest(f"unshare {' '.join(unshare)} is not permitted here: {tried.stderr.strip()}")
+        name = f"jobs-{os.getpid()}-containers"
+        jobs = [subprocess.Popen(["unshare", *unshare, RANKS, "calm"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, env=self.environment(CHORALE_SOFT_FABRIC=name))
+                for _ in range(24)]
+        for job in jobs:
+            output, _ = job.communicate(timeout=LIMIT)
+            self.assertEqual(job.returncode, 0, output)
+
+    def test_one_network(self):
+        self.start_many("--pid", "--fork", "--mount-proc")
+
+    def test_one_network_and_proc(self):
+        self.start_many("--pid", "--fork")
+
+
 class Surroundings(Case):
     """Containers and their like."""
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/config.hpp>
+#include <chorale/core/printable.hpp>
 
 #include "nearest.hpp"
 #include "report.hpp"
@@ -41,7 +42,7 @@ std::vector<setting> gather_settings() {
   for (const auto& variable : chorale::environment_variables()) {
     const std::string name{variable.name};
     const char* set = std::getenv(name.c_str());
-    all.push_back({name, set != nullptr ? set : default_value(name), set != nullptr,
+    all.push_back({name, set != nullptr ? chorale::printable(set) : default_value(name), set != nullptr,
                    std::string{variable.accepts}, std::string{variable.meaning}});
   }
   return all;
@@ -52,7 +53,7 @@ std::vector<stray> gather_strays() {
   for (const auto& variable : chorale::environment_variables()) known.push_back(variable.name);
   std::vector<stray> all;
   for (const auto& name : chorale::unknown_environment_variables())
-    all.push_back({name, nearest(name, known)});
+    all.push_back({chorale::printable(name), nearest(name, known)});
   return all;
 }
 

@@ -129,6 +129,27 @@ class Bench(unittest.TestCase):
             self.assertIn(f"ranks over rc: {best}: ", done.stderr)
             self.assertIn(str(table), done.stderr)
 
+    def test_tuning_follows_no_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "table.json"
+            valuable = pathlib.Path(folder) / "valuable"
+            valuable.write_text("mine", encoding="utf-8")
+            planted = pathlib.Path(folder) / "table.json.new"
+            planted.symlink_to(valuable)
+            tune = [MPIRUN, "--oversubscribe", "-n", str(self.several()), BENCH, *QUICK, "barrier", "--tune", str(table)]
+            done = run(*tune)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(valuable.read_text(encoding="utf-8"), "mine")
+            self.assertEqual(sorted(os.listdir(folder)), ["table.json", "table.json.new", "valuable"])
+            table.chmod(0o640)
+            table.write_text('{"tuning": [{"operation": "barrier"}]}', encoding="utf-8")
+            done = run(*tune)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn('row 1 of "tuning" (from 1) has no "transport"', done.stdout + done.stderr)
+            table.write_text('{"tuning": []}', encoding="utf-8")
+            self.assertEqual(run(*tune).returncode, 0)
+            self.assertEqual(table.stat().st_mode & 0o777, 0o640)
+
     def test_fresh_buffers(self):
         told, _ = self.measure(self.several(), "--fresh", "--check", "allgather", "--sizes", "262144")
         self.assertEqual([(row["algorithm"], row["wrong_ranks"]) for row in told["rows"]],
