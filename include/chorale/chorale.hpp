@@ -60,6 +60,7 @@
 #include <chorale/communicator.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/reduction.hpp>
