@@ -135,6 +135,15 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
   }
 }
 
+/// Drops a request of the communicator whose call it is an operator of.
+struct dropping {
+  std::vector<request>* kept;
+  int operator()(int a, int b) const {
+    kept->clear();
+    return a + b;
+  }
+};
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("an exception between a call and its wait", "[misuse][requests]", MISUSE_TRANSPORTS,
@@ -238,6 +247,24 @@ TEMPLATE_TEST_CASE("a communicator that ends before its requests", "[misuse][req
     INFO(complaints);
     CHECK(complaints.empty());
     CHECK(lost.is_untouched());
+  }
+}
+
+TEMPLATE_TEST_CASE("a request that is dropped inside a call of its communicator", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
+    std::vector<request> kept;
+    int one = 1, two = 2;
+    auto running = comm.iallreduce(std::span{&one, 1}, dropping{&kept});
+    kept.push_back(comm.iallreduce(std::span{&two, 1}, chorale::sum));
+    running.wait();
+    if (two != 2) throw std::runtime_error("the dropped call has touched its buffer");
+    comm.barrier();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) {
+    CHECK(one.is(errc::poisoned));
+    CHECK(one.says({"was destroyed on rank"}));
   }
 }
 
