@@ -64,7 +64,13 @@ bool rc_send_receive::try_signalled(int from, epoch now) {
     mismatch(from, now);
     return false;
   }
-  return true;
+  // A message that came before the signal and that no call has taken.
+  const queue& waiting = queues_[static_cast<std::size_t>(from)];
+  if (l == nullptr || waiting.arrived == l->received) return true;
+  const std::uint32_t oldest = waiting.places[l->received % settings().blocks].header.call;
+  if (!is_left_over(oldest, now)) return true;
+  mismatch(from, now, oldest);
+  return false;
 }
 
 bool rc_send_receive::try_send(int to, epoch now, std::span<const std::byte> bytes) {
@@ -107,7 +113,7 @@ bool rc_send_receive::try_receive(int from, epoch now, std::span<const std::byte
   }
   const unexpected& next = waiting.places[l->received % settings().blocks];
   if (next.header.call != static_cast<std::uint32_t>(now.number) || next.header.word >> 32 != now.signature) {
-    mismatch(from, now);
+    mismatch(from, now, next.header.call);
     return false;
   }
   message = {next.payload, static_cast<std::uint32_t>(next.header.word)};

@@ -104,10 +104,15 @@ void endpoint::judge(int peer, const status_answer& theirs, epoch now) {
   mismatch(peer, now);
 }
 
-void endpoint::mismatch(int peer, epoch now) {
+void endpoint::mismatch(int peer, epoch now, std::uint32_t seen) {
+  // Calls are counted in 32 bits where they travel; two that meet are never that far apart.
+  const auto ahead = static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number));
+  // A message of an earlier call was left over there; one of a later call leaves this call without.
+  const std::uint64_t number =
+      ahead < 0 ? now.number - static_cast<std::uint64_t>(-std::int64_t{ahead}) : now.number;
   // The peer is alive, or its message would not be here: give it a moment to say what it is doing.
   auto& answer = answers_[static_cast<std::size_t>(peer)];
-  const auto knows = [&] { return answer && answer->find(now.number) != nullptr; };
+  const auto knows = [&] { return answer && answer->find(number) != nullptr; };
   if (!knows()) {
     const auto until = steady::now() + answer_time;
     auto next = steady::time_point{};
@@ -115,19 +120,28 @@ void endpoint::mismatch(int peer, epoch now) {
     while (!knows() && !notice_ && !departed(peer) && steady::now() < until) {
       if (steady::now() >= next) {
         next = steady::now() + question_interval;
-        ask(peer, now);
+        ask(peer, {number, now.signature, now.what});
       }
       read_datagrams();
       sched_yield();
     }
   }
   if (!knows()) check();
-  const call* mine = status_.find(now.number);
-  const call* theirs = answer ? answer->find(now.number) : nullptr;
-  if (theirs != nullptr && theirs->signature() == now.signature) return;
+  const auto mine = status_.find(number);
+  const call* theirs = answer ? answer->find(number) : nullptr;
+  const bool same = theirs != nullptr && mine && theirs->signature() == mine->signature();
+  if (same) {
+    // What was seen may not be all there yet. It is when it is seen again.
+    const stray_message here{peer, seen, now.number};
+    if (ahead == 0 || std::exchange(stray_, here) != here) return;
+  }
   std::string what =
-      fmt::format("call {} on rank {} is {}", now.number, rank_, mine ? mine->describe() : "unknown");
-  if (mine != nullptr && theirs != nullptr)
+      fmt::format("call {} on rank {} is {}", number, rank_, mine ? mine->describe() : "unknown");
+  if (same)
+    what +=
+        fmt::format(" as on rank {}, but what the two send and take there does not fit: {}", peer,
+                    ahead < 0 ? "a message of it was never taken" : "the other has gone on without sending");
+  else if (mine && theirs != nullptr)
     what += fmt::format(", on rank {} it is {} ({})", peer, theirs->describe(), mine->difference(*theirs));
   else
     what += fmt::format(", on rank {} it is another one", peer);

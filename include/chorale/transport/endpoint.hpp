@@ -265,11 +265,12 @@ class endpoint {
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.
   void judge(int peer, const status_answer& theirs, epoch now);
-  /// To be called where a message does not seem to belong to call `now`. Asks the peer, and returns if its
-  /// call of that number is the same one: then what was seen is not all there yet, and is to be looked at
-  /// again.
+  /// To be called where a message, of call `seen` as far as 32 bits tell, does not seem to belong to call
+  /// `now`. Asks the peer, and returns if its call of that number is the same one: then what was seen is not
+  /// all there yet, and is to be looked at again.
   /// @throws error errc::mismatch naming both calls as far as they are known.
-  void mismatch(int peer, epoch now);
+  void mismatch(int peer, epoch now, std::uint32_t seen);
+  void mismatch(int peer, epoch now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
   /// Stays until all ranks that are there have what this one has multicast, for 2 s at most. Called by the
@@ -364,6 +365,7 @@ class endpoint {
   bool withdrawn_ = false;
   std::optional<error> notice_;
   std::vector<std::optional<status_answer>> answers_;
+  stray_message stray_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
   std::unique_ptr<multicast_group> multicast_;

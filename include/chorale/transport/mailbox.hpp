@@ -74,6 +74,11 @@ constexpr bool same_call(std::uint64_t a, std::uint64_t b) noexcept {
   return ((a ^ b) & signal_number_mask) == 0;
 }
 
+/// True if a message of call `seen`, as far as 32 bits tell, is left over from a call before `now`.
+constexpr bool is_left_over(std::uint32_t seen, epoch now) noexcept {
+  return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number)) < 0;
+}
+
 /// Reads 8 aligned bytes that the device writes.
 inline std::uint64_t load_acquire(const std::byte* place) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place)))

@@ -58,7 +58,16 @@ inline bool rc_mailbox::try_signalled(int from, epoch now) {
     mismatch(from, now);
     return false;
   }
-  return true;
+  // A message that came before the signal and that no call has taken.
+  if (l->inbox.data == nullptr) return true;
+  const std::byte* end = l->inbox.data + layout_.block_end(l->received);
+  if (!has_arrived(load_acquire(end - sizeof(std::uint64_t)), l->received)) [[likely]]
+    return true;
+  mailbox_trailer trailer;
+  std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
+  if (!is_left_over(trailer.call, now)) return true;
+  mismatch(from, now, trailer.call);
+  return false;
 }
 
 inline bool rc_mailbox::try_signal(int to, epoch now) {
@@ -89,7 +98,7 @@ inline bool rc_mailbox::try_receive(int from, epoch now, std::span<const std::by
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (trailer.call != static_cast<std::uint32_t>(now.number) || trailer.signature != now.signature ||
       trailer.bytes > layout_.payload_bytes()) [[unlikely]] {
-    mismatch(from, now);
+    mismatch(from, now, trailer.call);
     return false;
   }
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};

@@ -48,4 +48,12 @@ struct status_answer {
   }
 };
 
+/// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
+struct stray_message {
+  int peer = -1;
+  std::uint32_t call = 0;
+  std::uint64_t now = 0;
+  bool operator==(const stray_message&) const = default;
+};
+
 }  // namespace chorale::transport

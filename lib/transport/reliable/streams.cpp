@@ -147,7 +147,10 @@ bool streams::try_signalled(int from, epoch now) {
     owner_->mismatch(from, now);
     return false;
   }
-  return true;
+  // A message that came before the signal and that no call has taken.
+  if (s.handed_out == s.messages.size() || !is_left_over(s.messages[s.handed_out].call, now)) return true;
+  owner_->mismatch(from, now, s.messages[s.handed_out].call);
+  return false;
 }
 
 bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
@@ -185,7 +188,7 @@ bool streams::try_receive(int from, epoch now, std::span<const std::byte>& messa
   waited(s);
   const stream::message& m = s.messages[s.handed_out];
   if (m.call != static_cast<std::uint32_t>(now.number) || m.signature != now.signature) [[unlikely]] {
-    owner_->mismatch(from, now);
+    owner_->mismatch(from, now, m.call);
     return false;
   }
   message = {m.block, m.bytes};

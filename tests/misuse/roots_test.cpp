@@ -1,0 +1,54 @@
+// Ranks that name different roots: each error names both, where nothing was received as well.
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "harness.hpp"
+
+using chorale::errc;
+
+#define ROOTS_TRANSPORTS MISUSE_TRANSPORTS, chorale::transport::ud
+
+namespace {
+
+/// Some rank sees the mismatch in the call or in the barrier behind it, and all hear of it by then.
+void check_named(const misuse::outcomes& all) {
+  INFO(misuse::describe(all));
+  bool seen_here = false;
+  for (const auto& one : all) {
+    const auto& seen = one.failure ? one.failure : one.later;
+    REQUIRE(seen);
+    CHECK(one.other.empty());
+    CHECK((seen->code() == errc::mismatch || seen->code() == errc::poisoned));
+    const std::string text = seen->what();
+    CHECK(text.find("broadcast") != std::string::npos);
+    CHECK(text.find("root 0 against 1") + text.find("root 1 against 0") != 2 * std::string::npos);
+    seen_here = seen_here || seen->code() == errc::mismatch;
+  }
+  CHECK(seen_here);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("broadcast with different roots names both", "[misuse]", ROOTS_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    for (const std::size_t count : {1U, 5000U, 200'000U}) {
+      INFO(count << " elements");
+      check_named(misuse::run<TestType>(size, [count](auto& comm) {
+        std::vector<int> data(count, comm.rank());
+        comm.broadcast(std::span{data}, comm.rank() % 2);
+      }));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a message that no call has taken is an error of the next call", "[misuse]",
+                   ROOTS_TRANSPORTS) {
+  // Both are roots: each has sent, and neither received.
+  for (const bool reduces : {false, true}) {
+    check_named(misuse::run<TestType>(2, [reduces](auto& comm) {
+      int data = 1;
+      comm.broadcast(std::span{&data, 1}, comm.rank());
+      if (reduces) static_cast<void>(comm.allreduce(1));
+    }));
+  }
+}
