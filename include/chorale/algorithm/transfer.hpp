@@ -42,6 +42,17 @@ template <mailbox_transport Net, arrived_message Message>
   return bytes;
 }
 
+/// The bytes of a message of rank `from`, of which there are to be `expected` or more.
+/// @throws error errc::mismatch.
+template <mailbox_transport Net, arrived_message Message>
+[[nodiscard]] std::span<const std::byte> at_least(const Net& net, int from, epoch now, const Message& message,
+                                                  std::size_t expected) {
+  const std::span<const std::byte> bytes = message.bytes();
+  if (bytes.size() < expected) [[unlikely]]
+    throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+  return bytes;
+}
+
 /// Copies a message of rank `from` to `destination`, which it has to fill. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 void place(const Net& net, int from, epoch now, const Message& message, std::span<std::byte> destination) {

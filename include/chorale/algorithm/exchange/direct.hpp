@@ -1,0 +1,91 @@
+// Direct exchange: each message from its sender to its receiver.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/exchange/neighbour.hpp>
+#include <chorale/core/neighbours.hpp>
+
+namespace chorale::exchange {
+
+/// Every rank sends its first piece to each neighbour, then receives one of each, and so on: piece by piece,
+/// so that at most two of a pair are under way and ranks in a circle do not wait for each other's free
+/// blocks. A piece of the first round holds the manifest, in which the two compare their lists, and behind it
+/// as much data as fits: short messages cost one message for each neighbour, however many there are. Long
+/// ones go straight into the receiver's buffer, above the transport's threshold, once its manifest has said
+/// where it is. A rank that only takes short messages from a peer sends it nothing, so that the sender does
+/// not wait. Cost: a message for each neighbour and block; what does not lie together is copied once more.
+///
+/// A buffer is read until its bytes are sent, or placed, and written only by what this call announces.
+struct direct {
+  static constexpr auto implements = operation::exchange;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::vector<outgoing> sends, std::vector<incoming> takes) {
+    copy_own(net.rank(), sends, takes);
+    // By distance, so that not all ranks begin with the same one.
+    std::map<int, neighbour<Net>> around;
+    const auto at = [&](int peer) -> neighbour<Net>& {
+      const int distance = (peer - net.rank() + net.size()) % net.size();
+      return around.try_emplace(distance, peer).first->second;
+    };
+    for (const outgoing& message : sends)
+      if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
+    for (const incoming& message : takes)
+      if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
+
+    std::size_t longest = 0;
+    for (auto& [distance, n] : around) {
+      n.begin(net);
+      longest = std::max({longest, n.out_bytes(), n.in_bytes()});
+    }
+    const std::size_t block = net.block_bytes();
+    std::vector<std::byte> scratch;
+    for (std::size_t from = 0; from < longest; from += block) {
+      for (auto& [distance, n] : around) {
+        if (from >= n.out_bytes()) continue;
+        co_await net.send(n.peer(), now, n.next(std::min(block, n.out_bytes() - from), scratch));
+      }
+      for (auto& [distance, n] : around) {
+        if (from >= n.in_bytes()) continue;
+        bool may_put = false;
+        {
+          const auto message = co_await net.receive(n.peer(), now);
+          may_put = n.accept(net, now, message, from, block);
+        }
+        if (may_put) co_await n.put_straight(net, now);
+      }
+    }
+    if constexpr (one_sided_transport<Net>) {
+      for (auto& [distance, n] : around)
+        for (std::size_t i = 0; i < n.notices(); ++i) co_await net.notified(n.peer(), now);
+      for (auto& [distance, n] : around) co_await net.flush(n.peer(), now);
+    }
+  }
+
+ private:
+  /// Messages of a rank to itself.
+  static void copy_own(int rank, std::span<const outgoing> sends, std::span<const incoming> takes) {
+    std::vector<outgoing> out;
+    std::vector<incoming> in;
+    std::copy_if(sends.begin(), sends.end(), std::back_inserter(out),
+                 [rank](const outgoing& m) { return m.peer == rank; });
+    std::copy_if(takes.begin(), takes.end(), std::back_inserter(in),
+                 [rank](const incoming& m) { return m.peer == rank; });
+    if (out.size() != in.size()) throw_unequal_lists(rank, out.size(), rank, in.size());
+    for (std::size_t i = 0; i < out.size(); ++i)
+      compare(rank, out[i].bytes.size(), out[i].type, rank, in[i].bytes.size(), in[i].type, i);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (!out[i].bytes.empty()) std::memmove(in[i].bytes.data(), out[i].bytes.data(), out[i].bytes.size());
+  }
+};
+
+}  // namespace chorale::exchange
