@@ -22,6 +22,10 @@ using chorale::byte_operator;
 using chorale::elements;
 using chorale::reduction;
 
+// A view is not sent as the bytes of its pointer.
+static_assert(!chorale::element<elements<std::byte>> && !chorale::element<elements<const std::byte>>);
+static_assert(!chorale::element<byte_operator>);
+
 namespace {
 
 /// left * 2 + right in each byte: associative it is not, but it shows order and place of the operands.
@@ -89,6 +93,13 @@ TEST_CASE("elements: sizes that do not fit are refused", "[elements]") {
   check_refused([&] { elements{std::span{memory}, 0}; }, "the size of one element is 0");
   check_refused([&] { elements{memory, 3, 0}; }, "the size of one element is 0");
   check_refused([&] { elements{memory, std::size_t{1} << 62, 8}; }, "more than memory can hold");
+  check_refused(
+      [&] {
+        elements{memory, 1, 8, chorale::type_tag<int>()};
+      },
+      "the size of one element is 8 bytes, which is not that of the type, int32");
+  using found = std::pair<double, int>;
+  CHECK(elements{memory, 0, sizeof(found), chorale::type_tag<found>()}.type() == chorale::type_tag<found>());
 }
 
 TEST_CASE("byte operators: names, tags, refusals", "[elements]") {

@@ -11,8 +11,9 @@
 namespace chorale {
 
 namespace detail {
-/// Throws `errc::invalid_argument` unless `bytes` is a whole number of elements of `size` bytes.
-void check_elements(std::size_t bytes, std::size_t size);
+/// Throws `errc::invalid_argument` unless `bytes` is a whole number of elements of `size` bytes, and `type`
+/// is 0 or the tag of a type of that size.
+void check_elements(std::size_t bytes, std::size_t size, std::uint32_t type = 0);
 /// count * size; throws `errc::invalid_argument` if that overflows or size is 0.
 std::size_t bytes_of_elements(std::size_t count, std::size_t size);
 }  // namespace detail
@@ -33,7 +34,7 @@ class elements {
   /// `bytes`: a whole number of elements of `size` bytes each, 0 of them too; size is at least 1.
   elements(std::span<Byte> bytes, std::size_t size, std::uint32_t type = 0)
       : bytes_(bytes), size_(size), type_(type) {
-    detail::check_elements(bytes.size(), size);
+    detail::check_elements(bytes.size(), size, type);
   }
   /// `count` elements of `size` bytes each at `data`.
   elements(std::conditional_t<std::is_const_v<Byte>, const void*, void*> data, std::size_t count,
@@ -63,5 +64,11 @@ template <class Byte, std::size_t Extent>
 elements(std::span<Byte, Extent>, std::size_t, std::uint32_t = 0) -> elements<Byte>;
 elements(void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<std::byte>;
 elements(const void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<const std::byte>;
+
+namespace detail {
+// It is a view, and must not be sent as a struct is.
+template <class Byte>
+inline constexpr bool parts_are_elements<elements<Byte>> = false;
+}  // namespace detail
 
 }  // namespace chorale
