@@ -46,7 +46,10 @@ std::string describe_user_operator(std::uint32_t tag) {
     if (entry->given_) return fmt::format("user operator '{}'", entry->name_);
     return fmt::format("unnamed user operator '{}' (tag {:08x})", entry->name_, tag);
   }
-  return fmt::format("user operator that this program does not have (tag {:08x})", tag);
+  return fmt::format(
+      "user operator that this program does not have (tag {:08x}; ranks that run different "
+      "programs give their operators names by chorale::named)",
+      tag);
 }
 
 }  // namespace detail

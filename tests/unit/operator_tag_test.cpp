@@ -137,7 +137,7 @@ TEST_CASE("operator tags: errors name the operator", "[operators]") {
   CHECK(unnamed.find("unnamed user operator '") == 0);
   CHECK(unnamed.find("combination' (tag ") != std::string::npos);
   CHECK(unnamed != chorale::describe_operator(elsewhere::tag_of_combination()));
-  CHECK(chorale::describe_operator(0x8000'0000U) ==
-        "user operator that this program does not have (tag 80000000)");
-  CHECK(chorale::describe_operator(13) == "user operator that this program does not have (tag 0000000d)");
+  for (const std::uint32_t unknown : {0x8000'0000U, 13U})
+    CHECK_THAT(chorale::describe_operator(unknown),
+               Catch::Contains("that this program does not have") && Catch::Contains("chorale::named"));
 }
