@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -133,21 +134,27 @@ std::size_t wait_any(Requests&& requests) {
   static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
                 "chorale::wait_any: a range of chorale::request that are not const is wanted");
   const auto start = steady::now();
-  backoff pace{false};
+  std::optional<backoff> pace;
   for (;;) {
     progress();
     std::size_t index = 0;
-    request* pending = nullptr;
+    detail::call_queue* waits_for = nullptr;
     for (request& one : requests) {
       if (one.valid() && one.is_over()) {
         one.take();
         return index;
       }
-      if (one.valid() && pending == nullptr) pending = &one;
+      if (one.valid() && waits_for == nullptr) waits_for = one.call_->queue;
       ++index;
     }
-    if (pending == nullptr) return index;
-    if (pace()) pace.elapsed(steady::now() - start);
+    if (waits_for == nullptr) return index;
+    if (!pace) pace.emplace(waits_for->net().pace());
+    if (!(*pace)()) continue;
+    const auto waited = steady::now() - start;
+    pace->elapsed(waited);
+    // A wait for one thing, which minds the deadline.
+    const auto deadline = waits_for->net().settings().deadline;
+    if (deadline.count() != 0 && waited > deadline) waits_for->drive_for_request(true);
   }
 }
 

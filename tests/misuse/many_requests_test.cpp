@@ -1,0 +1,110 @@
+// Many requests, of several communicators: waited for together, with failures among them.
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "harness.hpp"
+
+using chorale::errc;
+using chorale::request;
+using namespace std::chrono_literals;
+
+TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]", MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(4, misuse::settings(), [](auto& comm) {
+    const auto second = comm.duplicate();
+    constexpr int rounds = 12;
+    std::vector<request> all;
+    std::vector<int> values(rounds, comm.rank());
+    for (int i = 0; i < rounds; ++i) {
+      auto& on = i % 2 == 0 ? comm : *second;
+      all.push_back(on.iallreduce(std::span{&values[static_cast<std::size_t>(i)], 1}, chorale::sum));
+    }
+    all.emplace_back();
+    if (comm.rank() % 2 == 0) {
+      std::vector<bool> seen(all.size());
+      for (int i = 0; i < rounds; ++i) {
+        const std::size_t which = chorale::wait_any(all);
+        if (which >= rounds || seen[which] || values[which] != 6)
+          throw std::runtime_error("wait_any is wrong");
+        seen[which] = true;
+      }
+      if (chorale::wait_any(all) != all.size())
+        throw std::runtime_error("none is left, and wait_any found one");
+    } else if (comm.rank() == 1) {
+      while (!chorale::test_all(all)) std::this_thread::yield();
+    } else {
+      chorale::wait_all(all);
+    }
+    for (const int value : values)
+      if (value != 6) throw std::runtime_error("all are over, and a result is wrong");
+    if (!chorale::test_all(all) || !chorale::test_all(std::span<request>{}))
+      throw std::runtime_error("nothing is left, and it is not over");
+
+    // A rank that does nothing but progress gets everybody on.
+    auto late = second->ibarrier();
+    if (comm.rank() == 0)
+      while (!late.test()) std::this_thread::yield();
+    else
+      for (const auto until = std::chrono::steady_clock::now() + 20ms;
+           std::chrono::steady_clock::now() < until;)
+        chorale::progress();
+    late.wait();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
+
+TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misuse][requests]",
+                   MISUSE_TRANSPORTS) {
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
+    const auto second = comm.duplicate();
+    std::vector<request> all;
+    std::vector<std::uint64_t> data(40'000, 1);
+    // On the first communicator rank 0 makes another call than the others.
+    all.push_back(comm.rank() == 0 ? comm.iallreduce(std::span{data}.first(1), chorale::sum)
+                                   : comm.ibarrier());
+    all.push_back(second->iallreduce(std::span{data}.subspan(1), chorale::sum));
+    all.push_back(comm.ibarrier());
+    std::string told;
+    try {
+      chorale::wait_all(all);
+    } catch (const chorale::error& e) {
+      if (e.code() != errc::mismatch) throw;
+      told = e.what();
+    }
+    if (told.empty()) throw std::runtime_error("wait_all did not throw");
+    for (const auto& one : all)
+      if (one.valid()) throw std::runtime_error("wait_all has thrown before all were over");
+    if (data[1] != 3 || data.back() != 3) throw std::runtime_error("the call that went well has no result");
+    second->barrier();
+  });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
+
+TEMPLATE_TEST_CASE("wait_any ends at the deadline", "[misuse][requests]", MISUSE_TRANSPORTS) {
+  auto c = misuse::settings();
+  c.deadline = 300ms;
+  std::atomic<bool> told{false};
+  const auto outcomes = misuse::run<chorale::communicator<TestType>>(2, c, [&](auto& comm) {
+    comm.barrier();
+    if (comm.rank() == 1) {
+      while (!told) std::this_thread::sleep_for(1ms);
+      comm.barrier();
+      return;
+    }
+    request pending[] = {request{}, comm.ibarrier()};
+    try {
+      static_cast<void>(chorale::wait_any(pending));
+    } catch (...) {
+      told = true;
+      if (pending[1].valid()) throw std::runtime_error("wait_any has thrown, and the call is not over");
+      throw;
+    }
+  });
+  INFO(misuse::describe(outcomes));
+  CHECK(outcomes[0].is(errc::deadline));
+}
