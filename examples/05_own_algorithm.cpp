@@ -32,8 +32,8 @@ struct linear {
   }
 };
 
-using communicator = chorale::communicator<chorale::transport::rc, linear>;
-static_assert(std::is_same_v<communicator::barrier_algorithm, linear>);
+using communicator = chorale::communicator<linear>;
+static_assert(std::is_same_v<communicator::algorithm_of<chorale::operation::barrier>, linear>);
 
 /// Ranks can be threads of one process. They then share memory, and a counter shows what a barrier promises:
 /// when it is over, everybody has entered. Returns the number of times that somebody had not.

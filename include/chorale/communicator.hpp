@@ -2,90 +2,57 @@
 // time.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include <chorale/algorithm/allgather/standard.hpp>
-#include <chorale/algorithm/allreduce/standard.hpp>
-#include <chorale/algorithm/alltoall/standard.hpp>
-#include <chorale/algorithm/barrier/standard.hpp>
-#include <chorale/algorithm/broadcast/standard.hpp>
-#include <chorale/algorithm/gather/standard.hpp>
-#include <chorale/algorithm/reduce/standard.hpp>
-#include <chorale/algorithm/reduce_scatter/direct.hpp>
-#include <chorale/algorithm/scan/standard.hpp>
-#include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/pmix.hpp>
-#include <chorale/calls/allgather.hpp>
-#include <chorale/calls/alltoall.hpp>
-#include <chorale/calls/barrier.hpp>
-#include <chorale/calls/broadcast.hpp>
+#include <chorale/calls/all.hpp>
 #include <chorale/calls/compiled/rc.hpp>
-#include <chorale/calls/explain.hpp>
-#include <chorale/calls/gather.hpp>
-#include <chorale/calls/reduce.hpp>
-#include <chorale/calls/scan.hpp>
-#include <chorale/calls/split.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/core/in_place.hpp>
 #include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>
 
 namespace chorale {
 
-namespace detail {
-
-template <class Transport, class... Algorithms>
-struct composition {
-  template <operation What, class Default>
-  using chosen = typename choose_algorithm<What, Default, Algorithms...>::type;
-
-  using l0 = calls::caller<Transport>;
-  using l1 = calls::barrier_calls<l0, chosen<operation::barrier, barrier::standard>>;
-  using l2 = calls::broadcast_calls<l1, chosen<operation::broadcast, broadcast::standard>>;
-  using l3 = calls::reduce_calls<l2, chosen<operation::reduce, reduce::standard>>;
-  using l4 = calls::allreduce_calls<l3, chosen<operation::allreduce, allreduce::standard>>;
-  using l5 = calls::allgather_calls<l4, chosen<operation::allgather, allgather::standard>>;
-  using l6 = calls::alltoall_calls<l5, chosen<operation::alltoall, alltoall::standard>>;
-  using l7 = calls::gather_calls<l6, chosen<operation::gather, gather::standard>>;
-  using l8 = calls::scatter_calls<l7, chosen<operation::scatter, scatter::standard>>;
-  using l9 = calls::reduce_scatter_calls<l8, chosen<operation::reduce_scatter, reduce_scatter::direct>>;
-  using l10 = calls::scan_calls<l9, chosen<operation::scan, scan::standard>>;
-  using l11 = calls::explain_calls<l10>;
-  using type = calls::split_calls<l11>;
-};
-
-}  // namespace detail
-
-/// A group of ranks that makes collective calls over `Transport`. `Algorithms` are policies in any order, at
-/// most one an operation; the others have defaults. The calls are in `calls/`, one operation a header.
+/// A group of ranks that makes collective calls. `Policies`, in any order: a transport (`transport::rc` if
+/// there is none) and algorithms, at most one an operation; the other operations have defaults.
 ///
 ///     chorale::communicator<chorale::transport::rc, chorale::barrier::pairwise_exchange> comm;
 ///
 /// Every rank makes the same calls in the same order; calls that do not match are an error that names the
-/// ranks. Every wait has a deadline (`config::deadline`). After a call has thrown anything but
-/// errc::invalid_argument the communicator is poisoned: the other ranks are told, and each later call throws
-/// errc::poisoned. Elements are of any trivially copyable type; counts may be zero; pointers need not be
-/// aligned. Thread safety: one thread at a time; different communicators are independent.
-template <class Transport = transport::rc, class... Algorithms>
-class communicator : public detail::composition<Transport, Algorithms...>::type {
-  static_assert(
-      (algorithm_policy<Algorithms> && ...),
-      "chorale::communicator: each argument after the transport must be an algorithm policy, such as "
-      "chorale::barrier::dissemination");
-  static_assert((detail::is_alone<Algorithms, Algorithms...> && ...),
-                "chorale::communicator: two algorithms are given for one operation");
-  static_assert((Algorithms::template runs_on<Transport> && ...),
-                "chorale::communicator: an algorithm cannot run on this transport: its runs_on<Transport> "
-                "names the concept "
-                "(transport/concepts.hpp) that the transport does not model");
-
-  using base = typename detail::composition<Transport, Algorithms...>::type;
+/// ranks. After a call has thrown anything but errc::invalid_argument or errc::misuse the communicator is
+/// poisoned: the other ranks are told, and each later call throws errc::poisoned. Thread safety: one thread
+/// at a time; different communicators are independent.
+///
+/// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span, device_array)
+/// of elements (`chorale::element`), or one element, of any count and alignment. What is written is a
+/// variable, not const; `in` and `out` are apart, or the same where the call says so; `chorale::in_place`
+/// stands for an operand that is in the other buffer already, `chorale::nothing` for a buffer that this rank
+/// does not have. An operator combines two elements in the order of the ranks and is associative; it need not
+/// commute.
+/// @throws error errc::invalid_argument, on this rank and before anything is sent, for sizes that do not fit
+/// and buffers that overlap.
+///
+/// *Forms.* `call(...)` returns when this rank's part is over, `icall(...)` gives a request; until that is
+/// over its buffers belong to the call. Calls without an `out` make their result.
+template <class... Policies>
+class communicator {
+  using composed = detail::composition<transport::rc, Policies...>;
 
  public:
+  using transport_type = typename composed::transport;
+  /// The algorithm that serves an operation.
+  template <operation What>
+  using algorithm_of = typename composed::template algorithm_of<What>;
+
   /// All ranks of the job that a PMIx launcher started; without a launcher one rank (see `launched()`).
   /// Collective.
   /// @throws error as `bootstrap::pmix` and `verbs::choose`, and if ranks do not fit together.
@@ -95,54 +62,309 @@ class communicator : public detail::composition<Transport, Algorithms...>::type 
   /// The ranks of `group`, which is not used after construction. Collective.
   template <bootstrap::group G>
   explicit communicator(G&& group, const config& settings = config::from_environment())
-      : base(group, settings) {}
+      : calls_(std::make_unique<calls::caller<composed>>(group, settings)) {}
+
+  [[nodiscard]] int rank() const { return on().rank(); }
+  [[nodiscard]] int size() const { return on().size(); }
+  /// How this group came to be: the launcher, or that it is a singleton.
+  [[nodiscard]] const std::string& launched() const { return on().transport().launched(); }
+  /// The transport, for its figures (connections, registered bytes, device) and for algorithms of your own.
+  [[nodiscard]] transport_type& transport() { return on().transport(); }
+
+  /// Returns when all ranks have called it.
+  void barrier() { run(calls::barrier(on())); }
+  request ibarrier() { return start(calls::barrier(on())); }
+
+  /// Copies `data` of rank `root` into `data` of all ranks; the same count everywhere.
+  template <class Data>
+  void broadcast(Data&& data, calls::rank_number root = 0) {
+    run(calls::broadcast(on(), calls::written<Data>(data), root.value));
+  }
+  template <class Data>
+  request ibroadcast(Data&& data, calls::rank_number root = 0) {
+    return start(calls::broadcast(on(), calls::written<Data>(data), root.value));
+  }
+
+  /// out[i] = op over all ranks' in[i], at rank `root`, in the order that the algorithm documents; elsewhere
+  /// `out` is not touched and may be `nothing`. `in` and `out` may be the same, and `in` `in_place`.
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  void reduce(const In& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
+    run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op), root.value));
+  }
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
+    return start(calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op), root.value));
+  }
+  /// The result at the root; empty elsewhere.
+  template <calls::value T, calls::value Op = sum_t>
+  [[nodiscard]] std::optional<T> reduce(const T& value, Op op = {}, calls::rank_number root = 0) {
+    return calls::make_reduce(*this, value, op, root.value);
+  }
+
+  /// data[i] = op over all ranks' data[i], on every rank and to the same bits; in the order that the
+  /// algorithm documents, which is that of the ranks if the operator does not commute. In place.
+  template <calls::buffer Data, calls::value Op = sum_t>
+  void allreduce(Data&& data, Op op = {}) {
+    run(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  template <class Data, calls::value Op = sum_t>
+  request iallreduce(Data&& data, Op op = {}) {
+    return start(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  /// The same with a buffer of its own for the result, of the same size.
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  void allreduce(const In& in, Out&& out, Op op = {}) {
+    run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  request iallreduce(In&& in, Out&& out, Op op = {}) {
+    return start(calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <calls::value T, calls::value Op = sum_t>
+  [[nodiscard]] T allreduce(const T& value, Op op = {}) {
+    return calls::make_allreduce(*this, value, op);
+  }
+
+  /// out[r * n + i] = in[i] of rank r, on every rank; n, the size of `in`, is the same everywhere. `in` may
+  /// be this rank's block of `out`, or `in_place`.
+  template <class In, class Out>
+  void allgather(const In& in, Out&& out) {
+    run(calls::allgather(on(), calls::both<In, Out>(in, out)));
+  }
+  template <class In, class Out>
+  request iallgather(In&& in, Out&& out) {
+    return start(calls::allgather(on(), calls::lasting<In, Out>(in, out)));
+  }
+  template <class In>
+  [[nodiscard]] auto allgather(const In& in) {
+    return calls::make_allgather(*this, in);
+  }
+
+  /// The block of rank r has counts[r] elements, at displacements[r] of `out`, or behind that of rank r - 1
+  /// if there are no displacements. `counts` are the same on all ranks, displacements need not be; blocks
+  /// must not overlap. `in` as in `allgather`.
+  template <class In, class Out>
+  void allgatherv(const In& in, Out&& out, calls::counts sizes, calls::counts displacements = {}) {
+    run(calls::allgatherv(on(), calls::both<In, Out>(in, out), sizes.values, displacements.values));
+  }
+  template <class In, class Out>
+  request iallgatherv(In&& in, Out&& out, calls::counts sizes, calls::counts displacements = {}) {
+    return start(
+        calls::allgatherv(on(), calls::lasting<In, Out>(in, out), sizes.values, displacements.values));
+  }
+  /// The same where ranks do not know the counts. Cost: an `allgather` of 8 bytes more.
+  template <class In>
+  [[nodiscard]] auto allgatherv(const In& in) {
+    return calls::make_allgatherv(*this, in);
+  }
+
+  /// Block r of `in` comes to block `rank()` of `out` at rank r. Both have the same number of elements, one
+  /// block for each rank. `in` and `out` may be the same, and `in` `in_place`: that costs a copy of `in`.
+  template <class In, class Out>
+  void alltoall(const In& in, Out&& out) {
+    run(calls::alltoall(on(), calls::both<In, Out>(in, out)));
+  }
+  template <class In, class Out>
+  request ialltoall(In&& in, Out&& out) {
+    return start(calls::alltoall(on(), calls::lasting<In, Out>(in, out)));
+  }
+  template <class In>
+  [[nodiscard]] auto alltoall(const In& in) {
+    return calls::make_alltoall(*this, in);
+  }
+
+  /// Sends send_counts[r] elements to rank r and gets receive_counts[r] from it, which must be what that rank
+  /// sends here. Displacements as in `allgatherv`, `in` and `out` as in `alltoall`.
+  template <class In, class Out>
+  void alltoallv(const In& in, calls::counts send_counts, Out&& out, calls::counts receive_counts,
+                 calls::counts send_displacements = {}, calls::counts receive_displacements = {}) {
+    run(calls::alltoallv(on(), calls::both<In, Out>(in, out), {send_counts.values, send_displacements.values},
+                         {receive_counts.values, receive_displacements.values}));
+  }
+  template <class In, class Out>
+  request ialltoallv(In&& in, calls::counts send_counts, Out&& out, calls::counts receive_counts,
+                     calls::counts send_displacements = {}, calls::counts receive_displacements = {}) {
+    return start(calls::alltoallv(on(), calls::lasting<In, Out>(in, out),
+                                  {send_counts.values, send_displacements.values},
+                                  {receive_counts.values, receive_displacements.values}));
+  }
+  /// all[r], of a range of ranges, comes to rank r, which gets it as its result[rank()]. Cost: a copy of what
+  /// is sent, and an `alltoall` of 8 bytes for each rank.
+  template <class Parts>
+  [[nodiscard]] auto alltoallv(const Parts& all) {
+    return calls::make_alltoallv(*this, all);
+  }
+
+  /// At `root`: out[r * n + i] = in[i] of rank r, where n, the size of `in`, is the same everywhere.
+  /// Elsewhere `out` is not touched and may be `nothing`. `in` of the root may be its block of `out`, or
+  /// `in_place`.
+  template <class In, calls::other_buffer<In> Out>
+  void gather(const In& in, Out&& out, calls::rank_number root = 0) {
+    run(calls::gather(on(), calls::both<In, Out>(in, out), root.value));
+  }
+  template <class In, calls::other_buffer<In> Out>
+  request igather(In&& in, Out&& out, calls::rank_number root = 0) {
+    return start(calls::gather(on(), calls::lasting<In, Out>(in, out), root.value));
+  }
+  /// The result is empty but at the root.
+  template <class In>
+  [[nodiscard]] auto gather(const In& in, calls::rank_number root = 0) {
+    return calls::make_gather(*this, in, root.value);
+  }
+
+  /// The same with counts[r] elements of rank r, which must be what that rank gives. `counts` and
+  /// `displacements` (as in `allgatherv`) are those of the root and not looked at elsewhere.
+  template <class In, class Out>
+  void gatherv(const In& in, Out&& out, calls::counts sizes, calls::rank_number root = 0,
+               calls::counts displacements = {}) {
+    run(calls::gatherv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
+  }
+  template <class In, class Out>
+  request igatherv(In&& in, Out&& out, calls::counts sizes, calls::rank_number root = 0,
+                   calls::counts displacements = {}) {
+    return start(calls::gatherv(on(), calls::lasting<In, Out>(in, out), sizes.values, root.value,
+                                displacements.values));
+  }
+  /// The same where the root does not know the counts; empty but at the root. Cost: a `gather` of 8 bytes
+  /// more.
+  template <class In>
+  [[nodiscard]] auto gatherv(const In& in, calls::rank_number root = 0) {
+    return calls::make_gatherv(*this, in, root.value);
+  }
+
+  /// Block r of the root's `in` comes to `out` of rank r; the size of `out` is the same everywhere. Elsewhere
+  /// `in` is not looked at and may be `nothing`. `out` of the root may be its block of `in`, or `in_place`.
+  template <class In, calls::other_buffer<In> Out>
+  void scatter(const In& in, Out&& out, calls::rank_number root = 0) {
+    run(calls::scatter(on(), calls::both<In, Out>(in, out), root.value));
+  }
+  template <class In, calls::other_buffer<In> Out>
+  request iscatter(In&& in, Out&& out, calls::rank_number root = 0) {
+    return start(calls::scatter(on(), calls::lasting<In, Out>(in, out), root.value));
+  }
+  /// One element for each rank; elsewhere than at the root `in` may be empty.
+  template <class In>
+  [[nodiscard]] auto scatter(const In& in, calls::rank_number root = 0) {
+    return calls::make_scatter(*this, in, root.value);
+  }
+
+  /// The same with counts[r] elements for rank r, which must be what that rank takes; `counts` and
+  /// `displacements` are those of the root.
+  template <class In, class Out>
+  void scatterv(const In& in, calls::counts sizes, Out&& out, calls::rank_number root = 0,
+                calls::counts displacements = {}) {
+    run(calls::scatterv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
+  }
+  template <class In, class Out>
+  request iscatterv(In&& in, calls::counts sizes, Out&& out, calls::rank_number root = 0,
+                    calls::counts displacements = {}) {
+    return start(calls::scatterv(on(), calls::lasting<In, Out>(in, out), sizes.values, root.value,
+                                 displacements.values));
+  }
+  /// all[r] of the root, a range of ranges, comes to rank r; elsewhere `all` is not looked at. Cost: a copy
+  /// at the root, and a `scatter` of 8 bytes more.
+  template <class Parts>
+  [[nodiscard]] auto scatterv(const Parts& all, calls::rank_number root = 0) {
+    return calls::make_scatterv(*this, all, root.value);
+  }
+
+  /// out[i] = op over all ranks' in[rank() * n + i], where n, the size of `out`, is the same everywhere.
+  /// `out` may be this rank's block of `in`; with `in_place`, `out` has all blocks, and this rank's becomes
+  /// the result.
+  template <class In, class Out, calls::value Op = sum_t>
+  void reduce_scatter(const In& in, Out&& out, Op op = {}) {
+    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <class In, class Out, calls::value Op = sum_t>
+  request ireduce_scatter(In&& in, Out&& out, Op op = {}) {
+    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  /// The same with counts[r] elements for rank r, one block behind the other in `in`; the same counts on all
+  /// ranks.
+  template <class In, class Out, calls::buffer Counts, class Op = sum_t>
+  void reduce_scatter(const In& in, Out&& out, const Counts& sizes, Op op = {}) {
+    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::counts{sizes}.values,
+                              calls::by<In, Out>(op)));
+  }
+  template <class In, class Out, calls::buffer Counts, class Op = sum_t>
+  request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {}) {
+    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::counts{sizes}.values,
+                                       calls::by<In, Out>(op)));
+  }
+
+  /// data[i] = op over data[i] of ranks 0 to rank(), in rank order. In place.
+  template <calls::buffer Data, calls::value Op = sum_t>
+  void scan(Data&& data, Op op = {}) {
+    run(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  template <class Data, calls::value Op = sum_t>
+  request iscan(Data&& data, Op op = {}) {
+    return start(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  /// The same with a buffer of its own for the result, of the same size.
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  void scan(const In& in, Out&& out, Op op = {}) {
+    run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  request iscan(In&& in, Out&& out, Op op = {}) {
+    return start(
+        calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <calls::value T, calls::value Op = sum_t>
+  [[nodiscard]] T scan(const T& value, Op op = {}) {
+    return calls::make_scan(*this, value, op);
+  }
+
+  /// data[i] = op over data[i] of ranks 0 to rank() - 1, in rank order; that of rank 0 is left as it is. In
+  /// place.
+  template <calls::buffer Data, calls::value Op = sum_t>
+  void exscan(Data&& data, Op op = {}) {
+    run(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  template <class Data, calls::value Op = sum_t>
+  request iexscan(Data&& data, Op op = {}) {
+    return start(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op)));
+  }
+  /// The same with a buffer of its own for the result, of the same size; that of rank 0 becomes its `in`.
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  void exscan(const In& in, Out&& out, Op op = {}) {
+    run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  request iexscan(In&& in, Out&& out, Op op = {}) {
+    return start(
+        calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+  }
+  /// Empty at rank 0, which has nothing before it: `comm.exscan(n).value_or(0)`.
+  template <calls::value T, calls::value Op = sum_t>
+  [[nodiscard]] std::optional<T> exscan(const T& value, Op op = {}) {
+    return calls::make_exscan(*this, value, op);
+  }
 
   /// A communicator of the ranks that give the same `color`, in the order of `key`, then of rank here; null
   /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
   /// is independent of this one, which may end first: it has an endpoint, queue pairs and memory of its own,
   /// and one may be used by another thread at the same time as the other. It has the same settings and
   /// device. Cost: four allgathers of small messages; a device context, a datagram queue pair with its
-  /// buffers, and connections as they are used (`transport().registered_bytes()` and `connections()` tell). On
-  /// soft0 with four ranks: 2 ms, three file descriptors and 340 KiB of registered memory; once a barrier has
-  /// made connections, one descriptor and 1 MiB more.
+  /// buffers, and connections as they are used (`transport().registered_bytes()` and `connections()` tell).
+  /// On soft0 with four ranks: 2 ms, three file descriptors and 340 KiB of registered memory; once a barrier
+  /// has made connections, one descriptor and 1 MiB more.
   /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
   /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
   /// that rank on the others of its group. Neither poisons this communicator or another group.
   [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0) {
-    if (color < 0 && color != undefined_color)
-      this->reject("split",
-                   "colour " + std::to_string(color) +
-                       " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
-    return this->template make_part<communicator>({.color = color, .key = key});
+    return part(calls::wish_of_color(on(), color, key));
   }
-
   /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
-  [[nodiscard]] std::unique_ptr<communicator> duplicate() {
-    return this->template make_part<communicator>({.color = 0, .key = 0});
-  }
-
+  [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
   /// A communicator of `ranks` in that order; null on a rank that gives a list without itself, such as an
   /// empty one. Collective; ranks that are to be together give the same list, so that disjoint groups can be
   /// made at once. Cost as `split`.
   /// @throws error errc::invalid_argument on this rank only if `ranks` are out of range or occur twice;
   /// errc::mismatch on all ranks if lists differ; as `split`.
   [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks) {
-    std::vector<bool> seen(static_cast<std::size_t>(this->size()));
-    typename base::wish mine;
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const int r = ranks[i];
-      if (r < 0 || r >= this->size() || seen[static_cast<std::size_t>(r)])
-        this->reject("subgroup", "rank " + std::to_string(r) + ", number " + std::to_string(i) +
-                                     " of the list, is not in 0.." + std::to_string(this->size() - 1) +
-                                     " or occurs twice");
-      seen[static_cast<std::size_t>(r)] = true;
-      if (r != this->rank()) continue;
-      mine = {.color = ranks.front(),
-              .key = static_cast<std::int64_t>(i),
-              .list = base::hash_of(ranks),
-              .listed = ranks.size()};
-    }
-    return this->template make_part<communicator>(mine);
+    return part(calls::wish_of_list(on(), ranks));
   }
 
   /// `count` elements of memory from the device, all bytes zero, registered for this communicator as long as
@@ -150,8 +372,39 @@ class communicator : public detail::composition<Transport, Algorithms...>::type 
   /// @throws error errc::invalid_argument if there cannot be so many; as verbs::registered_buffer.
   template <element T>
   [[nodiscard]] device_array<T> allocate(std::size_t count) {
-    return detail::allocate_from<T>(this->transport(), count);
+    return detail::allocate_from<T>(transport(), count);
   }
+
+  /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
+  /// operations of blocks), and why. Not collective. Operations with uneven blocks are served as the even
+  /// ones are if the algorithm can, else by allgather::ring, alltoall::pairwise, gather::flat or
+  /// scatter::flat.
+  [[nodiscard]] std::string explain(operation what, std::size_t bytes = 0) {
+    return calls::explain(on(), what, bytes);
+  }
+
+ private:
+  using caller_type = calls::caller<composed>;
+
+  [[nodiscard]] caller_type& on() const {
+    if (!calls_) [[unlikely]]
+      calls::refuse_moved_from();
+    return *calls_;
+  }
+  template <class Start>
+  void run(const calls::prepared<Start>& made) {
+    calls_->run(made);
+  }
+  template <class Start>
+  request start(const calls::prepared<Start>& made) {
+    return calls_->start(made);
+  }
+  [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine) {
+    return calls::parting{on()}.template make<communicator>(mine);
+  }
+
+  /// Where requests and windows find it, wherever the communicator is moved.
+  std::unique_ptr<caller_type> calls_;
 };
 
 }  // namespace chorale

@@ -1,36 +1,143 @@
-// Finding a communicator's algorithms among its template arguments.
+// A communicator's transport and algorithms among its template arguments, and what is wrong with those.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
 
+#include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/task.hpp>
 
 namespace chorale {
 
-/// An algorithm policy: says which operation it implements and on which transports it runs.
-template <class A>
-concept algorithm_policy = requires {
-  { A::implements } -> std::convertible_to<operation>;
-  { A::template runs_on<int> } -> std::convertible_to<bool>;
+/// Something that a communicator can be composed over.
+template <class T>
+concept transport_policy = !algorithm_policy<T> && requires(T & net, epoch now) {
+  { T::name } -> std::convertible_to<const char*>;
+  net.begin(call{});
+  net.complete(now);
 };
 
 namespace detail {
 
-template <operation What, class Default, class... Algorithms>
-struct choose_algorithm {
-  using type = Default;
-};
-template <operation What, class Default, class First, class... Rest>
-struct choose_algorithm<What, Default, First, Rest...> {
-  using type = typename std::conditional_t<First::implements == What, std::type_identity<First>,
-                                           choose_algorithm<What, Default, Rest...>>::type;
+/// The first of `Policies` that is a transport, else `Default`.
+template <class Default, class... Policies>
+struct choose_transport : std::type_identity<Default> {};
+template <class Default, class First, class... Rest>
+struct choose_transport<Default, First, Rest...> : choose_transport<Default, Rest...> {};
+template <class Default, transport_policy First, class... Rest>
+struct choose_transport<Default, First, Rest...> : std::type_identity<First> {};
+
+/// The first of `Policies` that implements `What`, else the default of the operation.
+template <operation What, class... Policies>
+struct choose_algorithm : std::type_identity<typename operation_traits<What>::default_algorithm> {};
+template <operation What, class First, class... Rest>
+struct choose_algorithm<What, First, Rest...> : choose_algorithm<What, Rest...> {};
+template <operation What, class First, class... Rest>
+requires(algorithm_policy<First>&& First::implements == What) struct choose_algorithm<What, First, Rest...>
+    : std::type_identity<First> {
 };
 
-/// True if no other of `Algorithms` implements the operation of `A`.
-template <class A, class... Algorithms>
-inline constexpr bool is_alone = ((Algorithms::implements == A::implements ? 1U : 0U) + ... + 0U) == 1;
+/// What algorithms are given of a transport: itself, or the base that it shares with others of its kind.
+template <class Transport>
+struct as_algorithms_see : std::type_identity<Transport> {};
+template <class Transport>
+requires requires {
+  typename Transport::seen_by_algorithms;
+}
+struct as_algorithms_see<Transport> : std::type_identity<typename Transport::seen_by_algorithms> {};
+
+template <class A>
+constexpr int operation_of() {
+  if constexpr (algorithm_policy<A>)
+    return static_cast<int>(A::implements);
+  else
+    return -1;
+}
+template <class A, class Net>
+constexpr bool runs_or_is_none() {
+  if constexpr (algorithm_policy<A>)
+    return A::template runs_on<Net>;
+  else
+    return true;
+}
+
+/// The `run` of algorithm A against what its operation gives over `Net`. Nothing of it is instantiated but
+/// its declaration.
+template <class A, class Net, class Arguments = typename operation_traits<A::implements>::arguments>
+struct signature_of_run;
+template <class A, class Net, class... Arguments>
+struct signature_of_run<A, Net, run_arguments<Arguments...>> {
+  using wanted = task<> (*)(Net&, epoch, Arguments...);
+  static constexpr bool takes_them = requires(Net & net, epoch now, Arguments... arguments) {
+    A::run(net, now, arguments...);
+  };
+  static constexpr bool gives_a_task = requires(Net & net, epoch now, Arguments... arguments) {
+    { A::run(net, now, arguments...) } -> std::same_as<task<>>;
+  };
+  static constexpr bool takes_them_by_value = requires { static_cast<wanted>(&A::run); };
+
+  static constexpr bool check() {
+    if constexpr (!takes_them)
+      static_assert(takes_them,
+                    "chorale: the `run` of this algorithm is not there or does not take what its operation "
+                    "gives: it is `template <mailbox_transport Net> static task<> run(Net&, epoch, ...)`, "
+                    "where `...` are the run_arguments<...> that stand in this message");
+    else if constexpr (!gives_a_task)
+      static_assert(gives_a_task, "chorale: the `run` of this algorithm does not return chorale::task<>");
+    else
+      static_assert(takes_them_by_value,
+                    "chorale: the `run` of this algorithm does not take its arguments by value, as exactly "
+                    "the run_arguments<...> that stand in this message: it is a coroutine, which goes on "
+                    "when the arguments of its caller are gone; only the transport comes by reference");
+    return takes_them_by_value;
+  }
+};
+
+/// Checks algorithm A over `Net`, and what it chooses among if it is an `automatic`.
+template <class A, class Net>
+constexpr bool check_algorithm() {
+  if constexpr (!algorithm_policy<A>) {
+    return false;
+  } else if constexpr (requires { typename A::candidates; }) {
+    return []<class... Candidates>(type_list<Candidates...>) {
+      return ((!Candidates::template runs_on<Net> || check_algorithm<Candidates, Net>()) && ...);
+    }(typename A::candidates{});
+  } else if constexpr (!A::template runs_on<Net>) {
+    return false;
+  } else {
+    return signature_of_run<A, Net>::check();
+  }
+}
+
+/// How many of `Policies` are transports.
+template <class... Policies>
+inline constexpr int transports_among = ((transport_policy<Policies> ? 1 : 0) + ... + 0);
+/// True if no other of `Policies` implements the operation of A.
+template <class A, class... Policies>
+inline constexpr bool is_alone =
+    !algorithm_policy<A> || ((operation_of<A>() == operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
+
+/// A communicator's parts, `Default` being the transport where none is named.
+template <class Default, class... Policies>
+struct composition {
+  using transport = typename choose_transport<Default, Policies...>::type;
+  using net = typename as_algorithms_see<transport>::type;
+  template <operation What>
+  using algorithm_of = typename choose_algorithm<What, Policies...>::type;
+
+  static_assert(((algorithm_policy<Policies> || transport_policy<Policies>)&&...),
+                "chorale::communicator: each argument must be a transport, such as chorale::transport::rc, "
+                "or an algorithm policy, such as chorale::barrier::dissemination");
+  static_assert(transports_among<Policies...> <= 1, "chorale::communicator: two transports are given");
+  static_assert((is_alone<Policies, Policies...> && ...),
+                "chorale::communicator: two algorithms are given for one operation");
+  static_assert((runs_or_is_none<Policies, transport>() && ...),
+                "chorale::communicator: an algorithm cannot run on this transport: its runs_on<Transport> "
+                "names the concept (transport/concepts.hpp) that the transport does not model");
+  static_assert((static_cast<void>(check_algorithm<Policies, net>()), ..., true));
+};
 
 }  // namespace detail
 }  // namespace chorale

@@ -3,6 +3,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(template, transport::hybrid_paths);
+template struct standard_algorithms<transport::hybrid_paths>;
 
 }  // namespace chorale::calls

@@ -3,6 +3,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(template, transport::rc);
+template struct standard_algorithms<transport::rc>;
 
 }  // namespace chorale::calls

@@ -3,6 +3,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(template, transport::ud);
+template struct standard_algorithms<transport::ud>;
 
 }  // namespace chorale::calls

@@ -3,6 +3,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(template, transport::ud_rdma);
+template struct standard_algorithms<transport::ud_rdma>;
 
 }  // namespace chorale::calls

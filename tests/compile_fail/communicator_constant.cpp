@@ -1,5 +1,5 @@
 // What is read only cannot receive.
-// expect: no matching
+// expect: this argument is to receive and is const
 #include <span>
 
 #include <chorale/communicator.hpp>

@@ -1,5 +1,5 @@
 // An operator takes and gives elements.
-// expect: reduction_operator
+// expect: the operator does not combine two of these elements into one
 #include <string>
 
 #include <chorale/communicator.hpp>

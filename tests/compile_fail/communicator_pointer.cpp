@@ -1,5 +1,5 @@
 // An address means nothing to another rank.
-// expect: is_pointer
+// expect: values of this type cannot be sent as bytes
 #include <span>
 
 #include <chorale/communicator.hpp>

@@ -1,5 +1,5 @@
 // What is no algorithm policy is refused by name.
-// expect: each argument after the transport must be an algorithm policy
+// expect: each argument must be a transport, such as chorale::transport::rc, or an algorithm policy
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/rc.hpp>

@@ -1,7 +1,8 @@
 // A type with a constructor of its own cannot travel as bytes.
-// expect: is_trivially_copyable
+// expect: values of this type cannot be sent as bytes
 #include <array>
 #include <string>
+#include <vector>
 
 #include <chorale/communicator.hpp>
 
@@ -11,6 +12,6 @@ using text = std::string;
 using text = std::array<char, 32>;
 #endif
 
-void share(chorale::communicator<>& comm, text& value) {
-  comm.broadcast(value, 0);
+void share(chorale::communicator<>& comm, std::vector<text>& values) {
+  comm.broadcast(values, 0);
 }

@@ -5,11 +5,8 @@
 
 namespace bench {
 
-template <class... Types>
-struct type_list {};
-
 /// In the order of the table. Each is tried on every transport that its `runs_on` accepts.
-using algorithms = type_list<                                    //
+using algorithms = chorale::type_list<                           //
     chorale::barrier::standard,                                  //
     chorale::barrier::central,                                   //
     chorale::barrier::dissemination,                             //

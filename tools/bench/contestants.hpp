@@ -51,37 +51,6 @@ struct listing {
   bool is_default;
 };
 
-/// What a communicator takes for an operation if it is told nothing.
-template <class C, chorale::operation What>
-struct default_algorithm;
-template <class C>
-struct default_algorithm<C, chorale::operation::barrier> : std::type_identity<typename C::barrier_algorithm> {
-};
-template <class C>
-struct default_algorithm<C, chorale::operation::broadcast>
-    : std::type_identity<typename C::broadcast_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::reduce> : std::type_identity<typename C::reduce_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::allreduce>
-    : std::type_identity<typename C::allreduce_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::allgather>
-    : std::type_identity<typename C::allgather_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::alltoall>
-    : std::type_identity<typename C::alltoall_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::gather> : std::type_identity<typename C::gather_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::scatter> : std::type_identity<typename C::scatter_algorithm> {
-};
-template <class C>
-struct default_algorithm<C, chorale::operation::reduce_scatter>
-    : std::type_identity<typename C::reduce_scatter_algorithm> {};
-template <class C>
-struct default_algorithm<C, chorale::operation::scan> : std::type_identity<typename C::scan_algorithm> {};
-
 template <class Transport, class Algorithm>
 class entry final : public contestant {
  public:
@@ -117,7 +86,7 @@ class entry final : public contestant {
   }
 
   static listing describe() {
-    using standard = typename default_algorithm<chorale::communicator<Transport>, what>::type;
+    using standard = typename chorale::operation_traits<what>::default_algorithm;
     return {chorale::name(what), chorale::type_name<Algorithm>(), Transport::name,
             std::is_same_v<standard, Algorithm>};
   }
@@ -140,20 +109,17 @@ namespace detail {
 template <class Algorithm, class List>
 inline constexpr bool listed = false;
 template <class Algorithm, class... Algorithms>
-inline constexpr bool listed<Algorithm, type_list<Algorithms...>> = (std::is_same_v<Algorithm, Algorithms> ||
-                                                                     ...);
+inline constexpr bool listed<Algorithm, chorale::type_list<Algorithms...>> =
+    (std::is_same_v<Algorithm, Algorithms> || ...);
 }  // namespace detail
 namespace detail {
 template <chorale::operation... All>
-inline constexpr bool defaults_are_listed =
-    (listed<typename default_algorithm<chorale::communicator<>, All>::type, algorithms> && ...);
+constexpr bool defaults_are_listed(chorale::operation_list<All...>) {
+  return (listed<typename chorale::operation_traits<All>::default_algorithm, algorithms> && ...);
+}
 }  // namespace detail
 static_assert(
-    detail::defaults_are_listed<chorale::operation::barrier, chorale::operation::broadcast,
-                                chorale::operation::reduce, chorale::operation::allreduce,
-                                chorale::operation::allgather, chorale::operation::alltoall,
-                                chorale::operation::gather, chorale::operation::scatter,
-                                chorale::operation::reduce_scatter, chorale::operation::scan>,
+    detail::defaults_are_listed(chorale::operations_with_algorithms{}),
     "add the default algorithm of a communicator to bench/algorithms.hpp: without --algorithms it is "
     "what is measured");
 
@@ -173,7 +139,7 @@ std::vector<listing> list_hybrid();
 namespace detail {
 /// Calls `use.template operator()<Algorithm>()` for each algorithm that runs on Transport.
 template <class Transport, class Use, class... Algorithms>
-void for_each_algorithm(type_list<Algorithms...>, Use&& use) {
+void for_each_algorithm(chorale::type_list<Algorithms...>, Use&& use) {
   const auto one = [&]<class Algorithm>() {
     if constexpr (Algorithm::template runs_on<Transport>) use.template operator()<Algorithm>();
   };

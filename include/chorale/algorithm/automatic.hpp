@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/model/tuning.hpp>
@@ -55,6 +56,7 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
 template <class First, class... Rest>
 struct automatic {
   static constexpr auto implements = First::implements;
+  using candidates = type_list<First, Rest...>;
   static_assert(((Rest::implements == implements) && ...),
                 "chorale::automatic: its algorithms are of one operation");
   /// Where ranks do not know each other's blocks they cannot choose by them.

@@ -1,95 +1,56 @@
 // allgather, allgatherv and their nonblocking forms.
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <utility>
+
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
 
-template <class Base, class Algorithm>
-class allgather_calls : public Base {
- public:
-  using Base::Base;
-  using allgather_algorithm = Algorithm;
+/// `all`, into which this rank's block is copied if it is not there.
+template <class Caller>
+auto allgather_blocks(Caller& on, operation what, const input& in, const output& out, blocks<std::byte> all) {
+  const auto mine = all[on.rank()];
+  if (!in.is_in_place) {
+    on.check_sizes(name(what), mine.size(), in.bytes.size(), out.one);
+    if (in.bytes.data() != mine.data()) {
+      on.check_apart(name(what), in.bytes, out.bytes);
+      place(in.bytes, mine);
+    }
+  }
+  call identity{.what = what, .bytes = mine.size(), .type = out.type};
+  if (what == operation::allgatherv) {
+    identity.bytes = all.layout().total();
+    identity.counts = all.layout().counts();
+  }
+  return prepared{identity, [&on, all = std::move(all)](epoch now) {
+                    if constexpr (!algorithm_of<operation::allgather, Caller>::uneven) {
+                      if (!all.layout().is_even()) return launch<allgather::ring>(on.net(), now, all);
+                    }
+                    return launch<algorithm_of<operation::allgather, Caller>>(on.net(), now, all);
+                  }};
+}
 
-  /// out[r * n + i] = in[i] of rank r, on every rank; n = in.size() is the same everywhere, out.size() is n
-  /// times the number of ranks. `in` may be this rank's block of `out`, else they do not overlap.
-  template <element T, std::size_t N, std::size_t M>
-  void allgather(std::span<const T, N> in, std::span<T, M> out) {
-    const auto all = place<T>(in, out);
-    this->run(identify<T>(operation::allgather, in.size_bytes()), begin(all));
-  }
-  template <element T, std::size_t N, std::size_t M>
-  request iallgather(std::span<const T, N> in, std::span<T, M> out) {
-    const auto all = place<T>(in, out);
-    return this->start(identify<T>(operation::allgather, in.size_bytes()), begin(all));
-  }
-  /// The same in place: this rank's block is in `all` already.
-  template <element T, std::size_t M>
-  void allgather(std::span<T, M> all) {
-    const auto ranks = static_cast<std::size_t>(this->size());
-    if (all.size() % ranks != 0)
-      this->reject("allgather", std::to_string(all.size()) + " elements are not one block for each of " +
-                                    std::to_string(ranks) + " ranks");
-    const std::size_t n = all.size() / ranks;
-    allgather(std::span<const T>{all.subspan(static_cast<std::size_t>(this->rank()) * n, n)},
-              std::span<T>{all});
-  }
+template <class Caller>
+auto allgather(Caller& on, const operands& io) {
+  const auto& [in, out] = io;
+  const auto ranks = static_cast<std::size_t>(on.size());
+  const std::size_t n = in.is_in_place ? out.bytes.size() / out.one / ranks * out.one : in.bytes.size();
+  on.check_sizes("allgather", n * ranks, out.bytes.size(), out.one);
+  return allgather_blocks(on, operation::allgather, in, out,
+                          blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
+}
 
-  /// The block of rank r has counts[r] elements, at displacements[r] of `out`, or behind that of rank r - 1
-  /// if there are no displacements. `counts` are the same on all ranks, displacements need not be; blocks
-  /// must not overlap.
-  template <element T, std::size_t N, std::size_t M>
-  void allgatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
-                  std::span<const std::size_t> displacements = {}) {
-    const auto all = place_uneven<T>(in, out, counts, displacements);
-    this->run(identify_uneven<T>(all.layout()), begin(all));
-  }
-  template <element T, std::size_t N, std::size_t M>
-  request iallgatherv(std::span<const T, N> in, std::span<T, M> out, std::span<const std::size_t> counts,
-                      std::span<const std::size_t> displacements = {}) {
-    const auto all = place_uneven<T>(in, out, counts, displacements);
-    return this->start(identify_uneven<T>(all.layout()), begin(all));
-  }
-
- private:
-  template <class T>
-  static call identify(operation what, std::size_t bytes) {
-    return {.what = what, .bytes = bytes, .type = type_tag<T>()};
-  }
-  template <class T>
-  static call identify_uneven(const block_layout& layout) {
-    return {.what = operation::allgatherv,
-            .bytes = layout.total(),
-            .counts = layout.counts(),
-            .type = type_tag<T>()};
-  }
-  template <class T>
-  blocks<std::byte> place(std::span<const T> in, std::span<T> out) const {
-    this->check_sizes("allgather", in.size() * static_cast<std::size_t>(this->size()), out.size());
-    const blocks<std::byte> all{std::as_writable_bytes(out),
-                                block_layout::even(this->size(), in.size_bytes())};
-    this->copy(std::as_bytes(in), all[this->rank()]);
-    return all;
-  }
-  template <class T>
-  blocks<std::byte> place_uneven(std::span<const T> in, std::span<T> out, std::span<const std::size_t> counts,
-                                 std::span<const std::size_t> displacements) const {
-    const blocks<std::byte> all{
-        std::as_writable_bytes(out),
-        this->template uneven_layout<T>("allgatherv", counts, displacements, out.size())};
-    this->check_sizes("allgatherv", counts[static_cast<std::size_t>(this->rank())], in.size());
-    this->copy(std::as_bytes(in), all[this->rank()]);
-    return all;
-  }
-  auto begin(blocks<std::byte> all) {
-    return [this, all = std::move(all)](epoch now) {
-      if constexpr (!Algorithm::uneven) {
-        if (!all.layout().is_even()) return launch<allgather::ring>(this->net(), now, all);
-      }
-      return launch<Algorithm>(this->net(), now, all);
-    };
-  }
-};
+template <class Caller>
+auto allgatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes,
+                std::span<const std::size_t> displacements) {
+  const auto& [in, out] = io;
+  return allgather_blocks(on, operation::allgatherv, in, out,
+                          blocks<std::byte>{out.bytes, on.uneven_layout("allgatherv", sizes, displacements,
+                                                                        out.bytes.size(), out.one)});
+}
 
 }  // namespace chorale::calls

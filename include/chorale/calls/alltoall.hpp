@@ -1,88 +1,82 @@
 // alltoall, alltoallv and their nonblocking forms.
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
 
-template <class Base, class Algorithm>
-class alltoall_calls : public Base {
- public:
-  using Base::Base;
-  using alltoall_algorithm = Algorithm;
+template <class Algorithm, class Net>
+task<> run_alltoall(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  if constexpr (!Algorithm::uneven) {
+    if (!in.layout().is_even()) return launch<alltoall::pairwise>(net, now, in, out);
+  }
+  return launch<Algorithm>(net, now, in, out);
+}
 
-  /// Block r of `in` comes to block `rank()` of `out` at rank r. Both have the same number of elements, one
-  /// block for each rank, and do not overlap.
-  template <element T, std::size_t N, std::size_t M>
-  void alltoall(std::span<const T, N> in, std::span<T, M> out) {
-    this->run(identify<T>(in, out), begin<T>(in, out));
-  }
-  template <element T, std::size_t N, std::size_t M>
-  request ialltoall(std::span<const T, N> in, std::span<T, M> out) {
-    return this->start(identify<T>(in, out), begin<T>(in, out));
-  }
+/// What arrives would overwrite what is yet to be sent: all that is sent is copied first.
+template <class Algorithm, class Net>
+task<> alltoall_in_place(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  const std::vector<std::byte> sent(in.buffer().begin(), in.buffer().end());
+  const blocks<const std::byte> from{sent, in.layout()};
+  place(from[net.rank()], out[net.rank()]);
+  co_await run_alltoall<Algorithm>(net, now, from, out);
+}
 
-  /// Sends send_counts[r] elements to rank r and gets receive_counts[r] from it, which must be what that rank
-  /// sends here. Displacements as in `allgatherv`.
-  template <element T, std::size_t N, std::size_t M>
-  void alltoallv(std::span<const T, N> in, std::span<const std::size_t> send_counts, std::span<T, M> out,
-                 std::span<const std::size_t> receive_counts,
-                 std::span<const std::size_t> send_displacements = {},
-                 std::span<const std::size_t> receive_displacements = {}) {
-    this->run(identify_uneven<T>(), begin_uneven<T>(in, send_counts, out, receive_counts, send_displacements,
-                                                    receive_displacements));
-  }
-  template <element T, std::size_t N, std::size_t M>
-  request ialltoallv(std::span<const T, N> in, std::span<const std::size_t> send_counts, std::span<T, M> out,
-                     std::span<const std::size_t> receive_counts,
-                     std::span<const std::size_t> send_displacements = {},
-                     std::span<const std::size_t> receive_displacements = {}) {
-    return this->start(identify_uneven<T>(), begin_uneven<T>(in, send_counts, out, receive_counts,
-                                                             send_displacements, receive_displacements));
-  }
+/// `in` and `out` have the blocks of `from` and `to`.
+template <class Caller>
+auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
+                     bool in_place) {
+  if (!in_place) place(from[on.rank()], to[on.rank()]);
+  return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](epoch now) {
+                    if (in_place && on.size() > 1) [[unlikely]]
+                      return alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from,
+                                                                                          to);
+                    return run_alltoall<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from, to);
+                  }};
+}
 
- private:
-  template <class T>
-  call identify(std::span<const T> in, std::span<T> out) const {
-    this->check_sizes("alltoall", in.size(), out.size());
-    if (in.size() % static_cast<std::size_t>(this->size()) != 0)
-      this->reject("alltoall", std::to_string(in.size()) + " elements are not one block for each of " +
-                                   std::to_string(this->size()) + " ranks");
-    return {.what = operation::alltoall, .bytes = in.size_bytes(), .type = type_tag<T>()};
-  }
-  template <class T>
-  static call identify_uneven() {
-    return {.what = operation::alltoallv, .type = type_tag<T>()};
-  }
-  template <class T>
-  auto begin(std::span<const T> in, std::span<T> out) {
-    const auto layout =
-        block_layout::even(this->size(), in.size_bytes() / static_cast<std::size_t>(this->size()));
-    return begin_blocks({std::as_bytes(in), layout}, {std::as_writable_bytes(out), layout});
-  }
-  template <class T>
-  auto begin_uneven(std::span<const T> in, std::span<const std::size_t> send_counts, std::span<T> out,
-                    std::span<const std::size_t> receive_counts,
-                    std::span<const std::size_t> send_displacements,
-                    std::span<const std::size_t> receive_displacements) {
-    const auto rank = static_cast<std::size_t>(this->rank());
-    const auto from =
-        this->template uneven_layout<T>("alltoallv", send_counts, send_displacements, in.size());
-    const auto to =
-        this->template uneven_layout<T>("alltoallv", receive_counts, receive_displacements, out.size());
-    this->check_sizes("alltoallv: block of this rank", send_counts[rank], receive_counts[rank]);
-    return begin_blocks({std::as_bytes(in), from}, {std::as_writable_bytes(out), to});
-  }
-  auto begin_blocks(blocks<const std::byte> in, blocks<std::byte> out) {
-    this->copy(in[this->rank()], out[this->rank()]);
-    return [this, in = std::move(in), out = std::move(out)](epoch now) {
-      if constexpr (!Algorithm::uneven) {
-        if (!in.layout().is_even()) return launch<alltoall::pairwise>(this->net(), now, in, out);
-      }
-      return launch<Algorithm>(this->net(), now, in, out);
-    };
-  }
+template <class Caller>
+auto alltoall(Caller& on, operands io) {
+  auto& [in, out] = io;
+  if (in.is_in_place) in = out.as_input();
+  const auto ranks = static_cast<std::size_t>(on.size());
+  on.check_sizes("alltoall", in.bytes.size(), out.bytes.size(), in.one);
+  if (in.bytes.size() / in.one % ranks != 0)
+    on.reject("alltoall", std::to_string(in.bytes.size() / in.one) +
+                              " elements are not one block for each of " + std::to_string(ranks) + " ranks");
+  const bool in_place = on.check_same_or_apart("alltoall", in.bytes, out.bytes);
+  const auto layout = block_layout::even(on.size(), in.bytes.size() / ranks);
+  return alltoall_blocks(on, call{.what = operation::alltoall, .bytes = in.bytes.size(), .type = in.type},
+                         blocks<const std::byte>{in.bytes, layout}, blocks<std::byte>{out.bytes, layout},
+                         in_place);
+}
+
+/// Sizes and places of the blocks of one side.
+struct uneven_blocks {
+  std::span<const std::size_t> sizes;
+  std::span<const std::size_t> displacements;
 };
+
+template <class Caller>
+auto alltoallv(Caller& on, operands io, uneven_blocks sent, uneven_blocks taken) {
+  auto& [in, out] = io;
+  if (in.is_in_place) in = out.as_input();
+  const auto rank = static_cast<std::size_t>(on.rank());
+  auto from = on.uneven_layout("alltoallv", sent.sizes, sent.displacements, in.bytes.size(), in.one);
+  auto to = on.uneven_layout("alltoallv", taken.sizes, taken.displacements, out.bytes.size(), out.one);
+  on.check_sizes("alltoallv: block of this rank", sent.sizes[rank], taken.sizes[rank], 1);
+  const bool in_place = in.bytes.data() == out.bytes.data() && !in.bytes.empty();
+  if (!in_place) on.check_apart("alltoallv", in.bytes, out.bytes);
+  return alltoall_blocks(on, call{.what = operation::alltoallv, .type = out.type},
+                         blocks<const std::byte>{in.bytes, std::move(from)},
+                         blocks<std::byte>{out.bytes, std::move(to)}, in_place);
+}
 
 }  // namespace chorale::calls

@@ -5,20 +5,11 @@
 
 namespace chorale::calls {
 
-template <class Base, class Algorithm>
-class barrier_calls : public Base {
- public:
-  using Base::Base;
-  using barrier_algorithm = Algorithm;
-
-  /// Returns when all ranks have called it.
-  void barrier() { this->run(call{.what = operation::barrier}, begin()); }
-  request ibarrier() { return this->start(call{.what = operation::barrier}, begin()); }
-
- private:
-  auto begin() {
-    return [this](epoch now) { return launch<Algorithm>(this->net(), now); };
-  }
-};
+template <class Caller>
+auto barrier(Caller& on) {
+  return prepared{call{.what = operation::barrier}, [&on](epoch now) {
+                    return launch<algorithm_of<operation::barrier, Caller>>(on.net(), now);
+                  }};
+}
 
 }  // namespace chorale::calls

@@ -1,16 +1,16 @@
-// The innermost layer of a communicator: its transport, its calls, and the checks of arguments that they
-// share.
+// What all calls of a communicator share: its transport, the queue of its calls, the checks of arguments.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <chorale/calls/launch.hpp>
+#include <chorale/calls/operand.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/reduction.hpp>
@@ -19,11 +19,27 @@
 
 namespace chorale::calls {
 
-/// Makes collective calls over `Transport`.
-template <class Transport>
+/// A call, and `start(epoch)`, which makes its algorithm.
+template <class Start>
+struct prepared {
+  call what;
+  Start start;
+};
+template <class Start>
+prepared(call, Start) -> prepared<Start>;
+
+/// The algorithm of an operation in a caller's composition.
+template <operation What, class Caller>
+using algorithm_of = typename Caller::template algorithm_of<What>;
+
+/// Makes the calls of a communicator composed of `Composition` (`policies.hpp`). It stays where it is when
+/// its communicator is moved.
+template <class Composition>
 class caller {
  public:
-  using transport_type = Transport;
+  using transport_type = typename Composition::transport;
+  template <operation What>
+  using algorithm_of = typename Composition::template algorithm_of<What>;
 
   template <class Group>
   caller(Group& group, const config& settings) : net_(group, settings), queue_(net_) {}
@@ -32,25 +48,22 @@ class caller {
 
   [[nodiscard]] int rank() const noexcept { return net_.rank(); }
   [[nodiscard]] int size() const noexcept { return net_.size(); }
-  /// How this group came to be: the launcher, or that it is a singleton.
-  [[nodiscard]] const std::string& launched() const noexcept { return net_.launched(); }
-  /// The transport, for its figures (connections, registered bytes, device) and for algorithms of your own.
-  [[nodiscard]] Transport& transport() noexcept { return net_; }
+  [[nodiscard]] transport_type& transport() noexcept { return net_; }
+  [[nodiscard]] const transport_type& transport() const noexcept { return net_; }
+  /// The transport as algorithms see it.
+  [[nodiscard]] typename Composition::net& net() noexcept { return net_; }
 
- protected:
-  ~caller() = default;
-
-  /// A blocking call of what `begin_algorithm(epoch)` makes: its waits happen inside the awaits, so that it
-  /// is over when `resume` returns.
+  /// A blocking call of what `start(epoch)` makes: its waits happen inside the awaits, so that it is over
+  /// when `resume` returns.
   template <class Start>
-  void run(const call& what, Start&& begin_algorithm) {
-    const transport::occupancy::entry inside{net_.use(), what.what};
+  void run(const prepared<Start>& made) {
+    const transport::occupancy::entry inside{net_.use(), made.what.what};
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
-    const epoch now = net_.begin(what);
+    const epoch now = net_.begin(made.what);
     net_.set_blocking(true);
     try {
-      task<> algorithm = begin_algorithm(now);
+      task<> algorithm = made.start(now);
       algorithm.resume();
       algorithm.result();
       net_.require_awaited();
@@ -62,59 +75,90 @@ class caller {
   }
 
   template <class Start>
-  request start(const call& what, Start&& begin_algorithm) {
-    const transport::occupancy::entry inside{net_.use(), what.what};
-    return request{queue_.start(what, begin_algorithm)};
+  request start(const prepared<Start>& made) {
+    const transport::occupancy::entry inside{net_.use(), made.what.what};
+    return request{queue_.start(made.what, made.start)};
   }
 
   void check_root(const char* what, int root) const {
     if (root < 0 || root >= size())
       reject(what, "root " + std::to_string(root) + " is not in 0.." + std::to_string(size() - 1));
   }
-  void check_sizes(const char* what, std::size_t needed, std::size_t given) const {
-    if (given != needed)
-      reject(what,
-             std::to_string(needed) + " elements are needed where " + std::to_string(given) + " are given");
+  /// `needed` and `given` are bytes, `one` those of an element.
+  void check_sizes(const char* what, std::size_t needed, std::size_t given, std::size_t one) const {
+    if (given != needed) [[unlikely]]
+      reject(what, std::to_string(needed / one) + " elements are needed where " +
+                       std::to_string(given / one) + " are given");
+  }
+  /// Refuses buffers that overlap.
+  void check_apart(const char* what, std::span<const std::byte> in, std::span<const std::byte> out) const {
+    if (in.data() < out.data() + out.size() && out.data() < in.data() + in.size() && !in.empty() &&
+        !out.empty()) [[unlikely]]
+      reject_overlap(what, in, out);
+  }
+  /// The same of buffers that may be one and the same: then true.
+  bool check_same_or_apart(const char* what, std::span<const std::byte> in,
+                           std::span<const std::byte> out) const {
+    if (in.data() == out.data() && in.size() == out.size()) return true;
+    check_apart(what, in, out);
+    return false;
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     throw error(errc::invalid_argument,
                 std::string{what} + " on rank " + std::to_string(rank()) + ": " + why);
   }
-  /// The uneven layout of `counts` elements of T for each rank, at `displacements` or, if there are none, one
-  /// behind the other, in a buffer of `room` elements.
-  template <class T>
-  block_layout uneven_layout(const char* what, std::span<const std::size_t> counts,
-                             std::span<const std::size_t> displacements, std::size_t room) const {
+  /// The uneven layout of blocks of `sizes` elements of `one` bytes for each rank, at `displacements` or, if
+  /// there are none, one behind the other, in a buffer of `room` bytes.
+  block_layout uneven_layout(const char* what, std::span<const std::size_t> sizes,
+                             std::span<const std::size_t> displacements, std::size_t room,
+                             std::size_t one) const {
     const auto ranks = static_cast<std::size_t>(size());
-    if (counts.size() != ranks || (!displacements.empty() && displacements.size() != ranks))
-      reject(what, std::to_string(counts.size()) + " counts and " + std::to_string(displacements.size()) +
+    if (sizes.size() != ranks || (!displacements.empty() && displacements.size() != ranks))
+      reject(what, std::to_string(sizes.size()) + " counts and " + std::to_string(displacements.size()) +
                        " displacements are given for " + std::to_string(ranks) + " ranks");
     std::vector<extent> places(ranks);
+    room /= one;
     std::size_t next = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
       const std::size_t first = displacements.empty() ? next : displacements[r];
-      if (first > room || counts[r] > room - first)
-        reject(what, "the block of rank " + std::to_string(r) + ", " + std::to_string(counts[r]) +
+      if (first > room || sizes[r] > room - first)
+        reject(what, "the block of rank " + std::to_string(r) + ", " + std::to_string(sizes[r]) +
                          " elements at " + std::to_string(first) + ", leaves the buffer of " +
                          std::to_string(room) + " elements");
-      places[r] = {first * sizeof(T), counts[r] * sizeof(T)};
-      next = first + counts[r];
+      places[r] = {first * one, sizes[r] * one};
+      next = first + sizes[r];
     }
     return block_layout::uneven(std::move(places));
   }
-  /// What algorithms are given of the transport: itself, or the base that it shares with others of its kind.
-  [[nodiscard]] auto& net() noexcept {
-    if constexpr (requires { typename Transport::seen_by_algorithms; })
-      return static_cast<typename Transport::seen_by_algorithms&>(net_);
-    else
-      return net_;
-  }
-  static void copy(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-    if (!from.empty() && from.data() != to.data()) std::memmove(to.data(), from.data(), from.size());
-  }
+  [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
 
-  Transport net_;
+ private:
+  [[noreturn]] void reject_overlap(const char* what, std::span<const std::byte> in,
+                                   std::span<const std::byte> out) const;
+
+  transport_type net_;
   detail::call_queue queue_;
 };
+
+/// What every call of a communicator that was moved from says.
+[[noreturn]] inline void refuse_moved_from() {
+  throw error(errc::misuse, "this communicator was moved from: it has no ranks any more");
+}
+
+/// Copies a block to where it is not yet.
+inline void place(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+template <class Composition>
+void caller<Composition>::reject_overlap(const char* what, std::span<const std::byte> in,
+                                         std::span<const std::byte> out) const {
+  const auto describe = [](std::span<const std::byte> buffer) {
+    return std::to_string(buffer.size()) + " bytes at " +
+           std::to_string(reinterpret_cast<std::uintptr_t>(buffer.data()));
+  };
+  reject(what, "what is read, " + describe(in) + ", overlaps what is written, " + describe(out) +
+                   ": buffers of a call are apart, or one in place of the other (chorale::in_place)");
+}
 
 }  // namespace chorale::calls

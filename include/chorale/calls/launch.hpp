@@ -3,16 +3,22 @@
 
 #include <utility>
 
+#include <chorale/calls/compiled/standard.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
 
 namespace chorale::calls {
 
-/// Starts `Algorithm` over `net`. Not inline, so that a translation unit that knows of a compiled one
-/// (`compiled/`) does not compile it again.
+/// Starts `Algorithm` over `net`: by `standard_algorithms` if it is one of those, so that a translation unit
+/// that knows of compiled ones (`compiled/`) does not compile it again.
 template <class Algorithm, class Net, class... Arguments>
 task<> launch(Net& net, epoch now, Arguments... arguments) {
-  return Algorithm::run(net, now, std::move(arguments)...);
+  if constexpr (requires {
+                  standard_algorithms<Net>::run(of<Algorithm>{}, net, now, std::move(arguments)...);
+                })
+    return standard_algorithms<Net>::run(of<Algorithm>{}, net, now, std::move(arguments)...);
+  else
+    return Algorithm::run(net, now, std::move(arguments)...);
 }
 
 }  // namespace chorale::calls

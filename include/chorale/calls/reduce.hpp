@@ -1,7 +1,9 @@
 // reduce, allreduce and their nonblocking forms.
 #pragma once
 
-#include <type_traits>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/calls/by_rank.hpp>
@@ -9,89 +11,51 @@
 
 namespace chorale::calls {
 
-template <class Op, class T>
-call identify_reduction(operation what, std::size_t bytes, int root = -1) {
-  return {.what = what, .root = root, .bytes = bytes, .type = type_tag<T>(), .reduction = operator_tag<Op>()};
+inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t type,
+                               const named_reduction& with, int root = -1) noexcept {
+  return {.what = what, .root = root, .bytes = bytes, .type = type, .reduction = with.tag};
 }
 
-template <class Base, class Algorithm>
-class allreduce_calls : public Base {
- public:
-  using Base::Base;
-  using allreduce_algorithm = Algorithm;
+/// In place.
+template <class Caller>
+auto allreduce(Caller& on, output data, named_reduction with) {
+  const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
+  return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](epoch now) {
+                    if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
+                      return launch<allreduce::rank_by_rank>(on.net(), now, bytes, op);
+                    return launch<algorithm_of<operation::allreduce, Caller>>(on.net(), now, bytes, op);
+                  }};
+}
 
-  /// data[i] = op over all ranks' data[i], on every rank and to the same bits; in the order that the
-  /// algorithm documents, which is that of the ranks if the operator does not commute. In place.
-  template <element T, std::size_t N, class Op = sum_t>
-  requires reduction_operator<Op, T>
-  void allreduce(std::span<T, N> data, Op op = {}) {
-    this->run(identify_reduction<Op, T>(operation::allreduce, data.size_bytes()),
-              begin(std::as_writable_bytes(data), reduction::of<T>(std::move(op))));
-  }
-  template <element T, std::size_t N, class Op = sum_t>
-  requires reduction_operator<Op, T> request iallreduce(std::span<T, N> data, Op op = {}) {
-    return this->start(identify_reduction<Op, T>(operation::allreduce, data.size_bytes()),
-                       begin(std::as_writable_bytes(data), reduction::of<T>(std::move(op))));
-  }
-  /// The same with separate buffers of equal size, which do not overlap unless they are the same.
-  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
-  requires reduction_operator<Op, T>
-  void allreduce(std::span<const T, N> in, std::span<T, M> out, Op op = {}) {
-    this->check_sizes("allreduce", in.size(), out.size());
-    this->copy(std::as_bytes(in), std::as_writable_bytes(out));
-    allreduce(out, std::move(op));
-  }
-  template <element T, class Op = sum_t>
-  requires(reduction_operator<Op, T> && !std::is_const_v<T>) [[nodiscard]] T allreduce(T value, Op op = {}) {
-    allreduce(std::span{&value, 1}, std::move(op));
-    return value;
-  }
+/// Brings what is read to where a call in place finds it, and gives that.
+template <class Caller>
+const output& move_in(Caller& on, const char* what, const operands& io) {
+  const auto& [in, out] = io;
+  if (in.is_in_place) return out;
+  on.check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
+  if (!on.check_same_or_apart(what, in.bytes, out.bytes)) place(in.bytes, out.bytes);
+  return out;
+}
+template <class Caller>
+auto allreduce(Caller& on, const operands& io, named_reduction with) {
+  return allreduce(on, move_in(on, "allreduce", io), std::move(with));
+}
 
- private:
-  auto begin(std::span<std::byte> data, reduction op) {
-    return [this, data, op = std::move(op)](epoch now) {
-      if (op.element_bytes() > this->net_.block_bytes())
-        return launch<allreduce::rank_by_rank>(this->net(), now, data, op);
-      return launch<Algorithm>(this->net(), now, data, op);
-    };
+template <class Caller>
+auto reduce(Caller& on, operands io, named_reduction with, int root) {
+  auto& [in, out] = io;
+  on.check_root("reduce", root);
+  if (in.is_in_place) in = out.as_input();
+  if (on.rank() == root) {
+    on.check_sizes("reduce", in.bytes.size(), out.bytes.size(), in.one);
+    on.check_same_or_apart("reduce", in.bytes, out.bytes);
   }
-};
-
-template <class Base, class Algorithm>
-class reduce_calls : public Base {
- public:
-  using Base::Base;
-  using reduce_algorithm = Algorithm;
-
-  /// out[i] = op over all ranks' in[i], at rank `root`, in the order that the algorithm documents; elsewhere
-  /// `out` is not touched and may be empty. `in` and `out` may be the same.
-  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
-  requires reduction_operator<Op, T>
-  void reduce(std::span<const T, N> in, std::span<T, M> out, Op op = {}, int root = 0) {
-    this->run(identify<Op, T>(in, out, root), begin<T>(in, out, std::move(op), root));
-  }
-  template <element T, std::size_t N, std::size_t M, class Op = sum_t>
-  requires reduction_operator<Op, T> request ireduce(std::span<const T, N> in, std::span<T, M> out,
-                                                     Op op = {}, int root = 0) {
-    return this->start(identify<Op, T>(in, out, root), begin<T>(in, out, std::move(op), root));
-  }
-
- private:
-  template <class Op, class T>
-  call identify(std::span<const T> in, std::span<T> out, int root) const {
-    this->check_root("reduce", root);
-    if (this->rank() == root) this->check_sizes("reduce", in.size(), out.size());
-    return identify_reduction<Op, T>(operation::reduce, in.size_bytes(), root);
-  }
-  template <class T, class Op>
-  auto begin(std::span<const T> in, std::span<T> out, Op op, int root) {
-    return [this, in = std::as_bytes(in), out = std::as_writable_bytes(out),
-            op = reduction::of<T>(std::move(op)), root](epoch now) {
-      if (op.element_bytes() > this->net_.block_bytes())
-        return launch<reduce_by_rank>(this->net(), now, in, out, op, root);
-      return launch<Algorithm>(this->net(), now, in, out, op, root);
-    };
-  }
-};
+  const call what = identify_reduction(operation::reduce, in.bytes.size(), in.type, with, root);
+  return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](epoch now) {
+                    if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
+                      return launch<reduce_by_rank>(on.net(), now, from, to, op, root);
+                    return launch<algorithm_of<operation::reduce, Caller>>(on.net(), now, from, to, op, root);
+                  }};
+}
 
 }  // namespace chorale::calls

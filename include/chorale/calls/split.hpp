@@ -21,28 +21,27 @@ inline constexpr int undefined_color = -1;
 
 namespace calls {
 
-/// The layer that makes new communicators. Cards of the new groups travel over this one, in rounds that all
-/// its ranks take part in until each has made its endpoint or failed to, so that the failure of one group
-/// harms no other.
-template <class Base>
-class split_calls : public Base {
- public:
-  using Base::Base;
+/// What a rank wants: to be with those of the same colour, ordered by key, then by rank.
+struct wish {
+  std::int64_t color = undefined_color;
+  std::int64_t key = 0;
+  std::uint64_t list = 0;    ///< hash of the ranks that are to be together; 0 if any may be
+  std::uint64_t listed = 0;  ///< their number
+};
 
- protected:
-  /// What a rank wants: to be with those of the same colour, ordered by key, then by rank.
-  struct wish {
-    std::int64_t color = undefined_color;
-    std::int64_t key = 0;
-    std::uint64_t list = 0;    ///< hash of the ranks that are to be together; 0 if any may be
-    std::uint64_t listed = 0;  ///< their number
-  };
+/// Makes new communicators. Cards of the new groups travel over the old one, in rounds that
+/// all its ranks take part in until each has made its endpoint or failed to, so that the failure of one group
+/// harms no other.
+template <class Caller>
+class parting {
+ public:
+  explicit parting(Caller& on) noexcept : on_(on), net_(on.transport()) {}
 
   /// This rank's part, or null. Collective.
   template <class Communicator>
-  std::unique_ptr<Communicator> make_part(const wish& mine) {
-    std::vector<wish> wishes(static_cast<std::size_t>(this->size()));
-    wishes[static_cast<std::size_t>(this->rank())] = mine;
+  std::unique_ptr<Communicator> make(const wish& mine) {
+    std::vector<wish> wishes(static_cast<std::size_t>(on_.size()));
+    wishes[static_cast<std::size_t>(on_.rank())] = mine;
     const std::uint64_t number = gather_all(std::as_writable_bytes(std::span{wishes}));
     check_lists(wishes);
 
@@ -52,10 +51,10 @@ class split_calls : public Base {
     if (!members.empty()) {
       try {
         bootstrap::subgroup group = group_of(members, number, mine.color);
-        config settings = this->net_.settings();
+        config settings = net_.settings();
         // The same device as here, also where ranks take several in turns.
-        settings.device = this->net_.chosen().device.name;
-        settings.port = this->net_.chosen().port;
+        settings.device = net_.chosen().device.name;
+        settings.port = net_.chosen().port;
         made = std::make_unique<Communicator>(group, settings);
       } catch (...) {
         failure = std::current_exception();
@@ -75,26 +74,19 @@ class split_calls : public Base {
     return made;
   }
 
-  /// FNV-1a of the ranks in their order.
-  static std::uint64_t hash_of(std::span<const int> ranks) noexcept {
-    std::uint64_t h = 0xcbf29ce484222325ULL;
-    for (const int r : ranks) h = (h ^ static_cast<std::uint32_t>(r)) * 0x100000001b3ULL;
-    return h;
-  }
-
  private:
   static constexpr std::int64_t is_over = -1;
   static constexpr std::int64_t has_failed = -2;
 
   /// One block of each rank, all of one size; the number of the call.
   std::uint64_t gather_all(std::span<std::byte> all) {
-    const std::size_t bytes = all.size() / static_cast<std::size_t>(this->size());
+    const std::size_t bytes = all.size() / static_cast<std::size_t>(on_.size());
     std::uint64_t number = 0;
-    this->run(call{.what = operation::split, .bytes = bytes}, [&](epoch now) {
-      number = now.number;
-      return launch<typename Base::allgather_algorithm>(
-          this->net(), now, blocks<std::byte>{all, block_layout::even(this->size(), bytes)});
-    });
+    on_.run(prepared{call{.what = operation::split, .bytes = bytes}, [&](epoch now) {
+                       number = now.number;
+                       return launch<algorithm_of<operation::allgather, Caller>>(
+                           on_.net(), now, blocks<std::byte>{all, block_layout::even(on_.size(), bytes)});
+                     }});
     return number;
   }
 
@@ -102,8 +94,8 @@ class split_calls : public Base {
   /// card, all cards follow, into `cards` if that is not null.
   std::vector<std::int64_t> round(std::int64_t mine, std::span<const std::byte> card,
                                   bootstrap::cards* cards) {
-    const auto rank = static_cast<std::size_t>(this->rank());
-    std::vector<std::int64_t> states(static_cast<std::size_t>(this->size()));
+    const auto rank = static_cast<std::size_t>(on_.rank());
+    std::vector<std::int64_t> states(static_cast<std::size_t>(on_.size()));
     states[rank] = mine;
     gather_all(std::as_writable_bytes(std::span{states}));
     const auto largest = *std::max_element(states.begin(), states.end());
@@ -122,12 +114,12 @@ class split_calls : public Base {
   }
 
   bootstrap::subgroup group_of(const std::vector<int>& members, std::uint64_t number, std::int64_t color) {
-    const auto place = std::find(members.begin(), members.end(), this->rank()) - members.begin();
+    const auto place = std::find(members.begin(), members.end(), on_.rank()) - members.begin();
     const std::string which = std::to_string(number) + "." + std::to_string(color);
     return {static_cast<int>(place), static_cast<int>(members.size()),
-            std::to_string(this->net_.job()) + "/" + which,
-            std::to_string(members.size()) + " of " + std::to_string(this->size()) +
-                " ranks of: " + this->launched(),
+            std::to_string(net_.job()) + "/" + which,
+            std::to_string(members.size()) + " of " + std::to_string(on_.size()) +
+                " ranks of: " + net_.launched(),
             [this, members](std::span<const std::byte> card, std::chrono::milliseconds) {
               bootstrap::cards all;
               const auto states = round(static_cast<std::int64_t>(card.size()), card, &all);
@@ -140,10 +132,10 @@ class split_calls : public Base {
 
   /// The ranks of this rank's part in their order.
   std::vector<int> members_of(const std::vector<wish>& wishes) const {
-    const wish& mine = wishes[static_cast<std::size_t>(this->rank())];
+    const wish& mine = wishes[static_cast<std::size_t>(on_.rank())];
     std::vector<int> members;
     if (mine.color == undefined_color) return members;
-    for (int r = 0; r < this->size(); ++r) {
+    for (int r = 0; r < on_.size(); ++r) {
       if (wishes[static_cast<std::size_t>(r)].color == mine.color) members.push_back(r);
     }
     std::stable_sort(members.begin(), members.end(), [&](int a, int b) {
@@ -188,12 +180,45 @@ class split_calls : public Base {
     }
     if (!failed.empty())
       throw error(errc::bootstrap_failed,
-                  "split on rank " + std::to_string(this->rank()) +
+                  "split on rank " + std::to_string(on_.rank()) +
                       ": the new communicator was not made, since it failed on rank " + list +
                       " (that rank's error says why)",
                   failed);
   }
+
+  Caller& on_;
+  typename Caller::transport_type& net_;
 };
+
+/// The wish of a rank that gives a colour. @throws error errc::invalid_argument.
+template <class Caller>
+wish wish_of_color(const Caller& on, int color, int key) {
+  if (color < 0 && color != undefined_color)
+    on.reject("split", "colour " + std::to_string(color) +
+                           " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
+  return {.color = color, .key = key};
+}
+
+/// The wish of a rank that gives a list, with an FNV-1a of it. @throws error errc::invalid_argument.
+template <class Caller>
+wish wish_of_list(const Caller& on, std::span<const int> ranks) {
+  std::vector<bool> seen(static_cast<std::size_t>(on.size()));
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  wish mine;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int r = ranks[i];
+    if (r < 0 || r >= on.size() || seen[static_cast<std::size_t>(r)])
+      on.reject("subgroup", "rank " + std::to_string(r) + ", number " + std::to_string(i) +
+                                " of the list, is not in 0.." + std::to_string(on.size() - 1) +
+                                " or occurs twice");
+    seen[static_cast<std::size_t>(r)] = true;
+    hash = (hash ^ static_cast<std::uint32_t>(r)) * 0x100000001b3ULL;
+    if (r == on.rank())
+      mine = {.color = ranks.front(), .key = static_cast<std::int64_t>(i), .list = 0, .listed = ranks.size()};
+  }
+  mine.list = mine.listed == 0 ? 0 : hash;
+  return mine;
+}
 
 }  // namespace calls
 }  // namespace chorale

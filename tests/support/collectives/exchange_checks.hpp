@@ -35,7 +35,7 @@ void check_allgather_of(Comm& comm, const char* name, const placement& where, st
     if (m.nonblocking)
       await(comm.iallgather(in, all.span()));
     else if (m.in_place)
-      comm.allgather(all.span());
+      comm.allgather(chorale::in_place, all.span());
     else
       comm.allgather(in, all.span());
   } else {

@@ -7,6 +7,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(extern template, transport::hybrid_paths);
+extern template struct standard_algorithms<transport::hybrid_paths>;
 
 }  // namespace chorale::calls

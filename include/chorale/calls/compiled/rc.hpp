@@ -6,6 +6,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(extern template, transport::rc);
+extern template struct standard_algorithms<transport::rc>;
 
 }  // namespace chorale::calls

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
@@ -16,31 +18,121 @@
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/calls/by_rank.hpp>
-#include <chorale/calls/launch.hpp>
 
-/// Instantiates them (`template`), or says that the library has them (`extern template`), for `Net` as
-/// algorithms see it. In namespace chorale::calls. A macro, since nothing else can stand for a list of
-/// declarations.
-#define CHORALE_STANDARD_ALGORITHMS(instance, Net)                                                           \
-  instance task<> launch<barrier::standard>(Net&, epoch);                                                    \
-  instance task<> launch<broadcast::standard>(Net&, epoch, std::span<std::byte>, int);                       \
-  instance task<> launch<reduce::standard>(Net&, epoch, std::span<const std::byte>, std::span<std::byte>,    \
-                                           reduction, int);                                                  \
-  instance task<> launch<reduce_by_rank>(Net&, epoch, std::span<const std::byte>, std::span<std::byte>,      \
-                                         reduction, int);                                                    \
-  instance task<> launch<allreduce::standard>(Net&, epoch, std::span<std::byte>, reduction);                 \
-  instance task<> launch<allreduce::rank_by_rank>(Net&, epoch, std::span<std::byte>, reduction);             \
-  instance task<> launch<allgather::standard>(Net&, epoch, blocks<std::byte>);                               \
-  instance task<> launch<allgather::ring>(Net&, epoch, blocks<std::byte>);                                   \
-  instance task<> launch<alltoall::standard>(Net&, epoch, blocks<const std::byte>, blocks<std::byte>);       \
-  instance task<> launch<alltoall::pairwise>(Net&, epoch, blocks<const std::byte>, blocks<std::byte>);       \
-  instance task<> launch<gather::standard>(Net&, epoch, std::span<const std::byte>, blocks<std::byte>, int); \
-  instance task<> launch<gather::flat>(Net&, epoch, std::span<const std::byte>, blocks<std::byte>, int);     \
-  instance task<> launch<scatter::standard>(Net&, epoch, blocks<const std::byte>, std::span<std::byte>,      \
-                                            int);                                                            \
-  instance task<> launch<scatter::flat>(Net&, epoch, blocks<const std::byte>, std::span<std::byte>, int);    \
-  instance task<> launch<reduce_scatter::direct>(Net&, epoch, blocks<const std::byte>, std::span<std::byte>, \
-                                                 reduction);                                                 \
-  instance task<> launch<reduce_scatter_by_rank>(Net&, epoch, blocks<const std::byte>, std::span<std::byte>, \
-                                                 reduction);                                                 \
-  instance task<> launch<scan::standard>(Net&, epoch, std::span<std::byte>, reduction, bool)
+namespace chorale::calls {
+
+/// Stands for algorithm A in the choice of an overload.
+template <class A>
+using of = std::type_identity<A>;
+
+/// Starts each of them over `Net`, a transport as algorithms see it. `template struct` instantiates all in
+/// one place; `extern template struct` says that the library has them.
+template <class Net>
+struct standard_algorithms {
+  using bytes = std::span<std::byte>;
+  using const_bytes = std::span<const std::byte>;
+  using in_blocks = blocks<const std::byte>;
+  using out_blocks = blocks<std::byte>;
+
+  static task<> run(of<barrier::standard>, Net&, epoch);
+  static task<> run(of<broadcast::standard>, Net&, epoch, bytes, int);
+  static task<> run(of<reduce::standard>, Net&, epoch, const_bytes, bytes, reduction, int);
+  static task<> run(of<reduce_by_rank>, Net&, epoch, const_bytes, bytes, reduction, int);
+  static task<> run(of<allreduce::standard>, Net&, epoch, bytes, reduction);
+  static task<> run(of<allreduce::rank_by_rank>, Net&, epoch, bytes, reduction);
+  static task<> run(of<allgather::standard>, Net&, epoch, out_blocks);
+  static task<> run(of<allgather::ring>, Net&, epoch, out_blocks);
+  static task<> run(of<alltoall::standard>, Net&, epoch, in_blocks, out_blocks);
+  static task<> run(of<alltoall::pairwise>, Net&, epoch, in_blocks, out_blocks);
+  static task<> run(of<gather::standard>, Net&, epoch, const_bytes, out_blocks, int);
+  static task<> run(of<gather::flat>, Net&, epoch, const_bytes, out_blocks, int);
+  static task<> run(of<scatter::standard>, Net&, epoch, in_blocks, bytes, int);
+  static task<> run(of<scatter::flat>, Net&, epoch, in_blocks, bytes, int);
+  static task<> run(of<reduce_scatter::direct>, Net&, epoch, in_blocks, bytes, reduction);
+  static task<> run(of<reduce_scatter_by_rank>, Net&, epoch, in_blocks, bytes, reduction);
+  static task<> run(of<scan::standard>, Net&, epoch, bytes, reduction, bool);
+};
+
+// Not inside the class, where they would be inline, and compiled in spite of `extern template`.
+template <class Net>
+task<> standard_algorithms<Net>::run(of<barrier::standard>, Net& net, epoch now) {
+  return barrier::standard::run(net, now);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<broadcast::standard>, Net& net, epoch now, bytes data, int root) {
+  return broadcast::standard::run(net, now, data, root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<reduce::standard>, Net& net, epoch now, const_bytes in, bytes out,
+                                     reduction op, int root) {
+  return reduce::standard::run(net, now, in, out, std::move(op), root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<reduce_by_rank>, Net& net, epoch now, const_bytes in, bytes out,
+                                     reduction op, int root) {
+  return reduce_by_rank::run(net, now, in, out, std::move(op), root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<allreduce::standard>, Net& net, epoch now, bytes data, reduction op) {
+  return allreduce::standard::run(net, now, data, std::move(op));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<allreduce::rank_by_rank>, Net& net, epoch now, bytes data,
+                                     reduction op) {
+  return allreduce::rank_by_rank::run(net, now, data, std::move(op));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<allgather::standard>, Net& net, epoch now, out_blocks all) {
+  return allgather::standard::run(net, now, std::move(all));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<allgather::ring>, Net& net, epoch now, out_blocks all) {
+  return allgather::ring::run(net, now, std::move(all));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<alltoall::standard>, Net& net, epoch now, in_blocks in,
+                                     out_blocks out) {
+  return alltoall::standard::run(net, now, std::move(in), std::move(out));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<alltoall::pairwise>, Net& net, epoch now, in_blocks in,
+                                     out_blocks out) {
+  return alltoall::pairwise::run(net, now, std::move(in), std::move(out));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<gather::standard>, Net& net, epoch now, const_bytes mine,
+                                     out_blocks all, int root) {
+  return gather::standard::run(net, now, mine, std::move(all), root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<gather::flat>, Net& net, epoch now, const_bytes mine, out_blocks all,
+                                     int root) {
+  return gather::flat::run(net, now, mine, std::move(all), root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<scatter::standard>, Net& net, epoch now, in_blocks all, bytes mine,
+                                     int root) {
+  return scatter::standard::run(net, now, std::move(all), mine, root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<scatter::flat>, Net& net, epoch now, in_blocks all, bytes mine,
+                                     int root) {
+  return scatter::flat::run(net, now, std::move(all), mine, root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<reduce_scatter::direct>, Net& net, epoch now, in_blocks in, bytes out,
+                                     reduction op) {
+  return reduce_scatter::direct::run(net, now, std::move(in), out, std::move(op));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<reduce_scatter_by_rank>, Net& net, epoch now, in_blocks in, bytes out,
+                                     reduction op) {
+  return reduce_scatter_by_rank::run(net, now, std::move(in), out, std::move(op));
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<scan::standard>, Net& net, epoch now, bytes data, reduction op,
+                                     bool inclusive) {
+  return scan::standard::run(net, now, data, std::move(op), inclusive);
+}
+
+}  // namespace chorale::calls

@@ -6,6 +6,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(extern template, transport::ud);
+extern template struct standard_algorithms<transport::ud>;
 
 }  // namespace chorale::calls

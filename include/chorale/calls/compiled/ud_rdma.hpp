@@ -7,6 +7,6 @@
 
 namespace chorale::calls {
 
-CHORALE_STANDARD_ALGORITHMS(extern template, transport::ud_rdma);
+extern template struct standard_algorithms<transport::ud_rdma>;
 
 }  // namespace chorale::calls

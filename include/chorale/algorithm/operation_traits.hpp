@@ -1,0 +1,190 @@
+// What each operation is: the one place where that is said.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/reduction.hpp>
+
+namespace chorale {
+
+namespace barrier {
+struct standard;
+}
+namespace broadcast {
+struct standard;
+}
+namespace reduce {
+struct standard;
+}
+namespace allreduce {
+struct standard;
+}
+namespace allgather {
+struct standard;
+}
+namespace alltoall {
+struct standard;
+}
+namespace gather {
+struct standard;
+}
+namespace scatter {
+struct standard;
+}
+namespace reduce_scatter {
+struct direct;
+}
+namespace scan {
+struct standard;
+}
+
+/// What an algorithm's `run` gets after `(Net& net, epoch now)`, each by value, since a coroutine outlives
+/// the call's arguments.
+template <class... Arguments>
+struct run_arguments {};
+
+/// A list of types, or of operations.
+template <class... Types>
+struct type_list {
+  static constexpr std::size_t size = sizeof...(Types);
+};
+template <operation... Operations>
+struct operation_list {};
+
+/// An operation that algorithms implement:
+///
+/// * `arguments`: what `run` gets.
+/// * `default_algorithm`: what a communicator takes if it is told nothing.
+/// * `also`: the operation of calls that the same algorithms serve, such as those of uneven blocks, or
+/// `none`.
+/// * `is_rooted`: a call has a root.
+/// * `is_reduction`: a call has an operator.
+///
+/// The signature of a call has its operation, its root, its operator, the type of its elements, and its bytes
+/// where they are the same on all ranks.
+template <operation What>
+struct operation_traits;
+
+template <>
+struct operation_traits<operation::barrier> {
+  using arguments = run_arguments<>;
+  using default_algorithm = barrier::standard;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = false;
+};
+
+/// `data`, of `root`.
+template <>
+struct operation_traits<operation::broadcast> {
+  using arguments = run_arguments<std::span<std::byte>, int>;
+  using default_algorithm = broadcast::standard;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = true;
+  static constexpr bool is_reduction = false;
+};
+
+/// `in`; `out`, at the root only; operator; root.
+template <>
+struct operation_traits<operation::reduce> {
+  using arguments = run_arguments<std::span<const std::byte>, std::span<std::byte>, reduction, int>;
+  using default_algorithm = reduce::standard;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = true;
+  static constexpr bool is_reduction = true;
+};
+
+/// `data`, in place; operator.
+template <>
+struct operation_traits<operation::allreduce> {
+  using arguments = run_arguments<std::span<std::byte>, reduction>;
+  using default_algorithm = allreduce::standard;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = true;
+};
+
+/// `all`, in which this rank's own block is already.
+template <>
+struct operation_traits<operation::allgather> {
+  using arguments = run_arguments<blocks<std::byte>>;
+  using default_algorithm = allgather::standard;
+  static constexpr operation also = operation::allgatherv;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = false;
+};
+
+/// `in`; `out`, into which this rank's own block is copied already.
+template <>
+struct operation_traits<operation::alltoall> {
+  using arguments = run_arguments<blocks<const std::byte>, blocks<std::byte>>;
+  using default_algorithm = alltoall::standard;
+  static constexpr operation also = operation::alltoallv;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = false;
+};
+
+/// `mine`; `all`, at the root only, its own block copied already; root.
+template <>
+struct operation_traits<operation::gather> {
+  using arguments = run_arguments<std::span<const std::byte>, blocks<std::byte>, int>;
+  using default_algorithm = gather::standard;
+  static constexpr operation also = operation::gatherv;
+  static constexpr bool is_rooted = true;
+  static constexpr bool is_reduction = false;
+};
+
+/// `all`, at the root only; `mine`, at the root copied already; root.
+template <>
+struct operation_traits<operation::scatter> {
+  using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, int>;
+  using default_algorithm = scatter::standard;
+  static constexpr operation also = operation::scatterv;
+  static constexpr bool is_rooted = true;
+  static constexpr bool is_reduction = false;
+};
+
+/// `in`; `out`; operator.
+template <>
+struct operation_traits<operation::reduce_scatter> {
+  using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, reduction>;
+  using default_algorithm = reduce_scatter::direct;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = true;
+};
+
+/// `data`, in place; operator; whether it is inclusive.
+template <>
+struct operation_traits<operation::scan> {
+  using arguments = run_arguments<std::span<std::byte>, reduction, bool>;
+  using default_algorithm = scan::standard;
+  static constexpr operation also = operation::exscan;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = true;
+};
+
+/// Those with traits.
+using operations_with_algorithms =
+    operation_list<operation::barrier, operation::broadcast, operation::reduce, operation::allreduce,
+                   operation::allgather, operation::alltoall, operation::gather, operation::scatter,
+                   operation::reduce_scatter, operation::scan>;
+
+/// Calls `use.template operator()<What>()` for each operation of a list.
+template <operation... Operations, class Use>
+constexpr void for_each_operation(operation_list<Operations...>, Use&& use) {
+  (use.template operator()<Operations>(), ...);
+}
+
+/// An algorithm policy: says which operation it implements and on which transports it runs.
+template <class A>
+concept algorithm_policy = requires {
+  { A::implements } -> std::convertible_to<operation>;
+  { A::template runs_on<int> } -> std::convertible_to<bool>;
+};
+
+}  // namespace chorale

@@ -1,0 +1,103 @@
+// The calls that make their results themselves, of any communicator.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <chorale/calls/parts.hpp>
+
+namespace chorale::calls {
+
+template <class Comm, class T, class Op>
+T make_allreduce(Comm& comm, const T& value, Op& op) {
+  T result = value;
+  comm.allreduce(in_place, result, std::move(op));
+  return result;
+}
+
+template <class Comm, class T, class Op>
+std::optional<T> make_reduce(Comm& comm, const T& value, Op& op, int root) {
+  std::optional<T> result{value};
+  comm.reduce(in_place, *result, std::move(op), root);
+  if (comm.rank() != root) result.reset();
+  return result;
+}
+
+template <class Comm, class T, class Op>
+T make_scan(Comm& comm, const T& value, Op& op) {
+  T result = value;
+  comm.scan(in_place, result, std::move(op));
+  return result;
+}
+
+template <class Comm, class T, class Op>
+std::optional<T> make_exscan(Comm& comm, const T& value, Op& op) {
+  std::optional<T> result{value};
+  comm.exscan(in_place, *result, std::move(op));
+  if (comm.rank() == 0) result.reset();
+  return result;
+}
+
+template <class Comm, class In>
+auto make_allgather(Comm& comm, const In& in) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  auto all = room_for<argument::element_of<In>>(count_of(in) * ranks);
+  comm.allgather(in, all);
+  return all;
+}
+
+template <class Comm, class In>
+auto make_allgatherv(Comm& comm, const In& in) {
+  auto all = room_for_parts<argument::element_of<In>>(comm.allgather(count_of(in)));
+  comm.allgatherv(in, all.data, all.counts);
+  return all;
+}
+
+template <class Comm, class In>
+auto make_alltoall(Comm& comm, const In& in) {
+  auto out = room_for<argument::element_of<In>>(count_of(in));
+  comm.alltoall(in, out);
+  return out;
+}
+
+template <class Comm, class Parts>
+auto make_alltoallv(Comm& comm, const Parts& all) {
+  const auto sent = flatten(all);
+  auto taken = room_for_parts<typename part_type<Parts>::type>(comm.alltoall(sent.counts));
+  comm.alltoallv(sent.data, sent.counts, taken.data, taken.counts);
+  return taken;
+}
+
+template <class Comm, class In>
+auto make_gather(Comm& comm, const In& in, int root) {
+  const auto ranks = comm.rank() == root ? static_cast<std::size_t>(comm.size()) : 0;
+  auto all = room_for<argument::element_of<In>>(count_of(in) * ranks);
+  comm.gather(in, all, root);
+  return all;
+}
+
+template <class Comm, class In>
+auto make_gatherv(Comm& comm, const In& in, int root) {
+  auto all = room_for_parts<argument::element_of<In>>(comm.gather(count_of(in), root));
+  comm.gatherv(in, all.data, all.counts, root);
+  return all;
+}
+
+template <class Comm, class In>
+auto make_scatter(Comm& comm, const In& in, int root) {
+  auto mine = room_for<argument::element_of<In>>(1);
+  comm.scatter(in, mine, root);
+  return mine.front();
+}
+
+template <class Comm, class Parts>
+auto make_scatterv(Comm& comm, const Parts& all, int root) {
+  using T = typename part_type<Parts>::type;
+  const auto sent = comm.rank() == root ? flatten(all) : parts<T>{};
+  auto mine = room_for<T>(comm.scatter(sent.counts, root));
+  comm.scatterv(sent.data, sent.counts, mine, root);
+  return mine;
+}
+
+}  // namespace chorale::calls

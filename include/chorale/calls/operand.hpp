@@ -1,0 +1,302 @@
+// The arguments of calls: ranges and values of any element type become bytes here, or one readable error.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+#include <chorale/core/in_place.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/core/types.hpp>
+
+namespace chorale::calls {
+
+/// What a call reads, with its type taken away.
+struct input {
+  std::span<const std::byte> bytes;
+  std::size_t one = 1;       ///< bytes of an element
+  std::uint32_t type = 0;    ///< `type_tag`
+  bool is_in_place = false;  ///< it is in the output already
+};
+/// What a call writes.
+struct output {
+  std::span<std::byte> bytes;
+  std::size_t one = 1;
+  std::uint32_t type = 0;
+  bool is_in_place = false;
+  [[nodiscard]] input as_input() const noexcept { return {bytes, one, type}; }
+};
+
+namespace argument {
+
+/// A range of whatever kind, good or bad; what is not is a single value.
+template <class R>
+concept any_range = std::is_array_v<std::remove_cvref_t<R>> || requires(R& r) {
+  std::begin(r);
+};
+template <class R>
+concept good_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+/// What stands for no range and no value of its own.
+template <class R>
+inline constexpr bool is_word =
+    std::same_as<std::remove_cvref_t<R>, in_place_t> || std::same_as<std::remove_cvref_t<R>, nothing_t>;
+
+template <class R>
+struct element_type : std::type_identity<std::remove_cvref_t<R>> {};
+template <class R>
+requires good_range<R&>
+struct element_type<R>
+    : std::type_identity<
+          std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>>> {
+};
+/// The type of the elements of a range, or of a value.
+template <class R>
+using element_of = typename element_type<std::remove_reference_t<R>>::type;
+
+/// Says in one line why R can be no operand, and is then false.
+template <class R>
+constexpr bool is_operand() {
+  using plain = std::remove_cvref_t<R>;
+  if constexpr (is_word<R>) {
+    return true;
+  } else if constexpr (std::is_pointer_v<plain>) {
+    static_assert(!std::is_pointer_v<plain>,
+                  "chorale: a pointer does not say how many elements there are: pass the container, or "
+                  "std::span{pointer, count}");
+    return false;
+  } else if constexpr (any_range<R> && !good_range<std::remove_reference_t<R>&>) {
+    static_assert(good_range<std::remove_reference_t<R>&>,
+                  "chorale: the elements of this range are not contiguous in memory: pass a std::vector, "
+                  "std::array, std::span, C array or device_array (std::list, std::deque, "
+                  "std::vector<bool> and most views are not contiguous)");
+    return false;
+  } else if constexpr (!element<element_of<R>>) {
+    static_assert(element<element_of<R>>,
+                  "chorale: values of this type cannot be sent as bytes: an element is trivially copyable "
+                  "and no pointer, array or view; a type that may be copied as bytes opts in by "
+                  "chorale::enable_element<T>");
+    return false;
+  } else {
+    return true;
+  }
+}
+
+/// True if memory of an argument of this type outlives the call's statement.
+template <class R>
+inline constexpr bool lasts =
+    std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>> || is_word<R>;
+
+/// Says in one line why R can receive nothing, and is then false.
+template <class R>
+constexpr bool can_receive() {
+  if constexpr (!is_operand<R>()) {
+    return false;
+  } else if constexpr (!lasts<R>) {
+    static_assert(lasts<R>,
+                  "chorale: what a call receives would be lost: this argument is a temporary; is the order "
+                  "of the arguments right?");
+    return false;
+  } else {
+    constexpr bool writable = [] {
+      using plain = std::remove_reference_t<R>;
+      if constexpr (is_word<R>)
+        return true;
+      else if constexpr (any_range<R>)
+        return !std::is_const_v<
+            std::remove_reference_t<decltype(*std::ranges::data(std::declval<plain&>()))>>;
+      else
+        return !std::is_const_v<plain>;
+    }();
+    static_assert(writable, "chorale: this argument is to receive and is const");
+    return writable;
+  }
+}
+
+}  // namespace argument
+
+/// What is a buffer rather than a value, an operator or a number.
+template <class R>
+concept buffer = argument::any_range<R> || argument::is_word<R> || std::is_pointer_v<std::remove_cvref_t<R>>;
+
+template <class R>
+concept value = !buffer<R>;
+/// The second buffer of a call beside `In`; a single value may be it where `In` is no value.
+template <class Out, class In>
+concept other_buffer = buffer<Out> || argument::is_word<In>;
+
+/// What a call reads: a range, a value, `in_place` or `nothing`.
+template <class R>
+input read(const R& r) {
+  if constexpr (argument::is_operand<const R&>()) {
+    if constexpr (std::same_as<R, in_place_t>) {
+      return {.bytes = {}, .is_in_place = true};
+    } else if constexpr (std::same_as<R, nothing_t>) {
+      return {};
+    } else {
+      using T = argument::element_of<const R>;
+      if constexpr (argument::any_range<const R>)
+        return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(T),
+                type_tag<T>()};
+      else
+        return {std::as_bytes(std::span{&r, 1}), sizeof(T), type_tag<T>()};
+    }
+  } else {
+    return {};
+  }
+}
+
+/// The same of an argument of type `R&&` of a nonblocking call, which reads when the statement is over.
+template <class R>
+input lasting_input(const std::remove_reference_t<R>& r) {
+  static_assert(argument::lasts<R>,
+                "chorale: a nonblocking call reads its argument until its request is over, and this one is "
+                "a temporary: keep it in a variable");
+  return read(r);
+}
+
+/// What a call writes, an argument of type `R&&`: a range, a variable, `in_place` or `nothing`.
+template <class R>
+output written(std::remove_reference_t<R>& r) {
+  using plain = std::remove_cvref_t<R>;
+  if constexpr (argument::can_receive<R>()) {
+    if constexpr (std::same_as<plain, in_place_t>) {
+      return {.bytes = {}, .is_in_place = true};
+    } else if constexpr (std::same_as<plain, nothing_t>) {
+      return {};
+    } else {
+      using T = argument::element_of<R>;
+      if constexpr (argument::any_range<R>)
+        return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(T),
+                type_tag<T>()};
+      else
+        return {std::as_writable_bytes(std::span{&r, 1}), sizeof(T), type_tag<T>()};
+    }
+  } else {
+    return {};
+  }
+}
+
+/// Says in one line that two operands of a call have different elements.
+template <class In, class Out>
+constexpr void check_same_elements() {
+  using in = std::remove_cvref_t<In>;
+  using out = std::remove_cvref_t<Out>;
+  if constexpr (!argument::is_word<in> && !argument::is_word<out>)
+    static_assert(std::same_as<argument::element_of<In>, argument::element_of<Out>>,
+                  "chorale: the elements that this call reads and those that it writes are of different "
+                  "types; is the order of the arguments right?");
+}
+
+/// Both buffers of a call.
+struct operands {
+  input in;
+  output out;
+};
+template <class In, class Out>
+operands both(const In& in, std::remove_reference_t<Out>& out) {
+  check_same_elements<In, Out>();
+  return {read(in), written<Out>(out)};
+}
+/// The same of a nonblocking call.
+template <class In, class Out>
+operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
+  check_same_elements<In, Out>();
+  return {lasting_input<In>(in), written<Out>(out)};
+}
+/// An operator with its tag, as `reduction` has it.
+struct named_reduction {
+  reduction op;
+  std::uint32_t tag = 0;
+};
+
+namespace argument {
+/// Says in one line why Op cannot reduce elements of T, and is then false.
+template <class T, class Op>
+constexpr bool is_operator_for() {
+  if constexpr (std::integral<Op>) {
+    static_assert(!std::integral<Op>,
+                  "chorale: a number stands where an operator is expected: the root of a reduce comes "
+                  "after the operator, as in reduce(in, out, chorale::sum, root)");
+    return false;
+  } else if constexpr (!std::copy_constructible<Op>) {
+    static_assert(std::copy_constructible<Op>, "chorale: an operator is copied, and this one cannot be");
+    return false;
+  } else {
+    static_assert(reduction_operator<Op, T>,
+                  "chorale: the operator does not combine two of these elements into one: it is called as "
+                  "op(const T&, const T&) on a const object and gives what converts to T");
+    return reduction_operator<Op, T>;
+  }
+}
+}  // namespace argument
+
+/// `op`, which is moved, for the elements of a call; what is wrong with those is said elsewhere.
+template <class In, class Out = In, class Op>
+named_reduction by(Op& op) {
+  using T = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
+  if constexpr (!element<T>) {
+    return {};
+  } else {
+    if constexpr (argument::is_operator_for<T, Op>())
+      return {reduction::of<T>(std::move(op)), operator_tag<Op>()};
+    else
+      return {};
+  }
+}
+
+/// The number of a rank, as an argument.
+struct rank_number {
+  int value;
+  template <class I>
+  constexpr rank_number(I i) : value(to_int(i)) {}  // implicit: it stands for any integer
+
+ private:
+  template <class I>
+  static constexpr int to_int(I i) {
+    static_assert(std::integral<I> && !std::same_as<I, bool>,
+                  "chorale: the root of a call is the number of a rank, an integer; is the order of the "
+                  "arguments right?");
+    if constexpr (std::integral<I>)
+      return std::in_range<int>(i) ? static_cast<int>(i) : -2;
+    else
+      return -2;
+  }
+};
+
+/// Counts or displacements, one for each rank, in elements.
+struct counts {
+  std::span<const std::size_t> values;
+  constexpr counts() = default;
+  constexpr counts(std::initializer_list<std::size_t> list) : values(list.begin(), list.size()) {}
+  template <class R>
+  constexpr counts(const R& r) : values(to_span(r)) {}  // implicit: it stands for any range of std::size_t
+
+ private:
+  template <class R>
+  static constexpr std::span<const std::size_t> to_span(const R& r) {
+    if constexpr (std::same_as<R, nothing_t>) {
+      return {};
+    } else if constexpr (argument::good_range<const R&>) {
+      static_assert(std::same_as<argument::element_of<const R>, std::size_t>,
+                    "chorale: counts and displacements are std::size_t, in elements");
+      if constexpr (std::same_as<argument::element_of<const R>, std::size_t>)
+        return {std::ranges::data(r), std::ranges::size(r)};
+      else
+        return {};
+    } else {
+      static_assert(argument::good_range<const R&>,
+                    "chorale: counts are a contiguous range of std::size_t, one for each rank; is the order "
+                    "of the arguments right?");
+      return {};
+    }
+  }
+};
+
+}  // namespace chorale::calls

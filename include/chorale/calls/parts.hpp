@@ -1,0 +1,113 @@
+// What calls return that make their results themselves: blocks of all ranks in one vector.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <chorale/calls/operand.hpp>
+
+namespace chorale {
+
+/// The blocks of the ranks, one behind the other: `parts[r]` is that of rank r.
+template <class T>
+struct parts {
+  std::vector<T> data;
+  std::vector<std::size_t> counts;   ///< elements of each rank
+  std::vector<std::size_t> offsets;  ///< where they begin in `data`
+
+  [[nodiscard]] std::span<T> operator[](int rank) noexcept {
+    const auto r = static_cast<std::size_t>(rank);
+    return std::span{data}.subspan(offsets[r], counts[r]);
+  }
+  [[nodiscard]] std::span<const T> operator[](int rank) const noexcept {
+    const auto r = static_cast<std::size_t>(rank);
+    return std::span{data}.subspan(offsets[r], counts[r]);
+  }
+  /// The number of blocks: that of the ranks, or 0 where this rank gets none.
+  [[nodiscard]] std::size_t size() const noexcept { return counts.size(); }
+};
+
+namespace calls {
+
+/// `count` elements that a call can fill.
+template <class T>
+std::vector<T> room_for(std::size_t count) {
+  static_assert(!std::same_as<T, bool>,
+                "chorale: a call cannot return elements of type bool, since std::vector<bool> has none: pass "
+                "char or std::uint8_t, or the buffer that is to receive");
+  static_assert(std::is_default_constructible_v<T>,
+                "chorale: a call cannot return elements that have no default constructor: pass the buffer "
+                "that is to receive");
+  if constexpr (!std::same_as<T, bool> && std::is_default_constructible_v<T>)
+    return std::vector<T>(count);
+  else
+    return {};
+}
+
+/// Elements in a range or a value.
+template <class R>
+std::size_t count_of(const R& r) noexcept {
+  const input in = read(r);
+  return in.bytes.size() / in.one;
+}
+
+/// Room for blocks of `counts` elements.
+template <class T>
+parts<T> room_for_parts(std::vector<std::size_t> counts) {
+  parts<T> made;
+  std::size_t next = 0;
+  for (const std::size_t count : counts) {
+    made.offsets.push_back(next);
+    next += count;
+  }
+  made.counts = std::move(counts);
+  made.data = room_for<T>(next);
+  return made;
+}
+
+/// A range of ranges whose elements can be sent: the type of those, or one readable error and std::byte.
+template <class Parts>
+struct part_type {
+  static constexpr bool is_nested = sizeof(Parts) == 0;
+  static_assert(is_nested,
+                "chorale: what this call takes is a range of ranges, one for each rank, such as "
+                "std::vector<std::vector<int>>");
+  using type = std::byte;
+};
+template <class Parts>
+requires requires(const Parts& all) {
+  requires argument::any_range<decltype(*std::begin(all))>;
+}
+struct part_type<Parts> {
+  static constexpr bool is_nested = true;
+  using type = argument::element_of<decltype(*std::begin(std::declval<const Parts&>()))>;
+};
+
+/// The blocks of a range of ranges, one behind the other.
+template <class Parts, class T = typename part_type<Parts>::type>
+parts<T> flatten(const Parts& all) {
+  if constexpr (part_type<Parts>::is_nested) {
+    std::vector<std::size_t> counts;
+    for (const auto& one : all) counts.push_back(count_of(one));
+    parts<T> made = room_for_parts<T>(std::move(counts));
+    int rank = 0;
+    for (const auto& one : all) {
+      const input from = read(one);
+      if (!from.bytes.empty())
+        std::memcpy(static_cast<void*>(made[rank].data()), from.bytes.data(), from.bytes.size());
+      ++rank;
+    }
+    return made;
+  } else {
+    return {};
+  }
+}
+
+}  // namespace calls
+}  // namespace chorale

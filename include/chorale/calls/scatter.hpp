@@ -1,0 +1,70 @@
+// scatter, scatterv and their nonblocking forms.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/calls/caller.hpp>
+
+namespace chorale::calls {
+
+/// `all` is that of the root. At the root `out` may be in place; elsewhere it is what this rank takes.
+template <class Caller>
+auto scatter_blocks(Caller& on, const call& what, const input& in, const output& out,
+                    blocks<const std::byte> all) {
+  std::span<std::byte> mine = out.bytes;
+  if (on.rank() == what.root) {
+    const auto own = all[what.root];
+    if (!out.is_in_place) {
+      on.check_sizes(name(what.what), own.size(), out.bytes.size(), out.one);
+      if (own.data() != out.bytes.data()) {
+        on.check_apart(name(what.what), in.bytes, out.bytes);
+        place(own, out.bytes);
+      }
+    } else {
+      // The root's own block stays where it is: no algorithm writes it.
+      mine = {const_cast<std::byte*>(own.data()), own.size()};
+    }
+  } else if (out.is_in_place) {
+    on.reject(name(what.what), "only the root takes its block in place");
+  }
+  return prepared{what, [&on, mine, all = std::move(all), root = what.root,
+                         served = what.what == operation::scatter ||
+                                  algorithm_of<operation::scatter, Caller>::uneven](epoch now) {
+                    if (!served) return launch<scatter::flat>(on.net(), now, all, mine, root);
+                    return launch<algorithm_of<operation::scatter, Caller>>(on.net(), now, all, mine, root);
+                  }};
+}
+
+template <class Caller>
+auto scatter(Caller& on, const operands& io, int root) {
+  const auto& [in, out] = io;
+  on.check_root("scatter", root);
+  blocks<const std::byte> all;
+  std::size_t n = out.bytes.size();
+  if (on.rank() == root) {
+    const auto ranks = static_cast<std::size_t>(on.size());
+    if (out.is_in_place) n = in.bytes.size() / in.one / ranks * in.one;
+    on.check_sizes("scatter", n * ranks, in.bytes.size(), in.one);
+    all = {in.bytes, block_layout::even(on.size(), n)};
+  }
+  const call what{
+      .what = operation::scatter, .root = root, .bytes = n, .type = out.is_in_place ? in.type : out.type};
+  return scatter_blocks(on, what, in, out, std::move(all));
+}
+
+template <class Caller>
+auto scatterv(Caller& on, const operands& io, std::span<const std::size_t> sizes, int root,
+              std::span<const std::size_t> displacements) {
+  const auto& [in, out] = io;
+  on.check_root("scatterv", root);
+  blocks<const std::byte> all;
+  if (on.rank() == root)
+    all = {in.bytes, on.uneven_layout("scatterv", sizes, displacements, in.bytes.size(), in.one)};
+  const call what{.what = operation::scatterv, .root = root, .type = out.is_in_place ? in.type : out.type};
+  return scatter_blocks(on, what, in, out, std::move(all));
+}
+
+}  // namespace chorale::calls
