@@ -44,10 +44,23 @@ std::string list(std::vector<candidate> all, std::span<const std::string> names)
   return text;
 }
 
+/// "; not measured: mine::ring": who is not chosen since nothing is known of it. `what` is not known.
+std::string unknown(const std::vector<candidate>& known, std::span<const std::string> names,
+                    const char* what) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool found = std::any_of(known.begin(), known.end(),
+                                   [&](const candidate& c) { return c.algorithm == static_cast<int>(i); });
+    if (!found) text += fmt::format("{}{}", text.empty() ? fmt::format("; {}: ", what) : ", ", names[i]);
+  }
+  return text;
+}
+
 /// One rule for each size, then those that say the same become one. Between two sizes the border lies at
 /// their geometric mean.
 std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
-                             std::span<const std::string> names, const std::string& source) {
+                             std::span<const std::string> names, const std::string& source,
+                             const char* what_lacks) {
   std::vector<rule> found;
   for (auto at = by_size.begin(); at != by_size.end(); ++at) {
     const auto best =
@@ -61,7 +74,8 @@ std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>
             ? no_limit
             : static_cast<std::size_t>(std::sqrt(static_cast<double>(std::max<std::size_t>(1, at->first))) *
                                        std::sqrt(static_cast<double>(next->first)));
-    const std::string why = fmt::format("{} at {} bytes ({})", list(at->second, names), at->first, source);
+    const std::string why = fmt::format("{} at {} bytes ({}){}", list(at->second, names), at->first, source,
+                                        unknown(at->second, names, what_lacks));
     if (!found.empty() && found.back().algorithm == best->algorithm)
       found.back().up_to = up_to;
     else
@@ -114,7 +128,8 @@ std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::s
                          s.crowded ? " that share cores" : "", origin_);
     if (!by_size.empty()) break;
   }
-  if (by_size.empty()) {
+  const bool measured = !by_size.empty();
+  if (!measured) {
     source = fmt::format("by formula for {} ranks", s.ranks);
     for (const std::size_t bytes : model_sizes) {
       for (std::size_t i = 0; i < algorithms.size(); ++i) {
@@ -124,7 +139,7 @@ std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::s
     }
   }
   if (by_size.empty()) return {{no_limit, 0, "nothing is known of any, so the first"}};
-  return rules_from(by_size, algorithms, source);
+  return rules_from(by_size, algorithms, source, measured ? "not measured" : "without a formula");
 }
 
 std::shared_ptr<const tuning_table> tuning_table::built_in() {

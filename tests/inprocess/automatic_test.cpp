@@ -40,7 +40,9 @@ struct table_file {
       for (const char* crowded : {"true", "false"}) {
         out << R"({"operation": "allreduce", "transport": "rc", "ranks": 3, "crowded": )" << crowded
             << R"(, "bytes": )" << (100 << 5 * i) << R"(, "microseconds": {)";
-        for (int k = 0; k < 3; ++k) out << '"' << names[k] << "\": " << (k == i ? 1 : 5) << ", ";
+        for (const char* scope : {"", "telling::"}) {
+          for (int k = 0; k < 3; ++k) out << '"' << scope << names[k] << "\": " << (k == i ? 1 : 5) << ", ";
+        }
         out << R"("ring": )" << ring_us << "}},";
       }
     }
@@ -53,7 +55,7 @@ struct table_file {
 
 }  // namespace
 
-/// Algorithms of the names in the table that say which of them has run.
+/// Algorithms in the table that say which of them has run.
 namespace telling {
 inline thread_local int last = -1;
 
@@ -68,6 +70,7 @@ struct one : Algorithm {
 struct recursive_doubling : one<0, chorale::allreduce::recursive_doubling> {};
 struct reproducible : one<1, chorale::allreduce::reproducible> {};
 struct rabenseifner : one<2, chorale::allreduce::rabenseifner> {};
+struct ring : one<3, chorale::allreduce::ring> {};  // in no table
 }  // namespace telling
 
 TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
@@ -128,6 +131,24 @@ TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
       throw wrong(comm.explain(operation::barrier));
     if (comm.explain(operation::split).find("no algorithm") == std::string::npos)
       throw wrong(comm.explain(operation::split));
+  });
+}
+
+TEST_CASE("an algorithm that was not measured is named, and is not another one of its name", "[automatic]") {
+  using deciding =
+      chorale::communicator<chorale::transport::rc, chorale::automatic<telling::ring, telling::reproducible,
+                                                                       chorale::allreduce::ring>>;
+  const table_file table{".json", 0.5};
+  auto settings = inprocess::settings();
+  settings.tuning = table.name;
+  inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {
+    const auto why = comm.explain(operation::allreduce, 100);
+    if (why.find(": ring: ring 0.5 us") == std::string::npos) throw wrong(why);
+    if (why.find("not measured: telling::ring") == std::string::npos) throw wrong(why);
+    telling::last = -1;
+    std::vector<std::uint8_t> data(100, 1);
+    comm.allreduce(std::span{data}, chorale::sum);
+    if (telling::last != -1) throw wrong("what was not measured was chosen");
   });
 }
 

@@ -17,19 +17,63 @@ constexpr std::string_view written_name() noexcept {
   if (text.ends_with(']')) text.remove_suffix(1);
   return text;
 }
-}  // namespace detail
 
-/// The name of a policy without its namespaces: "degree_k<3>", "degree_k<15, flat>".
-template <class Type>
-std::string type_name() {
+/// Length of the namespaces and classes before the last part of the name at the begin of `text`, with the
+/// `::` behind them: 10 of "mine::in::ring<9>", 0 of "ring".
+inline std::size_t scopes_before(std::string_view text) noexcept {
+  std::size_t scopes = 0;
+  for (std::size_t at = 0; at < text.size() && text.find_first_of("<,>&* ", at) != at; ++at) {
+    if (text.substr(at).starts_with("::")) scopes = at + 2;
+  }
+  return scopes;
+}
+
+/// Whether the word at the begin of `text` is a type or a value of the language, which lies in no namespace.
+inline bool is_of_the_language(std::string_view text) noexcept {
+  const auto word = text.substr(0, text.find_first_of("<,>&* "));
+  for (const std::string_view known : {"bool", "char", "const", "double", "false", "float", "int", "long",
+                                       "short", "signed", "true", "unsigned", "void"}) {
+    if (word == known) return true;
+  }
+  return word.empty() || word.front() == '(' || word.front() == '-' ||
+         (word.front() >= '0' && word.front() <= '9');
+}
+
+inline void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at))
+    text.replace(at, what.size(), by);
+}
+
+/// Without the library's namespaces; other names as they are, "::" before one that has none.
+inline std::string short_name(std::string_view text) {
+  std::string written{text};
+  // Where compilers differ: tables are read by programs of either.
+  replace_all(written, "(anonymous namespace)", "{anonymous}");
+  replace_all(written, "> >", ">>");
+  const std::string_view all = written;
   std::string name;
-  for (const char c : detail::written_name<Type>()) {
-    name.push_back(c);
-    if (!name.ends_with("::")) continue;
-    const auto scope = name.find_last_of("<, ", name.size() - 3);
-    name.erase(scope == std::string::npos ? 0 : scope + 1);
+  bool begins = true;  // a name begins here
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    if (begins) {
+      const std::size_t scopes = scopes_before(all.substr(at));
+      if (all.substr(at).starts_with("chorale::"))
+        at += scopes;
+      else if (scopes == 0 && all[at] != ' ' && !is_of_the_language(all.substr(at)))
+        name += "::";
+    }
+    name.push_back(all[at]);
+    begins = all[at] == '<' || all[at] == ',' || all[at] == '(' || (begins && all[at] == ' ');
   }
   return name;
+}
+}  // namespace detail
+
+/// The name of a policy. One of the library is without its namespaces: "degree_k<3>", "degree_k<15, flat>".
+/// Others keep theirs, "mine::ring" or, if they have none, "::ring", so that no two algorithms have one name
+/// in a table.
+template <class Type>
+std::string type_name() {
+  return detail::short_name(detail::written_name<Type>());
 }
 
 }  // namespace chorale

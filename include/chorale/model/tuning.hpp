@@ -29,7 +29,7 @@ struct measurement {
   int ranks = 0;
   bool crowded = false;
   std::size_t bytes = 0;
-  std::string algorithm;  ///< its `type_name`
+  std::string algorithm;  ///< its `type_name`: with its namespaces if it is not the library's
   double microseconds = 0;
 };
 
@@ -40,13 +40,13 @@ struct rule {
   std::string why;
 };
 
-/// Measurements, from the library or from a file of `chorale-bench --tune`. Immutable; thread-safe.
+/// Measurements, from the library or from a file of `chorale-bench --table`. Immutable; thread-safe.
 class tuning_table {
  public:
   tuning_table(std::vector<measurement> rows, std::string origin);
   /// What the library was built with.
   static std::shared_ptr<const tuning_table> built_in();
-  /// A file of `chorale-bench --tune`. @throws error errc::invalid_argument naming file and reason.
+  /// A file of `chorale-bench --table`. @throws error errc::invalid_argument naming file and reason.
   static std::shared_ptr<const tuning_table> read(const std::string& file);
   /// `read(settings.tuning)`, or the built-in one. Files are read once a process.
   static std::shared_ptr<const tuning_table> of(const config& settings);
@@ -54,7 +54,8 @@ class tuning_table {
   /// Which of `algorithms` (type names, at least one) is best for which sizes: rules in ascending order of
   /// `up_to`, the last without limit. By measurements of the same transport and crowding on the number of
   /// ranks nearest to that wanted, if one is within a factor of two; else by formulas (`cost.hpp`);
-  /// algorithms of which nothing is known are chosen only if nothing is known of any: the first then.
+  /// algorithms of which nothing is known are chosen only if nothing is known of any: the first then. Each
+  /// rule's `why` names those that were not measured at its size.
   [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;
 
   /// The same on ranks whose tables choose alike.
