@@ -182,7 +182,7 @@ const std::vector<environment_variable>& environment_variables() {
       {"CHORALE_REGISTRATION_BYTES", "0 to 1099511627776", "bytes that stay registered, default 2^32"},
       {"CHORALE_CONNECTIONS", "0, or 2 to 65536",
        "connections that a rank keeps open, default 0: as many as are used"},
-      {"CHORALE_TUNING", "a file of chorale-bench --tune",
+      {"CHORALE_TUNING", "a file of chorale-bench --table",
        "measurements by which algorithms are chosen; unset: the built-in ones"},
       {"CHORALE_EXPLAIN", "0 or 1", "1: rank 0 says which algorithms it chooses and why, default 0"},
       {"CHORALE_RANKS", "1 and up",

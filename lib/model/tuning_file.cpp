@@ -156,7 +156,7 @@ std::shared_ptr<const tuning_table> tuning_table::read(const std::string& file) 
   } catch (const refusal& refused) {
     throw error(
         errc::invalid_argument,
-        fmt::format("tuning table '{}' (config::tuning, CHORALE_TUNING): {}; chorale-bench --tune makes one",
+        fmt::format("tuning table '{}' (config::tuning, CHORALE_TUNING): {}; chorale-bench --table makes one",
                     printable(file), refused.why));
   }
 }

@@ -23,6 +23,7 @@ ALLOWED = {
     "algorithm": {"core", "topology", "model", "transport/concepts.hpp"},
     "calls": {"core", "bootstrap", "transport", "algorithm", "request.hpp"},
     "model": {"core", "topology"},
+    "bench": {"core"},
 }
 TOP = "the top"  # include/chorale/*.hpp and lib/*.cpp: communicator, request, window, umbrella
 

@@ -7,13 +7,13 @@
 #include <type_traits>
 #include <vector>
 
+#include <chorale/bench/trials.hpp>
+#include <chorale/bench/trials_of_blocks.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/type_name.hpp>
 
 #include "algorithms.hpp"
-#include "plan.hpp"
-#include "trials.hpp"
-#include "trials_of_blocks.hpp"
+#include "loop.hpp"
 
 namespace bench {
 

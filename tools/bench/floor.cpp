@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "contestant.hpp"
+#include "loop.hpp"
 
 namespace bench {
 namespace {

@@ -53,13 +53,15 @@ struct options : common_options {
   bool check = false;
   bool floor = false;
   bool list = false;
-  std::string tune;
+  std::string table;
 };
 
 void add_options(CLI::App& app, options& o) {
   add_common_options(app, o);
-  app.add_option("--transport", o.wanted.transports, "rc, rc_send_receive, ud, ud_rdma, hybrid or several")
+  app.add_option("--transport", o.wanted.transports,
+                 "rc, rc_send_receive, ud, ud_rdma, hybrid, or several with commas between")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma", "hybrid"}))
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
@@ -73,7 +75,7 @@ void add_options(CLI::App& app, options& o) {
       "--fresh", o.wanted.fresh,
       "Each algorithm with one buffer, with 8 in turns that stay registered, and with 8 that each call "
       "registers anew (P4 section 5.2: no reuse), sample by sample");
-  app.add_option("--tune", o.tune,
+  app.add_option("--table", o.table,
                  "Measure all algorithms and put the result into this table, by which automatic choices are "
                  "made (CHORALE_TUNING)")
       ->type_name("FILE")
@@ -104,7 +106,7 @@ void print_list() {
 int run(options& o) {
   o.wanted.operations = o.operations;
   o.wanted.back_to_back = o.limit.back_to_back;
-  if (!o.tune.empty()) {
+  if (!o.table.empty()) {
     o.wanted.all_algorithms = o.wanted.algorithms.empty();
     if (o.limit.sizes.empty()) o.limit.sizes = tuning_sizes();
   }
@@ -159,8 +161,8 @@ int run(options& o) {
   };
   const auto rows = run_session(o, about, all, of, around);
   const int wrong = count_wrong(rows);
-  if (!o.tune.empty() && speaks && wrong == 0)
-    write_tuning(o.tune, rows, all.size(), control.transport().oversubscribed());
+  if (!o.table.empty() && speaks && wrong == 0)
+    write_tuning(o.table, rows, all.size(), control.transport().oversubscribed());
   if (wrong > 0 && speaks) fmt::print(stderr, "chorale-bench: {} results were WRONG\n", wrong);
   return wrong > 0 ? 1 : 0;
 }

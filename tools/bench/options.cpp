@@ -31,6 +31,7 @@ void add_common_options(CLI::App& app, common_options& o) {
       ->capture_default_str();
   app.add_option("--sizes", l.sizes, "These sizes and no others, with commas between")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34));
   app.add_option("--iterations", l.iterations,

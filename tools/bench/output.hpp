@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure.hpp"
+#include "loop.hpp"
 
 namespace bench {
 

@@ -12,17 +12,6 @@ bool asked_for(const common_options& o, const std::string& operation) {
          std::find(o.operations.begin(), o.operations.end(), operation) != o.operations.end();
 }
 
-/// A barrier has no payload; reductions are of whole floats.
-std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l) {
-  if (operation == "barrier") return {0};
-  auto all = l.sizes.empty() ? sizes(l.min_bytes, l.max_bytes) : l.sizes;
-  if (operation == "broadcast") return all;
-  for (auto& bytes : all) bytes = bytes / sizeof(float) * sizeof(float);
-  all.erase(std::remove(all.begin(), all.end(), std::size_t{0}), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
 }  // namespace
 
 std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "loop.hpp"
 #include "options.hpp"
 #include "output.hpp"
 

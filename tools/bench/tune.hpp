@@ -1,10 +1,10 @@
-// Tuning tables: what chorale-bench --tune writes and chorale::automatic chooses by.
+// Tuning tables: what chorale-bench --table writes and chorale::automatic chooses by.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "loop.hpp"
 
 namespace bench {
 

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "../bench/aligned_floats.hpp"
 #include "../bench/session.hpp"
 
 namespace bench {

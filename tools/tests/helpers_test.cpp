@@ -1,8 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "../bench/algorithms.hpp"
-#include "../bench/plan.hpp"
-#include "../bench/statistics.hpp"
+#include "../bench/loop.hpp"
 #include "../info/nearest.hpp"
 
 TEST_CASE("percentiles are samples, by nearest rank") {

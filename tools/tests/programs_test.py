@@ -113,7 +113,7 @@ class Bench(unittest.TestCase):
         ranks = self.several()
         with tempfile.TemporaryDirectory() as folder:
             table = pathlib.Path(folder) / "table.json"
-            tune = [MPIRUN, "--oversubscribe", "-n", str(ranks), BENCH, *QUICK, "allgather", "--tune", str(table)]
+            tune = [MPIRUN, "--oversubscribe", "-n", str(ranks), BENCH, *QUICK, "allgather", "--table", str(table)]
             for sizes in ("8,1000", "8"):
                 done = run(*tune, "--sizes", sizes)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -136,7 +136,7 @@ class Bench(unittest.TestCase):
             valuable.write_text("mine", encoding="utf-8")
             planted = pathlib.Path(folder) / "table.json.new"
             planted.symlink_to(valuable)
-            tune = [MPIRUN, "--oversubscribe", "-n", str(self.several()), BENCH, *QUICK, "barrier", "--tune", str(table)]
+            tune = [MPIRUN, "--oversubscribe", "-n", str(self.several()), BENCH, *QUICK, "barrier", "--table", str(table)]
             done = run(*tune)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(valuable.read_text(encoding="utf-8"), "mine")
@@ -149,6 +149,16 @@ class Bench(unittest.TestCase):
             table.write_text('{"tuning": []}', encoding="utf-8")
             self.assertEqual(run(*tune).returncode, 0)
             self.assertEqual(table.stat().st_mode & 0o777, 0o640)
+
+    def test_lists_end_where_they_end(self):
+        for arguments in (["--transport", "rc,ud", "allreduce", "--sizes", "8"], ["--transport", "rc,ud", "--sizes", "8", "allreduce"]):
+            told, _ = self.measure(1, *arguments)
+            self.assertEqual([(row["operation"], row["transport"], row["bytes"]) for row in told["rows"]],
+                             [("allreduce", "rc", 8), ("allreduce", "ud", 8)])
+
+    def test_options_are_no_launchers(self):
+        """Open MPI reads --tune FILE as settings of its own."""
+        self.assertEqual(run(BENCH, "--tune", "table.json").returncode, 2)
 
     def test_fresh_buffers(self):
         told, _ = self.measure(self.several(), "--fresh", "--check", "allgather", "--sizes", "262144")

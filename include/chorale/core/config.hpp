@@ -82,7 +82,7 @@ struct config {
   /// `CHORALE_CONNECTIONS`: reliable connections that a rank keeps open, the one used longest ago is closed
   /// for a new one; 0: as many as are used; else 2 to 65536. The same on all ranks.
   std::uint32_t connections = 0;
-  /// `CHORALE_TUNING`: file of `chorale-bench --tune` by which algorithms are chosen; empty: the built-in
+  /// `CHORALE_TUNING`: file of `chorale-bench --table` by which algorithms are chosen; empty: the built-in
   /// table. The same on all ranks.
   std::string tuning;
   /// `CHORALE_EXPLAIN`: 0 or 1; with 1 rank 0 says on standard error which algorithms it chooses and why.

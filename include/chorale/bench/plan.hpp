@@ -1,11 +1,13 @@
-// How often a call is made: sizes, warm-up, calls in a sample. Shared by chorale-bench and mpi-peers.
+// How often a call is made: sizes, warm-up, calls in a sample. Shared by <chorale/bench.hpp>, chorale-bench
+// and mpi-peers.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
-namespace bench {
+namespace chorale::bench {
 
 /// What the command line sets.
 struct limits {
@@ -29,6 +31,17 @@ inline std::vector<std::size_t> sizes(std::size_t min_bytes, std::size_t max_byt
   return all;
 }
 
+/// A barrier has no payload; reductions are of whole floats.
+inline std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l) {
+  if (operation == "barrier") return {0};
+  auto all = l.sizes.empty() ? sizes(l.min_bytes, l.max_bytes) : l.sizes;
+  if (operation == "broadcast") return all;
+  for (auto& bytes : all) bytes = bytes / sizeof(float) * sizeof(float);
+  all.erase(std::remove(all.begin(), all.end(), std::size_t{0}), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 struct plan {
   int samples = 0;
   int calls = 0;  ///< in each sample
@@ -49,4 +62,4 @@ inline plan plan_for(const limits& l, std::size_t bytes, double seconds) {
   return p;
 }
 
-}  // namespace bench
+}  // namespace chorale::bench

@@ -12,12 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <chorale/bench/aligned_floats.hpp>
+#include <chorale/bench/contestant.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/operators.hpp>
 
-#include "aligned_floats.hpp"
-#include "contestant.hpp"
-
-namespace bench {
+namespace chorale::bench {
 
 /// The memory of the calls: operand and result, each with room for `bytes` of each rank, and a guard behind
 /// the result; in as many places as are wanted, whole pages apart.
@@ -188,4 +188,4 @@ struct trial<chorale::operation::allreduce> {
   }
 };
 
-}  // namespace bench
+}  // namespace chorale::bench

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace bench {
+namespace chorale::bench {
 
 /// The sample below or at which `percent` of all lie (nearest rank); 0 if there are none.
 inline double percentile(std::vector<double> samples, double percent) {
@@ -26,4 +26,4 @@ inline double median(std::vector<double> samples) {
   return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
 }
 
-}  // namespace bench
+}  // namespace chorale::bench

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "trials.hpp"
+#include <chorale/bench/trials.hpp>
 
-namespace bench {
+namespace chorale::bench {
 
 /// Element i of the block that rank `from` has for rank `to`.
 inline float block_operand(int from, int to, std::size_t i) {
@@ -156,4 +156,4 @@ struct trial<chorale::operation::scan> {
   }
 };
 
-}  // namespace bench
+}  // namespace chorale::bench

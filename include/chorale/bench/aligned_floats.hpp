@@ -8,7 +8,7 @@
 #include <new>
 #include <span>
 
-namespace bench {
+namespace chorale::bench {
 
 /// `count` floats at the begin of a page, and two pages after them that belong to nobody else. Where buffers
 /// lie decides how fast they are copied: some processors copy several times slower to a place a few bytes
@@ -36,4 +36,4 @@ class aligned_floats {
   std::unique_ptr<float[], give_back> data_;
 };
 
-}  // namespace bench
+}  // namespace chorale::bench

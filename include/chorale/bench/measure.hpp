@@ -1,18 +1,55 @@
-#include "measure.hpp"
+// The measurement: contestants take turns sample by sample, so that what disturbs one disturbs all.
+#pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <fstream>
+#include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "statistics.hpp"
+#include <chorale/bench/contestant.hpp>
+#include <chorale/bench/plan.hpp>
+#include <chorale/bench/statistics.hpp>
 
-namespace bench {
-namespace {
+namespace chorale::bench {
+
+/// One line of the result. Times are microseconds of one call. In each sample the ranks' times are averaged;
+/// `median` and percentiles are over those averages. `fastest` and `slowest` are the smallest and largest of
+/// the ranks' own medians.
+struct row {
+  std::string operation;
+  std::string algorithm;
+  std::string transport;
+  std::size_t bytes = 0;
+  double median = 0;
+  double p10 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double fastest = 0;
+  double slowest = 0;
+  double wall = 0;  ///< median of all that a call took, the barrier before it included
+  int samples = 0;
+  int calls = 0;                ///< in each sample
+  std::optional<double> floor;  ///< microseconds one way of the flag, measured between these samples
+  std::optional<int> wrong;     ///< ranks that found a wrong result, if they looked
+};
+
+/// What happens around the samples.
+struct surroundings {
+  bool check = false;
+  /// One sample of the flag floor in seconds, if there is one; called by all ranks between samples.
+  std::function<double()> floor;
+  /// Told what a check of this rank found.
+  std::function<void(const contestant&, std::size_t bytes, const std::string& wrong)> complain;
+};
+
+namespace detail {
 
 /// Wall time of a call, as all ranks agree on it: with whatever lies between the calls.
-double wall_time(contestant& one, std::size_t bytes, int calls, team& all) {
+inline double wall_time(contestant& one, std::size_t bytes, int calls, team& all) {
   one.meet();
   const auto begin = timer::now();
   one.run(bytes, calls);
@@ -21,7 +58,7 @@ double wall_time(contestant& one, std::size_t bytes, int calls, team& all) {
 
 /// Warms up and finds out how long a call takes. The first calls make connections. The quickest of several
 /// tries counts, since the system takes cores away for milliseconds now and then.
-plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
+inline plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
   constexpr int tries = 5;
   one.meet();
   one.run(bytes, 1);
@@ -43,13 +80,14 @@ struct spent {
 };
 
 /// Microseconds of one call: the samples, each averaged over the ranks.
-std::vector<double> average(std::vector<double> samples, const plan& p, team& all) {
+inline std::vector<double> average(std::vector<double> samples, const plan& p, team& all) {
   all.sum(samples);
   for (double& s : samples) s *= 1e6 / p.calls / all.size();
   return samples;
 }
 
-row summarize(const contestant& one, std::size_t bytes, const plan& p, const spent& seconds, team& all) {
+inline row summarize(const contestant& one, std::size_t bytes, const plan& p, const spent& seconds,
+                     team& all) {
   const double own = 1e6 / p.calls * median(seconds.in_calls);
   const auto samples = average(seconds.in_calls, p, all);
   row r;
@@ -69,18 +107,11 @@ row summarize(const contestant& one, std::size_t bytes, const plan& p, const spe
   return r;
 }
 
-}  // namespace
+}  // namespace detail
 
-bool team::one_host() {
-  std::string boot;
-  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
-  // 52 bits: exact as a double.
-  const auto hash = static_cast<double>(std::hash<std::string>{}(boot) & ((std::uint64_t{1} << 52) - 1));
-  return !boot.empty() && max(hash) == min(hash);
-}
-
-std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, team& all, const limits& l,
-                         const surroundings& around) {
+/// Measures the contestants of one operation at one size. Collective; the rows are right on every rank.
+inline std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, team& all,
+                                const limits& l, const surroundings& around) {
   std::vector<plan> plans;
   std::vector<std::optional<int>> wrong(of.size());
   int rounds = 0;
@@ -92,10 +123,10 @@ std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, tea
       all.sum({&ranks, 1});
       wrong[c] = static_cast<int>(ranks);
     }
-    plans.push_back(prepare(*of[c], bytes, all, l));
+    plans.push_back(detail::prepare(*of[c], bytes, all, l));
     rounds = std::max(rounds, plans.back().samples);
   }
-  std::vector<spent> seconds(of.size());
+  std::vector<detail::spent> seconds(of.size());
   std::vector<double> floor;
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t c = 0; c < of.size(); ++c) {
@@ -114,11 +145,11 @@ std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, tea
   const double floor_median = around.floor ? all.max(median(floor)) : 0;
   std::vector<row> rows;
   for (std::size_t c = 0; c < of.size(); ++c) {
-    rows.push_back(summarize(*of[c], bytes, plans[c], seconds[c], all));
+    rows.push_back(detail::summarize(*of[c], bytes, plans[c], seconds[c], all));
     rows.back().wrong = wrong[c];
     if (around.floor) rows.back().floor = floor_median;
   }
   return rows;
 }
 
-}  // namespace bench
+}  // namespace chorale::bench

@@ -1,0 +1,207 @@
+// Measures and checks algorithms beside each other: a program of a few lines for an algorithm of one's own.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/bench/command_line.hpp>
+#include <chorale/bench/measure.hpp>
+#include <chorale/bench/trials.hpp>
+#include <chorale/bench/trials_of_blocks.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/core/type_name.hpp>
+#include <chorale/transport/rc.hpp>
+
+namespace chorale::bench {
+
+namespace detail {
+
+template <class Policy>
+concept algorithm = requires {
+  Policy::implements;
+};
+
+/// The first of `Policies` that is no algorithm, or `transport::rc`.
+template <class... Policies>
+struct transport_among : std::type_identity<transport::rc> {};
+template <class First, class... Rest>
+struct transport_among<First, Rest...>
+    : std::conditional_t<algorithm<First>, transport_among<Rest...>, std::type_identity<First>> {};
+
+/// A communicator of its own for each algorithm.
+template <class Transport, class Algorithm>
+class entry final : public contestant {
+ public:
+  static constexpr auto what = Algorithm::implements;
+
+  explicit entry(buffers& memory)
+      : contestant(chorale::name(what), type_name<Algorithm>(), Transport::name), memory_(memory) {}
+
+  void meet() override { comm_.barrier(); }
+  double run(std::size_t bytes, int calls) override {
+    const auto call = [&] { trial<what>::call(comm_, memory_, bytes); };
+    if constexpr (trial<what>::rooted)
+      return time_apart(calls, call, [this] { comm_.barrier(); });
+    else
+      return time_together(calls, call);
+  }
+  std::string check(std::size_t bytes, team& all) override {
+    return trial<what>::check(comm_, memory_, bytes, all);
+  }
+
+ private:
+  communicator<Transport, Algorithm> comm_;
+  buffers& memory_;
+};
+
+/// What the ranks agree on goes by a communicator that nobody measures.
+template <class Communicator>
+class team_of final : public team {
+ public:
+  explicit team_of(Communicator& comm) : comm_(comm) {}
+  [[nodiscard]] int rank() const override { return comm_.rank(); }
+  [[nodiscard]] int size() const override { return comm_.size(); }
+  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
+  double max(double value) override { return comm_.allreduce(value, chorale::max); }
+
+ private:
+  Communicator& comm_;
+};
+
+/// The rows of one size, each beside the quickest of them.
+inline void print(const std::vector<row>& rows) {
+  double best = rows.front().median;
+  for (const auto& r : rows) best = std::min(best, r.median);
+  for (const auto& r : rows) {
+    fmt::print("{:>9}  {:<32} {:>10.3f} {:>10.3f} {:>10.3f} {:>7.2f}  {}\n", r.bytes, r.algorithm, r.median,
+               r.p10, r.p90, best > 0 ? r.median / best : 1.0,
+               !r.wrong        ? "not checked"
+               : *r.wrong == 0 ? "right"
+                               : fmt::format("WRONG on {} ranks", *r.wrong));
+  }
+  std::fflush(stdout);
+}
+
+template <class Transport, class Algorithm, class List>
+void enter_if_algorithm(buffers& memory, List& all) {
+  if constexpr (algorithm<Algorithm>) all.push_back(std::make_unique<entry<Transport, Algorithm>>(memory));
+}
+
+}  // namespace detail
+
+/// Measures algorithms of operation `What`, and checks their results. Collective over all ranks of the job.
+///
+/// @tparam Policies algorithms, and the transport if it is not to be `transport::rc`, in any order.
+/// @param limit     sizes in bytes (of a message, or of one block for operations of blocks; whole floats),
+///                  samples, seconds for each algorithm at each size.
+/// @param check     whether results are first compared with an independent computation; sums are exact. What
+///                  is wrong goes to standard error, by each rank that finds it.
+/// @param show      called with the rows of one size, on every rank.
+/// @returns         the rows: microseconds of one call, the same on every rank. Algorithms take turns sample
+/// by
+///                  sample, so that what disturbs the machine disturbs all of them.
+/// @throws error what the calls throw. One thread of a process at a time.
+template <operation What, class... Policies, class Show>
+std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show) {
+  static_assert(
+      requires { trial<What>::rooted; }, "chorale::bench does not know how to measure this operation");
+  static_assert((detail::algorithm<Policies> || ...), "chorale::bench: name at least one algorithm");
+  static_assert(([] {
+                  if constexpr (detail::algorithm<Policies>)
+                    return Policies::implements == What;
+                  else
+                    return true;
+                }() &&
+                 ...),
+                "chorale::bench: each algorithm that is measured implements the operation that is named");
+  using transport = typename detail::transport_among<Policies...>::type;
+
+  communicator<transport> control;
+  detail::team_of<communicator<transport>> all{control};
+  const auto sizes = sizes_of(chorale::name(What), limit);
+  const std::size_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  buffers memory{std::max(largest, sizeof(float)), all.size()};
+  std::vector<std::unique_ptr<contestant>> made;
+  (detail::enter_if_algorithm<transport, Policies>(memory, made), ...);
+  std::vector<contestant*> field;
+  for (const auto& one : made) field.push_back(one.get());
+
+  surroundings around;
+  around.check = check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "{} {} of {} bytes over {}, rank {}: {}\n", one.operation, one.algorithm, bytes,
+               one.transport, all.rank(), wrong);
+  };
+  std::vector<row> result;
+  for (const auto bytes : sizes) {
+    const auto rows = measure(field, bytes, all, limit, around);
+    show(rows);
+    result.insert(result.end(), rows.begin(), rows.end());
+  }
+  return result;
+}
+
+/// A whole program: `main` of a file that has an algorithm and wants to know how it does beside others.
+///
+///     int main(int argc, char** argv) {
+///       using namespace chorale;
+///       return bench::compare<operation::allreduce, mine::ring, allreduce::ring>(argc, argv);
+///     }
+///
+/// Start it with a launcher. Rank 0 prints a line for each size and algorithm: microseconds of one call
+/// (median and percentiles over the samples, each averaged over the ranks), the ratio to the quickest, and
+/// whether the result was right. `--help` lists the options.
+/// @tparam Policies as of `measure_algorithms`.
+/// @returns 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.
+template <operation What, class... Policies>
+int compare(int argc, char** argv) {
+  using transport = typename detail::transport_among<Policies...>::type;
+  int rank = -1;
+  try {
+    communicator<transport> comm;
+    rank = comm.rank();
+    command_line given;
+    try {
+      given = parse(argc, argv);
+      if (sizes_of(chorale::name(What), given.limit).empty())
+        throw std::invalid_argument(
+            fmt::format("--sizes: {} is measured with floats, of 4 bytes at least", chorale::name(What)));
+    } catch (const std::invalid_argument& mistake) {
+      if (rank == 0) fmt::print(stderr, "{}: {}\n", argv[0], mistake.what());
+      comm.barrier();  // a launcher that sees the status of one rank ends the others, and rank 0 has to speak
+      return 2;
+    }
+    if (given.help) {
+      if (rank == 0)
+        fmt::print("Measures {} by several algorithms.\n{}", chorale::name(What), command_line_help);
+      return 0;
+    }
+    if (rank == 0)
+      fmt::print(
+          "# {} on {} ranks over {}, device {}: microseconds of one call\n{:>9}  {:<32} {:>10} {:>10} {:>10} "
+          "{:>7}  {}\n",
+          chorale::name(What), comm.size(), transport::name, comm.transport().chosen().device.name, "bytes",
+          "algorithm", "median", "p10", "p90", "ratio", "result");
+    const auto rows =
+        measure_algorithms<What, Policies...>(given.limit, given.check, [&](const std::vector<row>& some) {
+          if (rank == 0) detail::print(some);
+        });
+    return std::any_of(rows.begin(), rows.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }) ? 1
+                                                                                                       : 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: rank {}: {}\n", argv[0], rank, e.what());
+    return 1;
+  }
+}
+
+}  // namespace chorale::bench

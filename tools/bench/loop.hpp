@@ -1,0 +1,12 @@
+// The loop, the statistics and the calls of <chorale/bench/...>, which a program of one's own may use as
+// well.
+#pragma once
+
+#include <chorale/bench/aligned_floats.hpp>
+#include <chorale/bench/measure.hpp>
+#include <chorale/bench/plan.hpp>
+#include <chorale/bench/statistics.hpp>
+
+namespace bench {
+using namespace chorale::bench;
+}
