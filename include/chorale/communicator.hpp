@@ -89,11 +89,11 @@ class communicator {
   /// `out` is not touched and may be `nothing`. `in` and `out` may be the same, and `in` `in_place`.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void reduce(const In& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
-    run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op), root.value));
+    run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
-    return start(calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op), root.value));
+    return start(calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
   }
   /// The result at the root; empty elsewhere.
   template <calls::value T, calls::value Op = sum_t>
@@ -105,20 +105,20 @@ class communicator {
   /// algorithm documents, which is that of the ranks if the operator does not commute. In place.
   template <calls::buffer Data, calls::value Op = sum_t>
   void allreduce(Data&& data, Op op = {}) {
-    run(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op)));
+    run(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
   request iallreduce(Data&& data, Op op = {}) {
-    return start(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op)));
+    return start(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   /// The same with a buffer of its own for the result, of the same size.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void allreduce(const In& in, Out&& out, Op op = {}) {
-    run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+    run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iallreduce(In&& in, Out&& out, Op op = {}) {
-    return start(calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+    return start(calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T allreduce(const T& value, Op op = {}) {
@@ -273,43 +273,43 @@ class communicator {
   /// the result.
   template <class In, class Out, calls::value Op = sum_t>
   void reduce_scatter(const In& in, Out&& out, Op op = {}) {
-    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, calls::value Op = sum_t>
   request ireduce_scatter(In&& in, Out&& out, Op op = {}) {
-    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   /// The same with counts[r] elements for rank r, one block behind the other in `in`; the same counts on all
   /// ranks.
   template <class In, class Out, calls::buffer Counts, class Op = sum_t>
   void reduce_scatter(const In& in, Out&& out, const Counts& sizes, Op op = {}) {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::counts{sizes}.values,
-                              calls::by<In, Out>(op)));
+                              calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, calls::buffer Counts, class Op = sum_t>
   request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {}) {
     return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::counts{sizes}.values,
-                                       calls::by<In, Out>(op)));
+                                       calls::by<In, Out>(op, in, out)));
   }
 
   /// data[i] = op over data[i] of ranks 0 to rank(), in rank order. In place.
   template <calls::buffer Data, calls::value Op = sum_t>
   void scan(Data&& data, Op op = {}) {
-    run(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op)));
+    run(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
   request iscan(Data&& data, Op op = {}) {
-    return start(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op)));
+    return start(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   /// The same with a buffer of its own for the result, of the same size.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void scan(const In& in, Out&& out, Op op = {}) {
-    run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+    run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iscan(In&& in, Out&& out, Op op = {}) {
     return start(
-        calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+        calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T scan(const T& value, Op op = {}) {
@@ -320,21 +320,21 @@ class communicator {
   /// place.
   template <calls::buffer Data, calls::value Op = sum_t>
   void exscan(Data&& data, Op op = {}) {
-    run(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op)));
+    run(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
   request iexscan(Data&& data, Op op = {}) {
-    return start(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op)));
+    return start(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   /// The same with a buffer of its own for the result, of the same size; that of rank 0 becomes its `in`.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void exscan(const In& in, Out&& out, Op op = {}) {
-    run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op)));
+    run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iexscan(In&& in, Out&& out, Op op = {}) {
     return start(
-        calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op)));
+        calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   /// Empty at rank 0, which has nothing before it: `comm.exscan(n).value_or(0)`.
   template <calls::value T, calls::value Op = sum_t>

@@ -7,9 +7,11 @@
 #include <initializer_list>
 #include <iterator>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/in_place.hpp>
 #include <chorale/core/reduction.hpp>
@@ -48,6 +50,12 @@ template <class R>
 inline constexpr bool is_word =
     std::same_as<std::remove_cvref_t<R>, in_place_t> || std::same_as<std::remove_cvref_t<R>, nothing_t>;
 
+/// What has elements of a size that is known at run time.
+template <class R>
+inline constexpr bool is_elements = false;
+template <class Byte>
+inline constexpr bool is_elements<elements<Byte>> = true;
+
 template <class R>
 struct element_type : std::type_identity<std::remove_cvref_t<R>> {};
 template <class R>
@@ -64,7 +72,7 @@ using element_of = typename element_type<std::remove_reference_t<R>>::type;
 template <class R>
 constexpr bool is_operand() {
   using plain = std::remove_cvref_t<R>;
-  if constexpr (is_word<R>) {
+  if constexpr (is_word<R> || is_elements<plain>) {
     return true;
   } else if constexpr (std::is_pointer_v<plain>) {
     static_assert(!std::is_pointer_v<plain>,
@@ -91,7 +99,8 @@ constexpr bool is_operand() {
 /// True if memory of an argument of this type outlives the call's statement.
 template <class R>
 inline constexpr bool lasts =
-    std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>> || is_word<R>;
+    std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>> ||
+    is_word<R> || is_elements<std::remove_cvref_t<R>>;
 
 /// Says in one line why R can receive nothing, and is then false.
 template <class R>
@@ -108,6 +117,8 @@ constexpr bool can_receive() {
       using plain = std::remove_reference_t<R>;
       if constexpr (is_word<R>)
         return true;
+      else if constexpr (is_elements<std::remove_cvref_t<R>>)
+        return !std::same_as<std::remove_cvref_t<R>, elements<const std::byte>>;
       else if constexpr (any_range<R>)
         return !std::is_const_v<
             std::remove_reference_t<decltype(*std::ranges::data(std::declval<plain&>()))>>;
@@ -123,7 +134,8 @@ constexpr bool can_receive() {
 
 /// What is a buffer rather than a value, an operator or a number.
 template <class R>
-concept buffer = argument::any_range<R> || argument::is_word<R> || std::is_pointer_v<std::remove_cvref_t<R>>;
+concept buffer = argument::any_range<R> || argument::is_word<R> ||
+    argument::is_elements<std::remove_cvref_t<R>> || std::is_pointer_v<std::remove_cvref_t<R>>;
 
 template <class R>
 concept value = !buffer<R>;
@@ -139,6 +151,8 @@ input read(const R& r) {
       return {.bytes = {}, .is_in_place = true};
     } else if constexpr (std::same_as<R, nothing_t>) {
       return {};
+    } else if constexpr (argument::is_elements<R>) {
+      return {r.bytes(), r.element_bytes(), r.type()};
     } else {
       using T = argument::element_of<const R>;
       if constexpr (argument::any_range<const R>)
@@ -170,6 +184,8 @@ output written(std::remove_reference_t<R>& r) {
       return {.bytes = {}, .is_in_place = true};
     } else if constexpr (std::same_as<plain, nothing_t>) {
       return {};
+    } else if constexpr (argument::is_elements<plain>) {
+      return {r.bytes(), r.element_bytes(), r.type()};
     } else {
       using T = argument::element_of<R>;
       if constexpr (argument::any_range<R>)
@@ -188,7 +204,8 @@ template <class In, class Out>
 constexpr void check_same_elements() {
   using in = std::remove_cvref_t<In>;
   using out = std::remove_cvref_t<Out>;
-  if constexpr (!argument::is_word<in> && !argument::is_word<out>)
+  if constexpr (!argument::is_word<in> && !argument::is_word<out> && !argument::is_elements<in> &&
+                !argument::is_elements<out>)
     static_assert(std::same_as<argument::element_of<In>, argument::element_of<Out>>,
                   "chorale: the elements that this call reads and those that it writes are of different "
                   "types; is the order of the arguments right?");
@@ -199,16 +216,34 @@ struct operands {
   input in;
   output out;
 };
+/// The same of elements whose type is known at run time.
+inline operands with_same_elements(const operands& io) {
+  const auto& [in, out] = io;
+  if (!in.bytes.empty() && !out.bytes.empty() && (in.one != out.one || in.type != out.type))
+    throw error(errc::invalid_argument, "a call reads elements of " + std::to_string(in.one) + " bytes (" +
+                                            describe_type(in.type) + ") and writes such of " +
+                                            std::to_string(out.one) + " bytes (" + describe_type(out.type) +
+                                            ")");
+  return io;
+}
+template <class In, class Out>
+operands compared(const operands& io) {
+  if constexpr (argument::is_elements<std::remove_cvref_t<In>> ||
+                argument::is_elements<std::remove_cvref_t<Out>>)
+    return with_same_elements(io);
+  else
+    return io;
+}
 template <class In, class Out>
 operands both(const In& in, std::remove_reference_t<Out>& out) {
   check_same_elements<In, Out>();
-  return {read(in), written<Out>(out)};
+  return compared<In, Out>({read(in), written<Out>(out)});
 }
 /// The same of a nonblocking call.
 template <class In, class Out>
 operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
   check_same_elements<In, Out>();
-  return {lasting_input<In>(in), written<Out>(out)};
+  return compared<In, Out>({lasting_input<In>(in), written<Out>(out)});
 }
 /// An operator with its tag, as `reduction` has it.
 struct named_reduction {
@@ -217,6 +252,15 @@ struct named_reduction {
 };
 
 namespace argument {
+/// Bytes of one of the elements of `r`; `other` if that says nothing of it.
+template <class R>
+std::size_t bytes_of_one(const R& r, std::size_t other) {
+  if constexpr (is_elements<R>)
+    return r.element_bytes();
+  else
+    return other;
+}
+
 /// Says in one line why Op cannot reduce elements of T, and is then false.
 template <class T, class Op>
 constexpr bool is_operator_for() {
@@ -228,6 +272,12 @@ constexpr bool is_operator_for() {
   } else if constexpr (!std::copy_constructible<Op>) {
     static_assert(std::copy_constructible<Op>, "chorale: an operator is copied, and this one cannot be");
     return false;
+  } else if constexpr (!detail::not_misused_standard_object<Op, T>) {
+    static_assert(
+        detail::not_misused_standard_object<Op, T>,
+        "chorale: this function object of <functional> is not associative, as std::minus, or is for "
+        "another type than that of the elements, as std::plus<int> for double: use std::plus<>");
+    return false;
   } else {
     static_assert(reduction_operator<Op, T>,
                   "chorale: the operator does not combine two of these elements into one: it is called as "
@@ -238,10 +288,21 @@ constexpr bool is_operator_for() {
 }  // namespace argument
 
 /// `op`, which is moved, for the elements of a call; what is wrong with those is said elsewhere.
-template <class In, class Out = In, class Op>
-named_reduction by(Op& op) {
+template <class In, class Out = In, class Op, class... Buffers>
+named_reduction by(Op& op, const Buffers&... buffers) {
   using T = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
-  if constexpr (!element<T>) {
+  if constexpr (argument::is_elements<T>) {
+    static_assert(
+        std::same_as<Op, byte_operator>,
+        "chorale: elements whose size is known at run time are combined by a chorale::byte_operator");
+    if constexpr (std::same_as<Op, byte_operator>) {
+      std::size_t size = 0;
+      ((size = argument::bytes_of_one(buffers, size)), ...);
+      return {reduction::of_bytes(op, size), op.tag()};
+    } else {
+      return {};
+    }
+  } else if constexpr (!element<T>) {
     return {};
   } else {
     if constexpr (argument::is_operator_for<T, Op>())
