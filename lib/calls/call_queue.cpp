@@ -24,13 +24,13 @@ std::exception_ptr destroyed(const pending_call& call, int rank, const char* wha
   }
 }
 
-std::exception_ptr suspended_by_others(const pending_call& head, int rank) {
-  return std::make_exception_ptr(
-      error(errc::misuse,
-            fmt::format("{} on rank {}: its algorithm was suspended by something that is no operation of its "
-                        "transport; it may await those and tasks, nothing else",
-                        head.what.describe(), rank),
-            {rank}));
+std::exception_ptr suspended_by_others(const pending_call& head, const transport::endpoint& net) {
+  return std::make_exception_ptr(error(
+      errc::misuse,
+      fmt::format("{} on rank {}: its algorithm {} was suspended by something that is no operation of its "
+                  "transport; it may await those and tasks, nothing else",
+                  head.what.describe(), net.rank(), net.algorithm_of(head.what.what)),
+      {net.rank()}));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void call_queue::drive(bool wait) {
     if (head->algorithm.done()) {
       finish(*head);
     } else if (!net_->is_parked()) {
-      return fail(suspended_by_others(*head, net_->rank()));
+      return fail(suspended_by_others(*head, *net_));
     } else if (!wait) {
       return;
     }

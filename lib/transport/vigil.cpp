@@ -163,13 +163,18 @@ void endpoint::throw_poisoned() const {
               failure_->ranks());
 }
 
+std::string endpoint::algorithm_of(operation what) const {
+  return algorithm_names_ == nullptr ? std::string{} : algorithm_names_(what);
+}
+
 void endpoint::throw_forgotten() const {
-  const call* mine = status_.find(number_);
+  // Calls run one after the other: it is the first that is not over.
+  const call* mine = status_.find(status_.completed + 1);
   throw error(
       errc::misuse,
-      fmt::format("{} on rank {}: its algorithm made an operation of the transport, or a task, that was "
+      fmt::format("{} on rank {}: its algorithm {} made an operation of the transport, or a task, that was "
                   "never awaited and so has done nothing; write co_await in front of it",
-                  mine ? mine->describe() : "a call", rank_),
+                  mine ? mine->describe() : "a call", rank_, mine ? algorithm_of(mine->what) : ""),
       {rank_});
 }
 

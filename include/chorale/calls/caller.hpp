@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/calls/launch.hpp>
 #include <chorale/calls/operand.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/reduction.hpp>
+#include <chorale/core/type_name.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/request.hpp>
 
@@ -32,6 +34,17 @@ prepared(call, Start) -> prepared<Start>;
 template <operation What, class Caller>
 using algorithm_of = typename Caller::template algorithm_of<What>;
 
+/// The algorithm that serves the calls of `what` in a composition, as errors name it.
+template <class Composition>
+std::string algorithm_name(operation what) {
+  std::string name;
+  for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
+    if (what == Served || what == operation_traits<Served>::also)
+      name = type_name<typename Composition::template algorithm_of<Served>>();
+  });
+  return name;
+}
+
 /// Makes the calls of a communicator composed of `Composition` (`policies.hpp`). It stays where it is when
 /// its communicator is moved.
 template <class Composition>
@@ -42,7 +55,9 @@ class caller {
   using algorithm_of = typename Composition::template algorithm_of<What>;
 
   template <class Group>
-  caller(Group& group, const config& settings) : net_(group, settings), queue_(net_) {}
+  caller(Group& group, const config& settings) : net_(group, settings), queue_(net_) {
+    net_.name_algorithms(&algorithm_name<Composition>);
+  }
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
 

@@ -106,6 +106,9 @@ class endpoint {
     if (frames_.has_forgotten()) [[unlikely]]
       throw_forgotten();
   }
+  /// How errors name the algorithm of an operation; empty without names.
+  void name_algorithms(std::string (*of)(operation)) noexcept { algorithm_names_ = of; }
+  [[nodiscard]] std::string algorithm_of(operation what) const;
   [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
   /// What later calls throw. Precondition: is_poisoned().
   [[nodiscard]] std::exception_ptr poison() const noexcept;
@@ -147,9 +150,7 @@ class endpoint {
     parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
-  /// Its coroutine has been destroyed.
   void forget_parked() noexcept { parked_ = {}; }
-  /// What a waiter of this rank does between two looks.
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
   /// Lets the parked call go on as far as it gets. With `wait` it waits for what it is parked at, once.
   /// A failure is raised inside the coroutine.
@@ -248,7 +249,6 @@ class endpoint {
   /// Part of `fail`: lets go of the user's memory, which peers may be writing, and gives nothing more away.
   /// Does not wait for peers longer than the device needs to end what is under way.
   virtual void withdraw() noexcept = 0;
-  /// True from then on: no connection is made any more.
   [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_; }
   /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
   virtual void probe(int peer, epoch now) { ask(peer, now); }
@@ -363,6 +363,7 @@ class endpoint {
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
   bool withdrawn_ = false;
+  std::string (*algorithm_names_)(operation) = nullptr;
   std::optional<error> notice_;
   std::vector<std::optional<status_answer>> answers_;
   stray_message stray_;
