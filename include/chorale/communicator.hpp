@@ -93,7 +93,8 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
-    return start(calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
+    return start(
+        calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
   }
   /// The result at the root; empty elsewhere.
   template <calls::value T, calls::value Op = sum_t>
@@ -277,7 +278,8 @@ class communicator {
   }
   template <class In, class Out, calls::value Op = sum_t>
   request ireduce_scatter(In&& in, Out&& out, Op op = {}) {
-    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    return start(
+        calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   /// The same with counts[r] elements for rank r, one block behind the other in `in`; the same counts on all
   /// ranks.
@@ -308,8 +310,8 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iscan(In&& in, Out&& out, Op op = {}) {
-    return start(
-        calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    return start(calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out),
+                             calls::by<In, Out>(op, in, out)));
   }
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T scan(const T& value, Op op = {}) {
@@ -333,13 +335,38 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iexscan(In&& in, Out&& out, Op op = {}) {
-    return start(
-        calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    return start(calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out),
+                             calls::by<In, Out>(op, in, out)));
   }
   /// Empty at rank 0, which has nothing before it: `comm.exscan(n).value_or(0)`.
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] std::optional<T> exscan(const T& value, Op op = {}) {
     return calls::make_exscan(*this, value, op);
+  }
+
+  /// Messages to some ranks and from some, such as the halos of a stencil: lists of `to(peer, data)` and
+  /// `from(peer, data)`, empty ones too, of any counts, in the order in which those of two ranks are matched.
+  /// Every rank makes the call, those without neighbours too; each may be its own peer; for `nobody` nothing
+  /// happens. Nobody waits for ranks with which it has no messages. Cost: `exchange::direct`.
+  /// @throws error errc::mismatch where the lists of two ranks do not fit together, on those that see it; one
+  /// that only sent short messages may hear of it at its next call.
+  void exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes) {
+    run(calls::exchange(on(), sends.list, takes.list));
+  }
+  request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes) {
+    return start(calls::exchange(on(), sends.list, takes.list));
+  }
+  /// The same with one message each way: a shift around a ring, or along a line, with `nobody` at its ends.
+  template <class Out, class In>
+  void send_receive(calls::rank_number to, const Out& out, calls::rank_number from, In&& in) {
+    calls::check_same_elements<Out, In>();
+    exchange({chorale::to(to, out)}, {chorale::from(from, in)});
+  }
+  template <class Out, class In>
+  request isend_receive(calls::rank_number to, Out&& out, calls::rank_number from, In&& in) {
+    const calls::operands io = calls::lasting<Out, In>(out, in);
+    return iexchange({outgoing{to.value, io.in.bytes, io.in.type}},
+                     {incoming{from.value, io.out.bytes, io.out.type}});
   }
 
   /// A communicator of the ranks that give the same `color`, in the order of `key`, then of rank here; null

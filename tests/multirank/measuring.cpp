@@ -81,6 +81,7 @@ void run() {
   right<operation::scatter, scatter::standard>();
   right<operation::reduce_scatter, reduce_scatter::direct>();
   right<operation::scan, scan::standard>();
+  right<operation::exchange, exchange::direct>();
 
   const auto found =
       rows<operation::allreduce, mine::off_by_a_bit, transport::ud, mine::ring, allreduce::ring>();

@@ -62,6 +62,7 @@ using algorithms = chorale::type_list<                           //
     chorale::reduce_scatter::recursive_halving,                  //
     chorale::scan::standard,                                     //
     chorale::scan::chain,                                        //
-    chorale::scan::recursive_doubling>;
+    chorale::scan::recursive_doubling,                           //
+    chorale::exchange::direct>;
 
 }  // namespace bench

@@ -4,9 +4,11 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/neighbours.hpp>
 #include <chorale/core/reduction.hpp>
 
 namespace chorale {
@@ -40,6 +42,9 @@ struct direct;
 }
 namespace scan {
 struct standard;
+}
+namespace exchange {
+struct direct;
 }
 
 /// What an algorithm's `run` gets after `(Net& net, epoch now)`, each by value, since a coroutine outlives
@@ -168,11 +173,21 @@ struct operation_traits<operation::scan> {
   static constexpr bool is_reduction = true;
 };
 
+/// What this rank sends; what it takes.
+template <>
+struct operation_traits<operation::exchange> {
+  using arguments = run_arguments<std::vector<outgoing>, std::vector<incoming>>;
+  using default_algorithm = exchange::direct;
+  static constexpr operation also = operation::none;
+  static constexpr bool is_rooted = false;
+  static constexpr bool is_reduction = false;
+};
+
 /// Those with traits.
 using operations_with_algorithms =
     operation_list<operation::barrier, operation::broadcast, operation::reduce, operation::allreduce,
                    operation::allgather, operation::alltoall, operation::gather, operation::scatter,
-                   operation::reduce_scatter, operation::scan>;
+                   operation::reduce_scatter, operation::scan, operation::exchange>;
 
 /// Calls `use.template operator()<What>()` for each operation of a list.
 template <operation... Operations, class Use>

@@ -156,4 +156,23 @@ struct trial<chorale::operation::scan> {
   }
 };
 
+/// A shift around the ring of the ranks: one message to the next and one from the one before.
+template <>
+struct trial<chorale::operation::exchange> {
+  static constexpr bool rooted = false;
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    const int n = comm.size();
+    comm.send_receive((comm.rank() + 1) % n, std::span<const float>{memory.in(bytes)},
+                      (comm.rank() + n - 1) % n, memory.out(bytes));
+  }
+  static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
+    fill_operand(memory.in(bytes), all.rank());
+    memory.spoil();
+    call(comm, memory, bytes);
+    if (!memory.guard_intact(bytes)) return "wrote behind the result";
+    const int left = (all.rank() + all.size() - 1) % all.size();
+    return compare_blocks(memory.out(bytes), 1, [left](int, std::size_t i) { return operand(left, i); });
+  }
+};
+
 }  // namespace chorale::bench

@@ -6,6 +6,7 @@
 #include <chorale/calls/alltoall.hpp>
 #include <chorale/calls/barrier.hpp>
 #include <chorale/calls/broadcast.hpp>
+#include <chorale/calls/exchange.hpp>
 #include <chorale/calls/explain.hpp>
 #include <chorale/calls/gather.hpp>
 #include <chorale/calls/make.hpp>

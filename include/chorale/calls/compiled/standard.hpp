@@ -5,6 +5,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
@@ -12,6 +13,7 @@
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
+#include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
@@ -51,6 +53,7 @@ struct standard_algorithms {
   static task<> run(of<reduce_scatter::direct>, Net&, epoch, in_blocks, bytes, reduction);
   static task<> run(of<reduce_scatter_by_rank>, Net&, epoch, in_blocks, bytes, reduction);
   static task<> run(of<scan::standard>, Net&, epoch, bytes, reduction, bool);
+  static task<> run(of<exchange::direct>, Net&, epoch, std::vector<outgoing>, std::vector<incoming>);
 };
 
 // Not inside the class, where they would be inline, and compiled in spite of `extern template`.
@@ -133,6 +136,12 @@ template <class Net>
 task<> standard_algorithms<Net>::run(of<scan::standard>, Net& net, epoch now, bytes data, reduction op,
                                      bool inclusive) {
   return scan::standard::run(net, now, data, std::move(op), inclusive);
+}
+
+template <class Net>
+task<> standard_algorithms<Net>::run(of<exchange::direct>, Net& net, epoch now, std::vector<outgoing> sends,
+                                     std::vector<incoming> takes) {
+  return exchange::direct::run(net, now, std::move(sends), std::move(takes));
 }
 
 }  // namespace chorale::calls

@@ -1,0 +1,168 @@
+// Exchanges with neighbours, against a plan that every rank knows.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/calls/compiled/hybrid.hpp>
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/calls/compiled/ud_rdma.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+
+#include "../support/collectives/guarded_buffer.hpp"
+#include "ranks.hpp"
+
+namespace {
+
+namespace transport = chorale::transport;
+using collectives::guarded_buffer;
+using collectives::wrong;
+using inprocess::run_ranks;
+using inprocess::seed;
+
+#define EXCHANGE_COMMUNICATORS                                                \
+  chorale::communicator<transport::rc>, chorale::communicator<transport::ud>, \
+      chorale::communicator<transport::ud_rdma>, chorale::communicator<transport::hybrid<2>>
+
+struct message {
+  int from;
+  int to;
+  std::size_t count;
+};
+
+/// Up to four messages a rank between any ranks, several between the same two and to a rank itself: empty,
+/// short, of several blocks, straight.
+std::vector<message> random_plan(int ranks, std::mt19937& random) {
+  const auto n = static_cast<unsigned>(ranks);
+  std::vector<message> plan(random() % (4 * n + 1));
+  for (message& m : plan) {
+    m = {static_cast<int>(random() % n), static_cast<int>(random() % n), random() % 100};
+    if (random() % 5 == 0) m.count = 0;
+    if (random() % 4 == 0) m.count = random() % 50'000;
+  }
+  return plan;
+}
+int element(std::size_t index, std::size_t i) {
+  return static_cast<int>(index * 1'000'003 + i);
+}
+
+/// A rank's part of a plan: the buffers, in the order of the plan.
+struct part {
+  std::vector<guarded_buffer<int>> out;
+  std::vector<guarded_buffer<int>> in;
+  std::vector<chorale::outgoing> sends;
+  std::vector<chorale::incoming> takes;
+
+  part(const std::vector<message>& plan, int rank) : plan_(plan), rank_(rank) {
+    for (std::size_t m = 0; m < plan.size(); ++m) {
+      if (plan[m].from == rank) {
+        out.emplace_back(plan[m].count, 4 * (m % 3)).fill_with([m](std::size_t i) { return element(m, i); });
+      }
+      if (plan[m].to == rank) in.emplace_back(plan[m].count, 4 * (m % 5));
+    }
+    auto next_out = out.begin();
+    auto next_in = in.begin();
+    for (const message& m : plan) {
+      if (m.from == rank) sends.push_back(chorale::to(m.to, (next_out++)->span()));
+      if (m.to == rank) takes.push_back(chorale::from(m.from, (next_in++)->span()));
+    }
+  }
+  void check() const {
+    auto next = in.begin();
+    for (std::size_t m = 0; m < plan_.size(); ++m) {
+      if (plan_[m].to != rank_) continue;
+      (next++)->check("message " + std::to_string(m) + " of the plan",
+                      [m](std::size_t i) { return element(m, i); });
+    }
+  }
+
+ private:
+  std::vector<message> plan_;
+  int rank_;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EXCHANGE_COMMUNICATORS) {
+  for (const int size : {1, 2, 3, 5, 7}) {
+    for (const std::size_t straight : {std::size_t{1}, std::size_t{1000}, std::size_t{65536}}) {
+      auto c = inprocess::settings();
+      c.zero_copy_bytes = straight;
+      if (straight == 1000) c.blocks = 2;
+      run_ranks<TestType>(size, c, [](auto& comm) {
+        std::mt19937 random(static_cast<unsigned>(seed()));
+        for (int call = 0; call < 8; ++call) {
+          part mine{random_plan(comm.size(), random), comm.rank()};
+          if (call % 2 == 0)
+            comm.exchange(mine.sends, mine.takes);
+          else
+            comm.iexchange(mine.sends, mine.takes).wait();
+          mine.check();
+        }
+        // Two at once, waited for in the other order, and another call behind them.
+        part first{random_plan(comm.size(), random), comm.rank()};
+        part second{random_plan(comm.size(), random), comm.rank()};
+        auto a = comm.iexchange(first.sends, first.takes);
+        auto b = comm.iexchange(second.sends, second.takes);
+        b.wait();
+        a.wait();
+        first.check();
+        second.check();
+        if (comm.allreduce(1) != comm.size()) throw wrong("allreduce behind exchanges");
+      });
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("send_receive shifts around a ring and along a line", "[exchange]",
+                   EXCHANGE_COMMUNICATORS) {
+  for (const int size : {1, 2, 3, 7}) {
+    run_ranks<TestType>(size, inprocess::settings(), [](auto& comm) {
+      const int n = comm.size();
+      const int me = comm.rank();
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, std::size_t{5000}, std::size_t{50'000}}) {
+        const std::vector<int> out(count, me);
+        std::vector<int> in(count, -1);
+        comm.send_receive((me + 1) % n, out, (me + n - 1) % n, in);
+        if (in != std::vector<int>(count, (me + n - 1) % n)) throw wrong("around the ring");
+        std::fill(in.begin(), in.end(), -1);
+        const int right = me + 1 < n ? me + 1 : chorale::nobody;
+        const int left = me > 0 ? me - 1 : chorale::nobody;
+        comm.isend_receive(right, out, left, in).wait();
+        if (in != std::vector<int>(count, left)) throw wrong("along the line");
+      }
+    });
+  }
+}
+
+TEST_CASE("exchange refuses buffers that overlap and ranks that are not there, on this rank only",
+          "[exchange]") {
+  using chorale::errc;
+  run_ranks<chorale::communicator<transport::rc>>(2, inprocess::settings(), [](auto& comm) {
+    std::vector<int> data(10);
+    const std::span<int> all{data};
+    const auto refused = [&](std::initializer_list<chorale::outgoing> sends,
+                             std::initializer_list<chorale::incoming> takes) {
+      try {
+        comm.exchange(sends, takes);
+      } catch (const chorale::error& e) {
+        if (e.code() == errc::invalid_argument) return;
+        throw;
+      }
+      throw wrong("an exchange was not refused");
+    };
+    refused({chorale::to(0, all.first(6))}, {chorale::from(0, all.subspan(5))});
+    refused({}, {chorale::from(0, all.first(6)), chorale::from(1, all.subspan(5))});
+    refused({chorale::to(0, all), chorale::to(1, all.first(1))}, {chorale::from(0, all.subspan(9))});
+    refused({chorale::to(2, all)}, {});
+    refused({}, {chorale::from(-2, all)});
+    // What is only read may overlap, and what nobody sends or takes does not count.
+    comm.exchange({chorale::to(comm.rank(), all.first(2)), chorale::to(chorale::nobody, all)},
+                  {chorale::from(comm.rank(), all.subspan(2, 2)), chorale::from(chorale::nobody, all)});
+  });
+}
