@@ -7,8 +7,9 @@ import json
 import os
 import shlex
 
-ALONE = {"-c", "-MD", "-MQ", "-MF", "-o"}
-WITH_VALUE = {"-o", "-MQ", "-MF"}
+ALONE = {"-c", "-MD", "-fpch-preprocess", "-MQ", "-MF", "-o"}
+# Precompiled headers are left out too, so that a file that is compiled has to include what it needs.
+WITH_VALUE = {"-o", "-MQ", "-MF", "-include", "-include-pch"}
 
 
 def compile_command(build, source="lib/core/error.cpp"):
