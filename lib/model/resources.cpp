@@ -12,6 +12,12 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
+/// Of every communicator on soft0: the sockets of the device's asynchronous events, the pipe of its
+/// completion channel, and the memory of its datagrams.
+constexpr std::int64_t least_descriptors = 5;
+/// By which the service thread of streams is told to end.
+constexpr std::int64_t of_service = 1;
+
 /// The one UD queue pair that every transport has.
 struct datagram_buffers {
   std::int64_t receives;
@@ -34,9 +40,12 @@ std::int64_t inbox_bytes(const config& c) noexcept {
   const auto block = static_cast<std::int64_t>(c.block_bytes);
   return 128 + static_cast<std::int64_t>(c.blocks) * (block % page == 0 ? block + 64 : block);
 }
+constexpr std::int64_t slab = 8;
+std::int64_t slabs(std::int64_t peers) noexcept {
+  return (peers + slab - 1) / slab;
+}
 std::int64_t inboxes_bytes(std::int64_t peers, const config& c) noexcept {
-  constexpr std::int64_t slab = 8;
-  return (peers + slab - 1) / slab * up_to(slab * inbox_bytes(c), page);
+  return slabs(peers) * up_to(slab * inbox_bytes(c), page);
 }
 std::int64_t shared_receives(std::int64_t ranks) noexcept {
   return std::clamp<std::int64_t>(4 * ranks, 64, 4096);
@@ -46,12 +55,13 @@ std::int64_t shared_receives(std::int64_t ranks) noexcept {
 
 resources resources_of_rc(std::int64_t ranks, std::int64_t peers, const config& settings) {
   const auto port = of_connections(ranks);
-  return {1 + peers, port.receives + shared_receives(ranks), port.bytes() + inboxes_bytes(peers, settings)};
+  return {1 + peers, port.receives + shared_receives(ranks), port.bytes() + inboxes_bytes(peers, settings),
+          least_descriptors + slabs(peers)};
 }
 
 resources resources_of_ud(std::int64_t ranks, int mtu_bytes) {
   const auto port = of_streams(ranks, mtu_bytes, 128);
-  return {1, port.receives, port.bytes()};
+  return {1, port.receives, port.bytes(), least_descriptors + of_service};
 }
 
 resources resources_of_hybrid(std::int64_t ranks, std::int64_t peers, std::int64_t limit,
@@ -59,7 +69,8 @@ resources resources_of_hybrid(std::int64_t ranks, std::int64_t peers, std::int64
   const auto port = of_streams(ranks, mtu_bytes, 64);
   const std::int64_t connections = std::min(peers, limit);
   return {1 + connections, port.receives + shared_receives(ranks),
-          port.bytes() + inboxes_bytes(connections, settings)};
+          port.bytes() + inboxes_bytes(connections, settings),
+          least_descriptors + of_service + slabs(connections)};
 }
 
 }  // namespace chorale::model

@@ -138,7 +138,7 @@ TEST_CASE("an algorithm that was not measured is named, and is not another one o
   using deciding =
       chorale::communicator<chorale::transport::rc, chorale::automatic<telling::ring, telling::reproducible,
                                                                        chorale::allreduce::ring>>;
-  const table_file table{".json", 0.5};
+  const table_file table{"-ring.json", 0.5};  // a file is read once a process
   auto settings = inprocess::settings();
   settings.tuning = table.name;
   inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {

@@ -1,7 +1,11 @@
 // What transports take, against the formulas of the model.
+#include <barrier>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/calls/compiled/hybrid.hpp>
@@ -52,6 +56,55 @@ TEST_CASE("resources are what the formula says", "[resources]") {
     check<chorale::transport::ud>(n, [&](int mtu) { return chorale::model::resources_of_ud(n, mtu); });
     check<chorale::transport::hybrid<3>>(
         n, [&](int mtu) { return chorale::model::resources_of_hybrid(n, n - 1, 3, c, mtu); });
+  }
+}
+
+namespace {
+
+int open_descriptors() {
+  int found = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) ++found;
+  return found;
+}
+
+/// Descriptors that a duplicate costs a rank once each rank has talked to every other.
+template <class Transport>
+double descriptors_of_duplicate(int size) {
+  std::barrier all{size};
+  int before = 0;
+  int after = 0;
+  run_ranks<chorale::communicator<Transport, chorale::alltoall::direct>>(size, settings(), [&](auto& comm) {
+    const auto talk = [size](auto& to) {
+      std::vector<word> out(static_cast<std::size_t>(size), 7);
+      std::vector<word> in(out.size());
+      for (int i = 0; i < 60; ++i) to.alltoall(std::span<const word>{out}, std::span{in});
+      to.barrier();
+    };
+    talk(comm);
+    all.arrive_and_wait();
+    if (comm.rank() == 0) before = open_descriptors();
+    all.arrive_and_wait();
+    const auto copy = comm.duplicate();
+    talk(*copy);
+    all.arrive_and_wait();
+    if (comm.rank() == 0) after = open_descriptors();
+    all.arrive_and_wait();
+  });
+  return static_cast<double>(after - before) / size;
+}
+
+}  // namespace
+
+TEST_CASE("a duplicate has the descriptors that the formula says", "[resources]") {
+  const auto c = settings();
+  for (const int n : {4, 10}) {
+    CHECK(descriptors_of_duplicate<chorale::transport::rc>(n) ==
+          Approx(chorale::model::resources_of_rc(n, n - 1, c).descriptors).margin(0.5));
+    // One more where the service thread has slept and been woken.
+    const auto streams = static_cast<double>(chorale::model::resources_of_ud(n, 4096).descriptors);
+    const double found = descriptors_of_duplicate<chorale::transport::ud>(n);
+    CHECK(found > streams - 0.5);
+    CHECK(found < streams + 1.5);
   }
 }
 

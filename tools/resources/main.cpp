@@ -76,17 +76,18 @@ measurement measure(int ranks, const chorale::config& settings) {
 
 void row(const char* transport, std::int64_t ranks, const resources& formula, const measurement* measured) {
   const auto kib = [](auto bytes) { return fmt::format("{:.0f}", static_cast<double>(bytes) / 1024); };
-  fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
+  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
              measured != nullptr ? fmt::format("{}", 1 + measured->connections) : "", formula.queue_pairs,
              formula.receive_buffers, measured != nullptr ? kib(measured->registered) : "",
-             kib(formula.registered_bytes));
+             kib(formula.registered_bytes), formula.descriptors);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   CLI::App app{
-      "What a rank of each transport takes: queue pairs, posted receives, registered memory, after alltoalls "
+      "What a rank of each transport takes: queue pairs, posted receives, registered memory, descriptors, "
+      "after alltoalls "
       "in which each rank talks to every other. Measured with threads as ranks, or with the processes of the "
       "job under a launcher, beside the formula, "
       "and the formula alone up to 100,000 ranks."};
@@ -114,8 +115,8 @@ int main(int argc, char** argv) try {
   if (prints)
     fmt::print(
         "| transport | ranks | QPs measured | by formula | receives posted | registered KiB measured | by "
-        "formula |\n"
-        "|---|---|---|---|---|---|---|\n");
+        "formula | descriptors by formula |\n"
+        "|---|---|---|---|---|---|---|---|\n");
   namespace model = chorale::model;
   namespace transport = chorale::transport;
   for (const int n : sizes) {

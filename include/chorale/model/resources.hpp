@@ -1,4 +1,4 @@
-// What a rank's transport takes from the adapter, by formula.
+// What a rank's transport takes from the adapter and the system, by formula.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@ struct resources {
   std::int64_t receive_buffers =
       0;  ///< receives that are posted: datagrams, and for all connections together
   std::int64_t registered_bytes = 0;  ///< pinned on devices that pin; without the user's own memory
+  /// File descriptors of one communicator on soft0, as `split` and `duplicate` make it. The first of a
+  /// process has more, since the device itself and its peers have some: docs/robustness.md.
+  std::int64_t descriptors = 0;
 };
 
 /// Of `transport::rc` after `peers` of the `ranks - 1` others have been talked to: all of them by a direct
