@@ -38,20 +38,27 @@ std::uint64_t arena::allocate(std::uint64_t bytes) {
 void arena::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
   bytes = rounded(bytes == 0 ? 1 : bytes);
   wipe(reinterpret_cast<unsigned char*>(&base_) + offset, bytes);
+  const std::lock_guard lock(mutex_);
+  const auto next = free_.lower_bound(offset);
+  const auto before = next == free_.begin() ? free_.end() : std::prev(next);
+  const bool joins_next = next != free_.end() && offset + bytes == next->first;
+  if (before != free_.end() && before->first + before->second == offset) {
+    before->second += bytes;
+    if (joins_next) {
+      before->second += next->second;
+      free_.erase(next);
+    }
+    return;
+  }
+  if (joins_next) {
+    // The entry moves: with a new one, a lack of memory would cost all that lies behind.
+    auto entry = free_.extract(next);
+    entry.key() = offset;
+    entry.mapped() += bytes;
+    free_.insert(std::move(entry));
+    return;
+  }
   try {
-    const std::lock_guard lock(mutex_);
-    auto next = free_.lower_bound(offset);
-    if (next != free_.end() && offset + bytes == next->first) {
-      bytes += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        before->second += bytes;
-        return;
-      }
-    }
     free_.emplace(offset, bytes);
   } catch (...) {  // no memory for the entry: that piece of the segment is not used again
   }

@@ -3,14 +3,9 @@
 #include "shortage.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/prctl.h>
-#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -24,49 +19,14 @@
 #include <chorale/verbs/shared_receive_queue.hpp>
 
 #include "../support/instrumented.hpp"
+#include "footprint.hpp"
 #include "programs.hpp"
 
 using namespace soft_test;
 namespace verbs = chorale::verbs;
+using robustness::footprint;
 
 namespace {
-
-/// What must not grow.
-struct footprint {
-  long descriptors;
-  long threads;
-  long mappings;
-  long objects;
-  bool operator==(const footprint&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const footprint& f) {
-  return out << f.descriptors << " descriptors, " << f.threads << " threads, " << f.mappings << " mappings, "
-             << f.objects << " objects";
-}
-
-long entries(const char* folder) {
-  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
-}
-
-footprint now() {
-  const long objects = shortage::allocated();
-  long mappings = 0;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    mappings += line.find("chorale-soft") != std::string::npos ? 1 : 0;
-  return {entries("/proc/self/fd"), entries("/proc/self/task"), mappings, objects};
-}
-
-/// The same a while later: a thread that was joined may still be seen for a moment.
-footprint settled(const footprint& before) {
-  footprint seen = now();
-  for (int i = 0; i < 200 && seen.threads != before.threads; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-    seen = now();
-  }
-  return seen;
-}
 
 /// All that a communicator makes of a device; its fabric's LID.
 int set_up() {
@@ -93,7 +53,7 @@ struct attempt {
 
 attempt try_once(shortage::call what, long nth) {
   attempt one;
-  one.before = now();
+  one.before = robustness::now();
   {
     const shortage::failing armed(what, nth);
     try {
@@ -103,7 +63,7 @@ attempt try_once(shortage::call what, long nth) {
     }
     one.failed = shortage::failing::has_failed();
   }
-  one.after = settled(one.before);
+  one.after = robustness::settled(one.before);
   return one;
 }
 

@@ -1,0 +1,53 @@
+// What a set-up that fails must not leave behind.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <string>
+#include <thread>
+
+#include "shortage.hpp"
+
+namespace robustness {
+
+/// What this process has, and must not have more of after a failure.
+struct footprint {
+  long descriptors;
+  long threads;
+  long mappings;
+  long objects;
+  bool operator==(const footprint&) const = default;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const footprint& f) {
+  return out << f.descriptors << " descriptors, " << f.threads << " threads, " << f.mappings << " mappings, "
+             << f.objects << " objects";
+}
+
+inline long entries(const char* folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+}
+
+inline footprint now() {
+  const long objects = shortage::allocated();
+  long mappings = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    mappings += line.find("chorale-soft") != std::string::npos ? 1 : 0;
+  return {entries("/proc/self/fd"), entries("/proc/self/task"), mappings, objects};
+}
+
+/// The same a while later: a thread that was joined may still be seen for a moment.
+inline footprint settled(const footprint& before) {
+  footprint seen = now();
+  for (int i = 0; i < 200 && seen.threads != before.threads; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    seen = now();
+  }
+  return seen;
+}
+
+}  // namespace robustness
