@@ -35,7 +35,7 @@ struct pending_call {
 /// destroyed, the transport lets go of the user's memory, and the communicator is poisoned.
 class call_queue : private background {
  public:
-  explicit call_queue(transport::endpoint& net) noexcept : net_(&net) {}
+  explicit call_queue(transport::endpoint& net) : net_(&net) {}
   call_queue(const call_queue&) = delete;
   call_queue& operator=(const call_queue&) = delete;
   /// Brings all calls to their end as `settle` does.
