@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -10,6 +11,17 @@ namespace {
 /// How long a call whose buffers are about to go by an exception may still take: peers that are in it need
 /// less, and nobody should wait longer for an exception.
 constexpr auto patience_of_unwinding = std::chrono::milliseconds{100};
+
+/// The same without an exception: as long as a peer may be silent, but not past the deadline.
+template <class Config>
+steady::duration patience_of(const Config& settings) {
+  steady::duration longest = settings.deadline;
+  if constexpr (requires { settings.silence; }) {
+    longest = settings.silence;
+    if (settings.deadline.count() != 0) longest = std::min<steady::duration>(longest, settings.deadline);
+  }
+  return longest;
+}
 
 std::exception_ptr destroyed(const pending_call& call, int rank, const char* what) noexcept {
   try {
@@ -137,7 +149,7 @@ void call_queue::settle(pending_call& last, bool unwinding, const char* why) noe
   }
   backoff pace = net_->pace();
   const auto start = steady::now();
-  const steady::duration patience = unwinding ? patience_of_unwinding : net_->settings().deadline;
+  const steady::duration patience = unwinding ? patience_of_unwinding : patience_of(net_->settings());
   for (;;) {
     drive(false);
     if (last.done) return;
