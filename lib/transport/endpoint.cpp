@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/printable.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/reliable/streams.hpp>
@@ -104,6 +105,8 @@ void endpoint::exchange_cards(const group_view& group, std::string_view transpor
   mine.tuning = model::tuning_table::of(settings_)->fingerprint();
   mine.mtu = chosen_.mtu_bytes;
   transport.copy(mine.transport, sizeof mine.transport - 1);
+  group.composition.copy(mine.composition, sizeof mine.composition - 1);
+  mine.composition_hash = hash_text(group.composition);
   chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
   mine.host = this_host();
   mine.cpus = this_process_cpus();
@@ -154,6 +157,9 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
     differ("the binary interface", mine.version, theirs.version, "rebuild all with one version of Chorale");
   if (std::strcmp(theirs.transport, mine.transport) != 0)
     differ("the transport", mine.transport, theirs.transport, "use one communicator type on all ranks");
+  if (theirs.composition_hash != mine.composition_hash)
+    differ("the composition of the communicator", fmt::format("'{}'", mine.composition),
+           fmt::format("'{}'", printable(theirs.composition)), "use one communicator type on all ranks");
   if (theirs.block_bytes != mine.block_bytes)
     differ("config::block_bytes", mine.block_bytes, theirs.block_bytes, "set CHORALE_BLOCK_BYTES alike");
   if (theirs.blocks != mine.blocks)

@@ -11,8 +11,9 @@ namespace chorale::transport {
 bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
   if (bytes.size() != sizeof card) return false;
   std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
-  for (const std::span<char> text : {std::span<char>{card.transport}, std::span<char>{card.device},
-                                     std::span<char>{card.host.name}, std::span<char>{card.host.boot}})
+  for (const std::span<char> text :
+       {std::span<char>{card.transport}, std::span<char>{card.composition}, std::span<char>{card.device},
+        std::span<char>{card.host.name}, std::span<char>{card.host.boot}})
     text.back() = '\0';
   return true;
 }

@@ -54,7 +54,7 @@ static_assert(std::is_trivially_copyable_v<failure_notice> &&
 
 /// What a rank tells all others of itself before they can talk.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 3;
+  static constexpr std::uint32_t binary_interface = 4;
   std::uint32_t version;
   std::uint32_t qp_number;
   verbs::endpoint_address address;
@@ -65,7 +65,9 @@ struct rank_card {
   std::uint32_t connections;
   std::uint32_t blocks;
   std::int32_t mtu;
+  std::uint64_t composition_hash;  ///< of the whole text
   char transport[32];
+  char composition[128];  ///< algorithms that are not the standard ones, as far as they fit
   char device[32];
   host_identity host;
   cpu_mask cpus;

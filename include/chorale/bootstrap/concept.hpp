@@ -18,7 +18,8 @@ using cards = std::vector<std::vector<std::byte>>;
 /// `error` errc::bootstrap_failed when `deadline` passes first. `job()` is the same text on all ranks of a
 /// job and differs between jobs. `describe()` says in a sentence how the group came to be (launcher,
 /// singleton). Optional: `local_rank()`, the number of this rank among those of its host, from 0, by which
-/// ranks take turns where config::device names several devices; without it they do by `rank()`.
+/// ranks take turns where config::device names several devices; without it they do by `rank()`; and
+/// `composition()`, a text that is to be the same on all ranks, such as the algorithms of a communicator.
 template <class G>
 concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;
@@ -27,5 +28,21 @@ concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::mil
   { g.describe() } -> std::convertible_to<std::string>;
   { g.exchange(mine, deadline) } -> std::same_as<cards>;
 };
+
+/// What a group says if it has an optional member, and what stands for it if it has not.
+template <group G>
+int local_rank_of(G& group) {
+  if constexpr (requires { group.local_rank(); })
+    return group.local_rank();
+  else
+    return group.rank();
+}
+template <group G>
+std::string composition_of(G& group) {
+  if constexpr (requires { group.composition(); })
+    return group.composition();
+  else
+    return {};
+}
 
 }  // namespace chorale::bootstrap

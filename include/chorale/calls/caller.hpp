@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/calls/composition.hpp>
 #include <chorale/calls/launch.hpp>
 #include <chorale/calls/operand.hpp>
 #include <chorale/core/blocks.hpp>
@@ -55,9 +56,8 @@ class caller {
   using algorithm_of = typename Composition::template algorithm_of<What>;
 
   template <class Group>
-  caller(Group& group, const config& settings) : net_(group, settings), queue_(net_) {
-    net_.name_algorithms(&algorithm_name<Composition>);
-  }
+  caller(Group& group, const config& settings)
+      : caller(composed_group<Group>{group, describe_composition<Composition>()}, settings) {}
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
 
@@ -148,6 +148,11 @@ class caller {
   [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
 
  private:
+  template <class Group>
+  caller(composed_group<Group> group, const config& settings) : net_(group, settings), queue_(net_) {
+    net_.name_algorithms(&algorithm_name<Composition>);
+  }
+
   [[noreturn]] void reject_overlap(const char* what, std::span<const std::byte> in,
                                    std::span<const std::byte> out) const;
 

@@ -209,23 +209,18 @@ class endpoint {
     int local_rank = 0;
     std::string job;
     std::string launched;
+    std::string composition;  ///< what the algorithms of all ranks have to be; empty without a communicator
     std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
   };
-  template <bootstrap::group G>
-  static int local_rank_of(G& group) {
-    if constexpr (requires { group.local_rank(); })
-      return group.local_rank();
-    else
-      return group.rank();
-  }
   template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {
     return {binary_interface(),
             group.rank(),
             group.size(),
-            local_rank_of(group),
+            bootstrap::local_rank_of(group),
             group.job(),
             group.describe(),
+            bootstrap::composition_of(group),
             [&group, deadline = c.deadline](std::span<const std::byte> mine) {
               return group.exchange(mine, deadline);
             }};

@@ -1,0 +1,52 @@
+// What a communicator is composed of, as its ranks compare it when they meet.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/type_name.hpp>
+
+namespace chorale::calls {
+
+/// "allreduce ring, barrier pairwise_exchange; else standard", whatever the order of the policies.
+template <class Composition>
+std::string describe_composition() {
+  std::string text;
+  for_each_operation(operations_with_algorithms{}, [&]<operation What>() {
+    using algorithm = typename Composition::template algorithm_of<What>;
+    if constexpr (!std::is_same_v<algorithm, typename operation_traits<What>::default_algorithm>)
+      text += (text.empty() ? "" : ", ") + (name(What) + (" " + type_name<algorithm>()));
+  });
+  return text.empty() ? "standard" : text + "; else standard";
+}
+
+/// A group that also tells what its ranks are to have in common.
+template <class Group>
+class composed_group {
+ public:
+  composed_group(Group& group, std::string composition)
+      : group_(group), composition_(std::move(composition)) {}
+
+  [[nodiscard]] int rank() { return group_.rank(); }
+  [[nodiscard]] int size() { return group_.size(); }
+  [[nodiscard]] int local_rank() requires requires(Group& g) { g.local_rank(); }
+  { return group_.local_rank(); }
+  [[nodiscard]] std::string job() { return group_.job(); }
+  [[nodiscard]] std::string describe() { return group_.describe(); }
+  [[nodiscard]] const std::string& composition() const noexcept { return composition_; }
+  bootstrap::cards exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+    return group_.exchange(mine, deadline);
+  }
+
+ private:
+  Group& group_;
+  std::string composition_;
+};
+
+}  // namespace chorale::calls
