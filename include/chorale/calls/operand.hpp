@@ -135,7 +135,9 @@ constexpr bool can_receive() {
 /// What is a buffer rather than a value, an operator or a number.
 template <class R>
 concept buffer = argument::any_range<R> || argument::is_word<R> ||
-    argument::is_elements<std::remove_cvref_t<R>> || std::is_pointer_v<std::remove_cvref_t<R>>;
+    argument::is_elements<std::remove_cvref_t<R>> ||
+    (std::is_pointer_v<std::remove_cvref_t<R>> &&
+     !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<R>>>);
 
 template <class R>
 concept value = !buffer<R>;

@@ -71,13 +71,10 @@ parts<T> room_for_parts(std::vector<std::size_t> counts) {
   return made;
 }
 
-/// A range of ranges whose elements can be sent: the type of those, or one readable error and std::byte.
+/// A range of ranges whose elements can be sent: the type of those, std::byte if it is none.
 template <class Parts>
 struct part_type {
-  static constexpr bool is_nested = sizeof(Parts) == 0;
-  static_assert(is_nested,
-                "chorale: what this call takes is a range of ranges, one for each rank, such as "
-                "std::vector<std::vector<int>>");
+  static constexpr bool is_nested = false;
   using type = std::byte;
 };
 template <class Parts>
@@ -89,9 +86,12 @@ struct part_type<Parts> {
   using type = argument::element_of<decltype(*std::begin(std::declval<const Parts&>()))>;
 };
 
-/// The blocks of a range of ranges, one behind the other.
+/// The blocks of a range of ranges, one behind the other, or one readable error.
 template <class Parts, class T = typename part_type<Parts>::type>
 parts<T> flatten(const Parts& all) {
+  static_assert(part_type<Parts>::is_nested,
+                "chorale: what this call takes is a range of ranges, one for each rank, such as "
+                "std::vector<std::vector<int>>");
   if constexpr (part_type<Parts>::is_nested) {
     std::vector<std::size_t> counts;
     for (const auto& one : all) counts.push_back(count_of(one));

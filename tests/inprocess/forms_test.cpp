@@ -1,0 +1,125 @@
+// Every form of each call: ranges of all kinds, values, calls that make their results, separate buffers.
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/communicator.hpp>
+
+namespace {
+
+using ints = std::vector<int>;
+
+void want(bool right, const char* what) {
+  if (!right) throw std::runtime_error(std::string{what} + " is wrong");
+}
+
+/// Calls that make their results, each with blocks of about m elements.
+template <class Comm>
+void made(Comm& comm, std::size_t m) {
+  const int n = comm.size();
+  const int me = comm.rank();
+  const int root = n - 1;
+  const auto part = [m](int from, int to) {
+    return ints(m * static_cast<std::size_t>(to) / 2 + static_cast<std::size_t>(from), from * 100 + to);
+  };
+  const ints mine(m * static_cast<std::size_t>(me), me);
+
+  ints everyone;
+  for (int r = 0; r < n; ++r) everyone.push_back(r);
+  want(comm.allgather(me) == everyone, "allgather of a value");
+  want(comm.gather(me, root) == (me == root ? everyone : ints{}), "gather of a value");
+  want(comm.scatter(me == root ? everyone : ints{}, root) == me, "scatter of values");
+  want(comm.alltoall(ints(everyone.size(), me)) == everyone, "alltoall");
+  want(comm.allreduce(me) == n * (n - 1) / 2, "allreduce of a value");
+  const auto largest = comm.reduce(me, chorale::max, root);
+  want(largest.has_value() == (me == root) && largest.value_or(root) == root, "reduce of a value");
+  want(comm.scan(1) == me + 1 && comm.exscan(1).value_or(0) == me, "scan of a value");
+  want(comm.exscan(1).has_value() == (me != 0), "exscan of a value");
+
+  const auto all = comm.allgatherv(mine);
+  const auto at_root = comm.gatherv(mine, root);
+  want(at_root.size() == (me == root ? everyone.size() : 0), "gatherv");
+  for (int r = 0; r < n; ++r) {
+    const ints expected(m * static_cast<std::size_t>(r), r);
+    want(ints(all[r].begin(), all[r].end()) == expected, "allgatherv");
+    want(me != root || ints(at_root[r].begin(), at_root[r].end()) == expected, "gatherv");
+  }
+  std::vector<ints> parts;
+  for (int r = 0; r < n; ++r) parts.push_back(part(me, r));
+  const auto got = comm.alltoallv(parts);
+  for (int r = 0; r < n; ++r) want(ints(got[r].begin(), got[r].end()) == part(r, me), "alltoallv");
+  want(comm.scatterv(parts, root) == part(root, me), "scatterv");
+}
+
+/// Ranges of all kinds, constant where they are read, and separate buffers.
+template <class Comm>
+void ranges(Comm& comm) {
+  const int n = comm.size();
+  const int me = comm.rank();
+  int array[4] = {me, me, me, me};
+  comm.broadcast(array, n - 1);
+  want(array[3] == n - 1, "broadcast of an array");
+  const std::array<int, 4> twos{2, 2, 2, 2};
+  ints out(4);
+  const ints sum(4, 2 * n);
+  comm.allreduce(twos, out);
+  want(out == sum, "allreduce of two buffers");
+  comm.iallreduce(twos, out, chorale::max).wait();
+  want(out == ints(4, 2), "iallreduce of two buffers");
+  comm.scan(twos, out);
+  want(out == ints(4, 2 * me + 2), "scan of two buffers");
+  comm.iexscan(twos, array).wait();
+  want(array[0] == (me == 0 ? 2 : 2 * me), "iexscan of two buffers");
+  auto device = comm.template allocate<int>(4);
+  comm.allreduce(twos, device);
+  want(device[2] == 2 * n, "allreduce into a device_array");
+  if (me == 0)
+    comm.reduce(twos, out);
+  else
+    comm.reduce(twos, chorale::nothing);
+  want(me != 0 || out == sum, "reduce without a buffer but at the root");
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < n; ++r) counts.push_back(static_cast<std::size_t>(r));
+  const ints ones(static_cast<std::size_t>(n * (n - 1) / 2), 1);
+  ints own(static_cast<std::size_t>(me));
+  comm.ireduce_scatter(ones, own, counts).wait();
+  want(own == ints(own.size(), n), "ireduce_scatter of blocks of different sizes");
+}
+
+}  // namespace
+
+TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
+  for (const int size : {1, 2, 3, 5, 7}) {
+    chorale::bootstrap::run_in_process(size, [](auto& group) {
+      chorale::communicator<> comm{group};
+      ranges(comm);
+      for (const std::size_t m : {0, 1, 10, 20000}) made(comm, m);
+    });
+  }
+  SUCCEED();
+}
+
+TEST_CASE("a communicator that was moved serves its new name and refuses the old one", "[forms]") {
+  chorale::bootstrap::run_in_process(3, [](auto& group) {
+    chorale::communicator<> first{group};
+    int value = first.rank();
+    chorale::request pending = first.ibroadcast(value, 2);
+    auto second = std::move(first);
+    pending.wait();
+    want(value == 2 && second.allreduce(1) == 3, "what was moved");
+    try {
+      first.barrier();  // NOLINT(bugprone-use-after-move): that is what is tested
+      want(false, "a call of what was moved from");
+    } catch (const chorale::error& e) {
+      want(e.code() == chorale::errc::misuse, "the error of what was moved from");
+    }
+    want(second.split(second.rank() % 2)->size() == 2 - second.rank() % 2, "split of what was moved");
+  });
+  SUCCEED();
+}
