@@ -19,6 +19,10 @@ constexpr auto question_interval = std::chrono::milliseconds{40};
 /// Time that a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
 /// most 1 ms.
 constexpr auto answer_time = std::chrono::milliseconds{250};
+/// How often, and for how long, a peer says that it has gone on before what it has sent counts as arrived.
+/// Its answers come by datagram as well, so that no loss hides a message from repetition for as long.
+constexpr unsigned overdue_answers = 8;
+constexpr auto overdue_time = std::chrono::seconds{1};
 /// The same before a deadline is reported: those who have much time may be on slow machines.
 std::chrono::milliseconds last_answer_time(std::chrono::milliseconds deadline) {
   return std::clamp<std::chrono::milliseconds>(deadline / 8, answer_time, std::chrono::seconds{2});
@@ -99,6 +103,19 @@ void endpoint::ask(int peer, epoch now) {
 
 void endpoint::judge(int peer, const status_answer& theirs, epoch now) {
   const call* c = theirs.find(now.number);
+  if (now.what == operation::exchange && theirs.current > now.number) {
+    // The two do not name each other alike, which no signature shows. What the peer has sent would have come.
+    auto& overdue = doubts_.overdue;
+    if (overdue.peer != peer || overdue.now != now.number) overdue = {peer, now.number, 0, steady::now()};
+    if (++overdue.answers >= overdue_answers && steady::now() - overdue.since > overdue_time) {
+      throw error(
+          errc::mismatch,
+          fmt::format("rank {} waits in exchange (call {}) for rank {}, which has completed that call "
+                      "without rank {} and is in call {}; what one rank sends, the other has to take",
+                      rank_, now.number, peer, rank_, theirs.current),
+          {rank_, peer});
+    }
+  }
   if (c == nullptr || c->signature() == now.signature) return;
   answers_[static_cast<std::size_t>(peer)] = theirs;
   mismatch(peer, now);
@@ -132,8 +149,8 @@ void endpoint::mismatch(int peer, epoch now, std::uint32_t seen) {
   const bool same = theirs != nullptr && mine && theirs->signature() == mine->signature();
   if (same) {
     // What was seen may not be all there yet. It is when it is seen again.
-    const stray_message here{peer, seen, now.number};
-    if (ahead == 0 || std::exchange(stray_, here) != here) return;
+    const doubts::stray_message here{peer, seen, now.number};
+    if (ahead == 0 || std::exchange(doubts_.stray, here) != here) return;
   }
   std::string what =
       fmt::format("call {} on rank {} is {}", number, rank_, mine ? mine->describe() : "unknown");

@@ -89,3 +89,18 @@ TEMPLATE_TEST_CASE("exchange: a message that nobody takes is an error of the nex
   });
   check_named(all, {"exchange", "never taken"});
 }
+
+TEMPLATE_TEST_CASE("exchange: a message that nobody sends is named, not waited for", "[misuse]",
+                   EXCHANGE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    const std::size_t count = size == 4 ? 100'000 : 1;
+    const auto all = misuse::run<TestType>(size, [count](auto& comm) {
+      std::vector<int> in(count);
+      if (comm.rank() == 1)
+        comm.exchange({}, {chorale::from(0, in)});
+      else
+        comm.exchange({}, {});
+    });
+    check_named(all, {"rank 0", "rank 1", "exchange"});
+  }
+}

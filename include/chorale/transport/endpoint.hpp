@@ -361,7 +361,7 @@ class endpoint {
   std::string (*algorithm_names_)(operation) = nullptr;
   std::optional<error> notice_;
   std::vector<std::optional<status_answer>> answers_;
-  stray_message stray_;
+  doubts doubts_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
   std::unique_ptr<multicast_group> multicast_;

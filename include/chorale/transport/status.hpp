@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
 
 namespace chorale::transport {
 
@@ -48,12 +49,25 @@ struct status_answer {
   }
 };
 
-/// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
-struct stray_message {
-  int peer = -1;
-  std::uint32_t call = 0;
-  std::uint64_t now = 0;
-  bool operator==(const stray_message&) const = default;
+/// What a rank has seen of a peer that may be a mismatch and may be over at the next look.
+struct doubts {
+  /// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
+  struct stray_message {
+    int peer = -1;
+    std::uint32_t call = 0;
+    std::uint64_t now = 0;
+    bool operator==(const stray_message&) const = default;
+  };
+  /// A peer that has gone on from call `now`, in which this rank waits for it: since when, and how often it
+  /// has said so.
+  struct overdue_peer {
+    int peer = -1;
+    std::uint64_t now = 0;
+    unsigned answers = 0;
+    steady::time_point since{};
+  };
+  stray_message stray;
+  overdue_peer overdue;
 };
 
 }  // namespace chorale::transport
