@@ -1,11 +1,14 @@
 #include "host.hpp"
 
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <sched.h>
 #include <unistd.h>
+
+#include <chorale/core/error.hpp>
 
 namespace chorale::transport {
 
@@ -22,9 +25,15 @@ int cpu_mask::count() const noexcept {
 host_identity this_host() {
   host_identity h{};
   if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
-  std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
   std::string id;
-  if (boot >> id) id.copy(h.boot, sizeof h.boot - 1);
+  errno = 0;
+  std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
+  if (boot >> id)
+    id.copy(h.boot, sizeof h.boot - 1);
+  else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+    // Without it this host would not be taken for the one that it is.
+    throw_errno(errno, "open", "/proc/sys/kernel/random/boot_id",
+                "no file descriptors are left: raise the limit of open files (ulimit -n)");
   return h;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <chorale/core/printable.hpp>
+
 namespace chorale::transport {
 
 /// Equal for processes that share a kernel. The name alone would not do: containers and clones share names.
@@ -12,7 +14,7 @@ struct host_identity {
   char name[64];
   char boot[40];
   friend bool operator==(const host_identity&, const host_identity&) = default;
-  [[nodiscard]] std::string text() const { return name; }
+  [[nodiscard]] std::string text() const { return printable(name); }
 };
 
 /// A set of up to 1024 cores.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/printable.hpp>
+
 namespace chorale::transport {
 
 bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
@@ -46,7 +48,7 @@ std::optional<error> read_notice(int from, int size, std::span<const std::byte> 
   std::vector<int> ranks(n.ranks, n.ranks + n.rank_count);
   std::erase_if(ranks, [size](int rank) { return rank < 0 || rank >= size; });
   return error{static_cast<errc>(n.code),
-               fmt::format("rank {} reports: {}", from, std::string_view{n.text, n.bytes}), std::move(ranks)};
+               fmt::format("rank {} reports: {}", from, printable({n.text, n.bytes}, sizeof n.text)), std::move(ranks)};
 }
 
 }  // namespace chorale::transport
