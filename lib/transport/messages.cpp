@@ -48,7 +48,8 @@ std::optional<error> read_notice(int from, int size, std::span<const std::byte> 
   std::vector<int> ranks(n.ranks, n.ranks + n.rank_count);
   std::erase_if(ranks, [size](int rank) { return rank < 0 || rank >= size; });
   return error{static_cast<errc>(n.code),
-               fmt::format("rank {} reports: {}", from, printable({n.text, n.bytes}, sizeof n.text)), std::move(ranks)};
+               fmt::format("rank {} reports: {}", from, printable({n.text, n.bytes}, sizeof n.text)),
+               std::move(ranks)};
 }
 
 }  // namespace chorale::transport
