@@ -99,7 +99,7 @@ TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
     chorale::bootstrap::run_in_process(size, [](auto& group) {
       chorale::communicator<> comm{group};
       ranges(comm);
-      for (const std::size_t m : {0, 1, 10, 20000}) made(comm, m);
+      for (const std::size_t m : std::vector<std::size_t>{0, 1, 10, 20000}) made(comm, m);
     });
   }
   SUCCEED();
