@@ -124,14 +124,15 @@ void call_queue::finish(pending_call& head) {
 
 void call_queue::fail(const std::exception_ptr& why) noexcept {
   leave();
+  net_->forget_parked();
+  // Before the frames are destroyed: peers may be writing into what is in them.
+  net_->fail(why);
   for (auto& one : std::exchange(calls_, {})) {
     one->done = true;
     one->queue = nullptr;
     one->failure = why;
     one->algorithm.discard();
   }
-  net_->forget_parked();
-  net_->fail(why);
 }
 
 void call_queue::leave() noexcept {

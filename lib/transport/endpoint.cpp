@@ -343,6 +343,7 @@ void endpoint::advance(bool wait_for_it) {
     }
   } catch (...) {
     parked_.failure = std::current_exception();
+    let_go();
   }
   parked_.frame = {};
   frame.resume();

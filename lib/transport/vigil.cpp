@@ -86,7 +86,7 @@ void endpoint::check() {
     throw *failure_;
   }
   // By what was driven from inside this wait.
-  if (withdrawn_) throw_poisoned();
+  if (withdrawn_ && failure_) throw_poisoned();
   require_awaited();
 }
 
@@ -252,6 +252,10 @@ void endpoint::fail(const std::exception_ptr& why) noexcept {
     note_failure(why);
     tell_failure();
   }
+  let_go();
+}
+
+void endpoint::let_go() noexcept {
   if (!std::exchange(withdrawn_, true)) withdraw();
 }
 

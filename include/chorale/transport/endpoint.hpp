@@ -109,9 +109,9 @@ class endpoint {
   /// How errors name the algorithm of an operation; empty without names.
   void name_algorithms(std::string (*of)(operation)) noexcept { algorithm_names_ = of; }
   [[nodiscard]] std::string algorithm_of(operation what) const;
+  void let_go() noexcept;  ///< the part of `fail` that concerns memory, for where a call is known to fail
   [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
-  /// What later calls throw. Precondition: is_poisoned().
-  [[nodiscard]] std::exception_ptr poison() const noexcept;
+  [[nodiscard]] std::exception_ptr poison() const noexcept;  ///< that later calls throw, if is_poisoned()
 
   /// @throws error errc::poisoned if an earlier call failed.
   void require_sound() const {

@@ -41,11 +41,17 @@ struct [[nodiscard]] waiting {
   }
   bool await_ready() {
     stage.begin();
-    if (poll()) [[likely]]
+    try {
+      if (poll()) [[likely]]
+        return true;
+      if (!net.blocking()) return false;
+      net.wait(peer, now, poll);
       return true;
-    if (!net.blocking()) return false;
-    net.wait(peer, now, poll);
-    return true;
+    } catch (...) {
+      // Before the algorithm is unwound: peers may be writing into what it has.
+      net.let_go();
+      throw;
+    }
   }
   void await_suspend(std::coroutine_handle<> frame) {
     stage.suspend();
