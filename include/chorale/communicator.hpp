@@ -22,6 +22,9 @@
 
 namespace chorale {
 
+template <element T, class Communicator>
+class window;
+
 /// A group of ranks that makes collective calls. `Policies`, in any order: a transport (`transport::rc` if
 /// there is none) and algorithms, at most one an operation; the other operations have defaults.
 ///
@@ -411,6 +414,8 @@ class communicator {
   }
 
  private:
+  template <element T, class Communicator>
+  friend class window;
   using caller_type = calls::caller<composed>;
 
   [[nodiscard]] caller_type& on() const {

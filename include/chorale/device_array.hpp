@@ -10,6 +10,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>
+#include <chorale/transport/dependents.hpp>
+#include <chorale/transport/opened_device.hpp>
 #include <chorale/transport/registration_cache.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 
@@ -17,7 +19,7 @@ namespace chorale {
 
 namespace detail {
 
-/// Memory from the device of a transport, and what must end before it.
+/// Memory from the device of a transport.
 class device_block {
  public:
   device_block() = default;
@@ -27,19 +29,23 @@ class device_block {
   [[nodiscard]] virtual std::byte* data() const noexcept = 0;
 };
 
+/// Such memory, registered for `Net` until this or the transport ends. The device stays open for it.
 template <class Net>
 class device_block_of final : public device_block {
  public:
   device_block_of(Net& net, std::size_t bytes)
-      : net_(&net), memory_(net.domain(), bytes, IBV_ACCESS_LOCAL_WRITE) {
+      : net_(&net),
+        opened_(net.opened()),
+        memory_(opened_->domain, bytes, IBV_ACCESS_LOCAL_WRITE),
+        listed_(net.dependent_objects(), [this] { let_go(); }) {
     if constexpr (registers) {
       using exposed = decltype(net.expose(memory_.span()));
       exposed_ = std::make_shared<exposed>(net.expose(memory_.span()));
     }
   }
   ~device_block_of() override {
-    exposed_.reset();
-    if constexpr (registers) net_->forget(memory_.span());
+    let_go();
+    transport::registration_cache::note_given_back(memory_.data(), memory_.bytes());
   }
   [[nodiscard]] std::byte* data() const noexcept override { return memory_.data(); }
 
@@ -47,18 +53,28 @@ class device_block_of final : public device_block {
   /// Emulated operations copy: they register nothing.
   static constexpr bool registers = requires(Net & net) { net.registrations(); };
 
+  void let_go() noexcept {
+    if (net_ == nullptr) return;
+    exposed_.reset();
+    if constexpr (registers) net_->forget(memory_.span());
+    net_ = nullptr;
+  }
+
   Net* net_;
+  std::shared_ptr<const transport::opened_device> opened_;
   verbs::registered_buffer memory_;
   /// Kept in use, so that the cache never gives it up.
   std::shared_ptr<void> exposed_;
+  transport::dependents::entry listed_;
 };
 
 }  // namespace detail
 
 /// `size()` elements of T in whole pages of memory from a communicator's device, as `communicator::allocate`
-/// makes it. It is registered for the communicator as long as it lives, so that no call on it has to; on
-/// soft0 the peers map it, so that transfers are plain copies. Move-only. It ends before its communicator
-/// does, on the same thread, and when no call is using it. Other communicators may use it as any memory.
+/// makes it. It is registered for the communicator as long as both live, so that no call on it has to; on
+/// soft0 the peers map it, so that transfers are plain copies. Move-only. To every other communicator, and
+/// when its own has ended, it is memory as any other; the device stays open until it ends as well. It ends on
+/// the thread of its communicator, if that is still there, and when no call is using it.
 template <element T>
 class device_array {
  public:
@@ -70,15 +86,18 @@ class device_array {
   device_array(device_array&& other) noexcept
       : block_(std::move(other.block_)), count_(std::exchange(other.count_, 0)) {}
   device_array& operator=(device_array&& other) noexcept {
-    std::swap(block_, other.block_);
-    std::swap(count_, other.count_);
+    if (this == &other) return *this;
+    block_ = std::move(other.block_);
+    count_ = std::exchange(other.count_, 0);
     return *this;
   }
 
+  /// Null if there are no elements.
   [[nodiscard]] T* data() const noexcept { return block_ ? reinterpret_cast<T*>(block_->data()) : nullptr; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }
+  /// Precondition: i < size().
   [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
   [[nodiscard]] T* begin() const noexcept { return data(); }
   [[nodiscard]] T* end() const noexcept { return data() + count_; }
@@ -90,14 +109,20 @@ class device_array {
 
 namespace detail {
 
+/// @throws error that names the rank: errc::invalid_argument if there cannot be so many; as
+/// verbs::registered_buffer.
 template <element T, class Net>
 device_array<T> allocate_from(Net& net, std::size_t count) {
+  const auto call = [&] { return "allocate on rank " + std::to_string(net.rank()) + ": "; };
   if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T))
-    throw error(errc::invalid_argument, "allocate on rank " + std::to_string(net.rank()) + ": " +
-                                            std::to_string(count) + " elements of " +
+    throw error(errc::invalid_argument, call() + std::to_string(count) + " elements of " +
                                             std::to_string(sizeof(T)) + " bytes are more than there can be");
   if (count == 0) return {};
-  return {std::make_unique<device_block_of<Net>>(net, count * sizeof(T)), count};
+  try {
+    return {std::make_unique<device_block_of<Net>>(net, count * sizeof(T)), count};
+  } catch (const error& e) {
+    throw error(e.code(), call() + e.reason(), e.ranks());
+  }
 }
 
 }  // namespace detail

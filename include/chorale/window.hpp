@@ -2,17 +2,23 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <chorale/calls/caller.hpp>
+#include <chorale/calls/window_card.hpp>
+#include <chorale/calls/window_operand.hpp>
+#include <chorale/calls/window_update.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/types.hpp>
@@ -34,7 +40,7 @@ struct replace_t {
 inline constexpr replace_t replace{};
 
 /// Memory of each rank of a communicator that all its ranks write, read and update without the owner's doing,
-/// over a transport with one-sided and atomic operations (`transport::rc`).
+/// over a transport with one-sided and atomic operations (all but `transport::ud`).
 ///
 ///     chorale::window w{comm, std::span{cells}};             // or: w{comm, count}, memory from the device
 ///     w.put(right, 0, std::span<const double>{edge});
@@ -49,7 +55,8 @@ inline constexpr replace_t replace{};
 /// when it returns; it may overtake puts that were not flushed. Puts and gets of different ranks on the same
 /// elements are in no order, unless notifications, fences or messages put them in one. Accumulating
 /// operations are atomic to each other, element by element, whichever rank makes them, the owner too; not to
-/// puts, gets or what the owner does to its memory directly.
+/// puts, gets or what the owner does to its memory directly, nor to those of another window of the same
+/// memory.
 ///
 /// Atomicity: for integers of 8 bytes on 8-byte boundaries by the device's atomic operations (a rank's on its
 /// own memory too, by a connection with itself); for all other types, and where memory is not aligned, under
@@ -58,36 +65,60 @@ inline constexpr replace_t replace{};
 /// Progress: a target has to be in some call of its communicator, or wait for anything in Chorale, only when
 /// a rank operates on it for the first time, since that makes the connection; then it need not, unless
 /// `config::connections` limits them. Collective and nonblocking calls of the communicator may go on
-/// meanwhile. Errors: errc::invalid_argument, before anything is sent, if elements are outside of the
-/// target's memory or a rank or id out of range. Anything else poisons the communicator. Thread safety: that
-/// of the communicator, which must outlive the window. Cost: 8 bytes a rank and notification id, one
-/// registration of the memory. Source: P4 section 3.2 and P5 section 4.1 for RDMA writes with notification.
+/// meanwhile, not from inside an operator.
+///
+/// Errors: errc::invalid_argument, before anything is sent, if elements are outside of the target's memory, a
+/// rank or id is out of range, or buffers overlap; errc::misuse, likewise, for a call from inside an operator
+/// or beside another thread's, and after the communicator has ended. An exception of an operator leaves the
+/// element as it was. Anything else poisons the communicator.
+///
+/// Ending: by its destructor, collective as `fence`; peers reach the memory until then and not after. While
+/// an exception is under way, and where that fence fails, the window ends on this rank alone: peers that
+/// still use it get errors, and once the destructor has returned nobody reads the sources of its puts, nor
+/// reads or writes its memory. If puts are then not over within 100 ms the communicator is poisoned. A window
+/// that is still there when its communicator ends has ended with it.
+///
+/// Thread safety: that of the communicator. Cost: 8 bytes a rank and notification id, one registration of the
+/// memory. Source: P4 section 3.2 and P5 section 4.1 for RDMA writes with notification.
 template <element T, class Communicator>
 class window {
   using net_type = typename Communicator::transport_type;
+  using caller_type = std::remove_reference_t<decltype(std::declval<const Communicator&>().on())>;
+  using memory_type = transport::remote_memory<net_type>;
   static_assert(atomic_transport<net_type>,
                 "chorale::window: the transport has no one-sided and atomic operations");
 
  public:
   /// Exposes `memory`, which must stay where it is until the window ends. `notifications`: ids for
   /// put_notify, the same on all ranks. Collective. @throws error errc::mismatch if ranks want windows of
-  /// other elements.
-  window(Communicator& comm, std::span<T> memory, std::size_t notifications = 8)
-      : window(comm, device_array<T>{}, memory, notifications) {}
+  /// other elements or notifications; if a rank cannot make its part, that error there, and one that names
+  /// the rank on all others. Neither poisons the communicator.
+  window(Communicator& comm, calls::window_target<T> memory, std::size_t notifications = 8)
+      : window(exposing{}, comm.on(), notifications,
+               [memory](caller_type&, device_array<T>&) { return memory.elements(); }) {}
   /// Exposes `count` elements from the device, all bytes zero.
-  window(Communicator& comm, std::size_t count, std::size_t notifications = 8)
-      : window(comm, detail::allocate_from<T>(comm.transport(), count), {}, notifications) {}
+  template <std::integral I>
+  window(Communicator& comm, I count, std::size_t notifications = 8)
+      : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<T>& own) {
+          own = detail::allocate_from<T>(on.transport(), std::in_range<std::size_t>(count)
+                                                             ? static_cast<std::size_t>(count)
+                                                             : static_cast<std::size_t>(-1));
+          return own.span();
+        }) {}
   window(const window&) = delete;
   window& operator=(const window&) = delete;
-  /// Collective, as `fence`, unless an exception is under way or the communicator is poisoned: then, and if
-  /// the others do not come, the window ends on this rank only, and accesses to it fail.
   ~window() {
-    if (std::uncaught_exceptions() > exceptions_) return;
-    try {
-      fence();
-    } catch (...) {
-      // The communicator is poisoned and says why at its next call.
+    bool orderly = std::uncaught_exceptions() <= exceptions_;
+    if (orderly) {
+      try {
+        memory_->flush_all();
+        meet(window_stage::end);
+      } catch (...) {
+        // The communicator is poisoned, and says why at its next call, or has ended.
+        orderly = false;
+      }
     }
+    memory_->withdraw(orderly);
   }
 
   /// This rank's memory.
@@ -95,51 +126,81 @@ class window {
   /// Elements that `rank` exposes.
   [[nodiscard]] std::size_t size(int rank) const {
     check_rank("size", rank);
-    return static_cast<std::size_t>(memory_.region(rank).bytes / sizeof(T));
+    return static_cast<std::size_t>(memory_->region(rank).bytes / sizeof(T));
   }
 
-  /// Writes `from` to elements [offset, offset + from.size()) of `target`.
-  void put(int target, std::size_t offset, std::span<const T> from) {
-    check("put", target, offset, from.size());
-    if (!from.empty()) memory_.put(target, offset * sizeof(T), std::as_bytes(from));
+  /// Writes `from`, a range, to elements [offset, offset + size of `from`) of `target`.
+  void put(int target, std::size_t offset, calls::window_source<T, true> from) {
+    const std::span<const T> source = from.elements();
+    check("put", target, offset, source.size());
+    if (!source.empty()) memory_->put(target, offset * sizeof(T), std::as_bytes(source));
   }
-  /// Reads them into `into`.
-  void get(int target, std::size_t offset, std::span<T> into) {
-    check("get", target, offset, into.size());
-    if (!into.empty()) memory_.get(target, offset * sizeof(T), std::as_writable_bytes(into));
+  /// Writes one element. It is copied first, so that `value` may change at once.
+  template <calls::window_argument::value_of<T> V>
+  void put(int target, std::size_t offset, const V& value) {
+    check("put", target, offset, 1);
+    const T one = static_cast<T>(value);
+    memory_->put_copy(target, offset * sizeof(T), std::as_bytes(std::span{&one, 1}));
+  }
+  /// Reads elements [offset, offset + size of `into`) of `target` into `into`, a range.
+  template <class R>
+  requires(!std::integral<std::remove_cvref_t<R>>)  //
+      void get(int target, std::size_t offset, R&& into) {
+    get_into(target, offset, calls::window_target<T>{std::forward<R>(into)}.elements());
+  }
+  /// The element at `offset`.
+  [[nodiscard]] T get(int target, std::size_t offset) {
+    check("get", target, offset, 1);
+    T one = local_.empty() ? T{} : local_.front();
+    get_into(target, offset, {&one, 1});
+    return one;
+  }
+  /// `count` elements from `offset` on.
+  [[nodiscard]] std::vector<T> get(int target, std::size_t offset, std::size_t count) {
+    static_assert(!std::same_as<T, bool>,
+                  "chorale::window: std::vector<bool> has no elements: pass a range to get into");
+    check("get", target, offset, count);
+    std::vector<T> all(count);
+    if constexpr (!std::same_as<T, bool>) get_into(target, offset, all);
+    return all;
   }
   /// All that this rank has put to `target` is there, and its sources may be used again.
   void flush(int target) {
     check_rank("flush", target);
-    memory_.flush(target);
+    memory_->flush(target);
   }
-  void flush_all() {
-    for (int r = 0; r < comm_->size(); ++r) memory_.flush(r);
-  }
+  void flush_all() { memory_->flush_all(); }
   /// Collective: all that any rank has put is there, and every rank sees it.
   void fence() {
-    flush_all();
-    comm_->barrier();
+    memory_->flush_all();
+    meet(window_stage::fence);
   }
 
   /// Writes, and counts up this rank's notification `id` at the target once all that it has put there has
   /// arrived. Zero elements: the notification alone.
-  void put_notify(int target, std::size_t offset, std::span<const T> from, std::size_t id) {
+  void put_notify(int target, std::size_t offset, calls::window_source<T, true> from, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, from);
-    memory_.notify(target, id);
+    memory_->notify(target, id);
+  }
+  /// The same of one element, which is copied first.
+  template <calls::window_argument::value_of<T> V>
+  void put_notify(int target, std::size_t offset, const V& value, std::size_t id) {
+    check_id("put_notify", id);
+    put(target, offset, value);
+    memory_->notify(target, id);
   }
   /// Returns when `count` notifications `id` of `origin`, or of any ranks together, are there, and takes
   /// them.
   void wait_notified(int origin, std::size_t id, std::uint64_t count = 1) {
     check_id("wait_notified", id);
     if (origin != any_rank) check_rank("wait_notified", origin);
-    memory_.wait(origin, [&] { return arrived(origin, id) >= count; });
+    memory_->wait(origin, [&] { return arrived(origin, id) >= count; });
     const int first = origin == any_rank ? 0 : origin;
-    const int last = origin == any_rank ? comm_->size() - 1 : origin;
+    const int last = origin == any_rank ? memory_->size() - 1 : origin;
     for (int r = first; r <= last && count > 0; ++r) {
-      const std::uint64_t part = std::min(count, memory_.notified(r, id));
-      memory_.take(r, id, part);
+      const std::uint64_t part = std::min(count, memory_->notified(r, id));
+      memory_->take(r, id, part);
       count -= part;
     }
   }
@@ -147,149 +208,136 @@ class window {
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
     check_id("notified", id);
     if (origin != any_rank) check_rank("notified", origin);
-    memory_.look_around();
+    memory_->look_around();
     return arrived(origin, id);
   }
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
   template <class Op = sum_t>
-  void accumulate(int target, std::size_t offset, std::span<const T> from, Op op = {}) {
-    check("accumulate", target, offset, from.size());
-    update(target, offset, from, {}, op);
+  void accumulate(int target, std::size_t offset, calls::window_source<T, false> from, Op op = {}) {
+    check("accumulate", target, offset, from.elements().size());
+    updating(target, offset).combine(from.elements(), {}, op);
+  }
+  /// The same of one element.
+  template <calls::window_argument::value_of<T> V, class Op = sum_t>
+  void accumulate(int target, std::size_t offset, const V& value, Op op = {}) {
+    check("accumulate", target, offset, 1);
+    const T one = static_cast<T>(value);
+    updating(target, offset).combine({&one, 1}, {}, op);
   }
   /// The same; into[i] is what was there before. As many elements as `from`, no overlap.
   template <class Op = sum_t>
-  void get_accumulate(int target, std::size_t offset, std::span<const T> from, std::span<T> into,
-                      Op op = {}) {
+  void get_accumulate(int target, std::size_t offset, calls::window_source<T, false> combined,
+                      calls::window_target<T> old, Op op = {}) {
+    const std::span<const T> from = combined.elements();
+    const std::span<T> into = old.elements();
     check("get_accumulate", target, offset, from.size());
     if (into.size() != from.size())
       reject("get_accumulate", std::to_string(into.size()) + " elements are to take the old values of " +
                                    std::to_string(from.size()));
-    update(target, offset, from, into, op);
+    const auto begin = reinterpret_cast<std::uintptr_t>(from.data());
+    const auto other = reinterpret_cast<std::uintptr_t>(into.data());
+    if (!from.empty() && begin < other + into.size_bytes() && other < begin + from.size_bytes())
+      reject("get_accumulate", "the elements to combine and those for the old values overlap");
+    updating(target, offset).combine(from, into, op);
   }
   /// The same for one element. With `chorale::replace`: an exchange.
   template <class Op = sum_t>
   T fetch_and_op(int target, std::size_t offset, const T& value, Op op = {}) {
     check("fetch_and_op", target, offset, 1);
     T old = value;
-    update(target, offset, {&value, 1}, {&old, 1}, op);
+    updating(target, offset).combine({&value, 1}, {&old, 1}, op);
     return old;
   }
   /// Sets the element to `desired` if its bytes are those of `expected`; returns what was there before.
   T compare_and_swap(int target, std::size_t offset, const T& expected, const T& desired) {
     check("compare_and_swap", target, offset, 1);
-    if constexpr (may_be_native) {
-      if (is_native(target))
-        return std::bit_cast<T>(memory_.compare_swap(target, offset * sizeof(T),
-                                                     std::bit_cast<std::uint64_t>(expected),
-                                                     std::bit_cast<std::uint64_t>(desired)));
-    }
-    T old = expected;
-    memory_.locked(target, [&] {
-      memory_.get(target, offset * sizeof(T), bytes_of_one(old));
-      if (std::memcmp(&old, &expected, sizeof(T)) != 0) return;
-      scratch_.assign(sizeof(T), std::byte{});
-      std::memcpy(scratch_.data(), &desired, sizeof(T));
-      memory_.put(target, offset * sizeof(T), scratch_);
-    });
-    return old;
+    return updating(target, offset).compare_and_swap(expected, desired);
   }
 
  private:
-  static constexpr bool may_be_native = std::integral<T> && sizeof(T) == sizeof(std::uint64_t);
-  static constexpr std::size_t stretch = std::max<std::size_t>(65536 / sizeof(T), 1);
-  struct card {
-    transport::remote_memory_card memory;
-    std::uint64_t notifications;
-    std::uint64_t type;
+  /// The number of windows that this communicator has made.
+  struct windows_made {
+    std::uint64_t number = 0;
   };
 
-  window(Communicator& comm, device_array<T> own, std::span<T> memory, std::size_t notifications)
-      : comm_(&comm),
-        exceptions_(std::uncaught_exceptions()),
-        own_(std::move(own)),
-        local_(own_.empty() ? memory : own_.span()),
-        notifications_(notifications),
-        memory_(comm.transport(), std::as_writable_bytes(local_), notifications) {
-    const card mine{memory_.card(), notifications, type_tag<T>()};
-    std::vector<card> all(static_cast<std::size_t>(comm.size()));
-    comm.allgather(std::span<const card>{&mine, 1}, std::span<card>{all});
-    std::vector<transport::remote_memory_card> cards;
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      // All ranks compare with rank 0, so that all refuse or none does.
-      if (all[r].type != all[0].type || all[r].notifications != all[0].notifications)
-        throw error(errc::mismatch,
-                    "window: rank 0 makes one of " + describe_type(static_cast<std::uint32_t>(all[0].type)) +
-                        " with " + std::to_string(all[0].notifications) + " notifications, rank " +
-                        std::to_string(r) + " one of " +
-                        describe_type(static_cast<std::uint32_t>(all[r].type)) + " with " +
-                        std::to_string(all[r].notifications),
-                    {0, static_cast<int>(r)});
-      cards.push_back(all[r].memory);
+  struct exposing {};
+  /// `expose(on, own)` gives the memory, which may be that of `own`.
+  template <class Expose>
+  window(exposing, caller_type& on, std::size_t notifications, const Expose& expose)
+      : on_(&on), exceptions_(std::uncaught_exceptions()), notifications_(notifications) {
+    calls::window_card mine;
+    mine.notifications = notifications;
+    mine.type = type_tag<T>();
+    std::exception_ptr failure;
+    try {
+      on.transport().require_sound();
+      local_ = expose(on, own_);
+      memory_.emplace(on.transport(), std::as_writable_bytes(local_), notifications);
+      mine.memory = memory_->card();
+    } catch (...) {
+      failure = calls::note_failure(mine, on.rank());
     }
-    memory_.open(std::move(cards));
+    auto& made = on.transport().template state<windows_made>();
+    number_ = made.number + 1;
+    std::vector<calls::window_card> all(static_cast<std::size_t>(on.size()));
+    try {
+      gather(mine, all);
+    } catch (...) {
+      if (failure) std::rethrow_exception(failure);
+      throw;
+    }
+    made.number = number_;
+    if (failure) std::rethrow_exception(failure);
+    calls::require_alike(all);
+    std::vector<transport::remote_memory_card> cards;
+    for (const auto& theirs : all) {
+      const int rank = static_cast<int>(cards.size());
+      if (!theirs.memory.is_sound(rank, sizeof(T), mine.memory))
+        throw error(errc::mismatch,
+                    "window: what rank " + std::to_string(rank) + " tells of its memory cannot be", {rank});
+      cards.push_back(theirs.memory);
+    }
+    memory_->open(std::move(cards));
   }
-
-  static std::span<std::byte> bytes_of_one(T& one) noexcept {
-    return std::as_writable_bytes(std::span{&one, 1});
+  void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
+    all[static_cast<std::size_t>(on_->rank())] = mine;
+    collective(window_stage::make, [&](epoch now) {
+      return calls::launch<calls::algorithm_of<operation::allgather, caller_type>>(
+          on_->net(), now,
+          blocks<std::byte>{std::as_writable_bytes(std::span{all}),
+                            block_layout::even(on_->size(), sizeof(calls::window_card))});
+    });
   }
-  [[nodiscard]] bool is_native(int target) const noexcept {
-    return memory_.region(target).address % sizeof(std::uint64_t) == 0;
+  /// Ranks that do not all come to the same point of the same window see that their calls do not match.
+  void meet(window_stage where) {
+    memory_->require_open("fence");
+    collective(where, [&](epoch now) {
+      return calls::launch<calls::algorithm_of<operation::barrier, caller_type>>(on_->net(), now);
+    });
+  }
+  template <class Start>
+  void collective(window_stage where, Start&& start) {
+    on_->run(calls::prepared{call{.what = operation::window, .bytes = window_call(number_, where)},
+                             std::forward<Start>(start)});
+  }
+  void get_into(int target, std::size_t offset, std::span<T> into) {
+    check("get", target, offset, into.size());
+    if (!into.empty()) memory_->get(target, offset * sizeof(T), std::as_writable_bytes(into));
   }
   [[nodiscard]] std::uint64_t arrived(int origin, std::size_t id) const noexcept {
-    if (origin != any_rank) return memory_.notified(origin, id);
+    if (origin != any_rank) return memory_->notified(origin, id);
     std::uint64_t all = 0;
-    for (int r = 0; r < comm_->size(); ++r) all += memory_.notified(r, id);
+    for (int r = 0; r < memory_->size(); ++r) all += memory_->notified(r, id);
     return all;
   }
 
-  /// `into` may be empty.
-  template <class Op>
-  void update(int target, std::size_t offset, std::span<const T> from, std::span<T> into, Op& op) {
-    if constexpr (may_be_native) {
-      if (is_native(target)) {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-          const T old = update_word(target, (offset + i) * sizeof(T), from[i], op);
-          if (!into.empty()) into[i] = old;
-        }
-        return;
-      }
-    }
-    for (std::size_t first = 0; first < from.size(); first += stretch) {
-      const std::size_t count = std::min(stretch, from.size() - first);
-      const auto part = from.subspan(first, count);
-      memory_.locked(target, [&] {
-        scratch_.resize(count * sizeof(T));
-        memory_.get(target, (offset + first) * sizeof(T), scratch_);
-        if (!into.empty()) std::memcpy(into.data() + first, scratch_.data(), scratch_.size());
-        for (std::size_t i = 0; i < count; ++i) combine(scratch_.data() + i * sizeof(T), part[i], op);
-        memory_.put(target, (offset + first) * sizeof(T), scratch_);
-      });
-    }
+  [[nodiscard]] auto updating(int target, std::size_t offset) {
+    return calls::window_update<T, memory_type>{*memory_, target, offset * sizeof(T)};
   }
-  template <class Op>
-  static void combine(std::byte* place, const T& value, Op& op) {
-    T old = value;
-    std::memcpy(&old, place, sizeof(T));
-    const T result = op(old, value);
-    std::memcpy(place, &result, sizeof(T));
-  }
-  template <class Op>
-  T update_word(int target, std::size_t offset, const T& value, Op& op) {
-    if constexpr (std::same_as<Op, sum_t>)
-      return std::bit_cast<T>(memory_.fetch_add(target, offset, std::bit_cast<std::uint64_t>(value)));
-    auto old = memory_.fetch_add(target, offset, 0);
-    for (;;) {
-      const T result = op(std::bit_cast<T>(old), value);
-      const auto seen = memory_.compare_swap(target, offset, old, std::bit_cast<std::uint64_t>(result));
-      if (seen == old) return std::bit_cast<T>(old);
-      old = seen;
-    }
-  }
-
   void check_rank(const char* what, int rank) const {
-    if (rank < 0 || rank >= comm_->size())
-      reject(what, "rank " + std::to_string(rank) + " is not in 0.." + std::to_string(comm_->size() - 1));
+    if (rank < 0 || rank >= memory_->size())
+      reject(what, "rank " + std::to_string(rank) + " is not in 0.." + std::to_string(memory_->size() - 1));
   }
   void check_id(const char* what, std::size_t id) const {
     if (id >= notifications_)
@@ -305,21 +353,23 @@ class window {
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     throw error(errc::invalid_argument,
-                std::string{"window: "} + what + " on rank " + std::to_string(comm_->rank()) + ": " + why);
+                std::string{"window: "} + what + " on rank " + std::to_string(memory_->rank()) + ": " + why);
   }
 
-  Communicator* comm_;
+  caller_type* on_;
   int exceptions_;
   device_array<T> own_;
   std::span<T> local_;
   std::size_t notifications_;
-  std::vector<std::byte> scratch_;
-  transport::remote_memory<net_type> memory_;
+  std::uint64_t number_ = 0;  ///< among the windows of the communicator
+  std::optional<memory_type> memory_;
 };
 
-template <class Communicator, class T, std::size_t N>
-window(Communicator&, std::span<T, N>) -> window<T, Communicator>;
-template <class Communicator, class T, std::size_t N>
-window(Communicator&, std::span<T, N>, std::size_t) -> window<T, Communicator>;
+template <class Communicator, class R>
+window(Communicator&, R&&)
+    -> window<std::remove_const_t<calls::window_argument::element_at<R>>, Communicator>;
+template <class Communicator, class R>
+window(Communicator&, R&&, std::size_t)
+    -> window<std::remove_const_t<calls::window_argument::element_at<R>>, Communicator>;
 
 }  // namespace chorale

@@ -34,9 +34,16 @@ std::string whose_block(const call& mine, const call& theirs) {
   return "other counts of several ranks";
 }
 
+/// "fence of window 2".
+std::string describe_window(std::uint64_t bytes) {
+  constexpr const char* stages[] = {"making", "fence", "end", "unknown use"};
+  return fmt::format("{} of window {}", stages[bytes % 4], bytes / 4);
+}
+
 }  // namespace
 
 std::string call::describe() const {
+  if (what == operation::window) return describe_window(bytes);
   std::string text = name(what);
   if (bytes != 0 || type != 0) text += fmt::format(" of {} bytes", bytes);
   if (root >= 0) text += fmt::format(" with root {}", root);
@@ -46,9 +53,12 @@ std::string call::describe() const {
 std::string call::difference(const call& other) const {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (what == operation::window && other.what == what)
+    return describe_window(bytes) + " against " + describe_window(other.bytes);
   if (what != other.what) add(fmt::format("{} against {}", name(what), name(other.what)));
   if (root != other.root) add(fmt::format("root {} against {}", root, other.root));
-  if (bytes != other.bytes) add(fmt::format("{} against {} bytes", bytes, other.bytes));
+  if (bytes != other.bytes && what != operation::window && other.what != operation::window)
+    add(fmt::format("{} against {} bytes", bytes, other.bytes));
   if (counts != other.counts && counts != 0 && other.counts != 0) add(whose_block(*this, other));
   if (type != other.type) add(fmt::format("{} against {}", describe_type(type), describe_type(other.type)));
   if (reduction != other.reduction)

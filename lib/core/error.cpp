@@ -48,6 +48,13 @@ const std::error_category& category() noexcept {
   return instance;
 }
 
+std::string error::reason() const {
+  std::string text = what();
+  const std::string ending = ": " + code().message();
+  if (text.ends_with(ending)) text.resize(text.size() - ending.size());
+  return text;
+}
+
 void throw_errno(int errnum, std::string_view call, std::string_view object, std::string_view remedy) {
   std::string what = fmt::format("{} on {}", call, object);
   if (!remedy.empty()) what += fmt::format(" ({})", remedy);

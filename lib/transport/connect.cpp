@@ -166,6 +166,7 @@ void connected::withdraw() noexcept {
 }
 
 void connected::close() noexcept {
+  dependent_objects().end();
   settle_multicasts();
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
   // request: a farewell, without which a peer that still sends would take the silence for a death.

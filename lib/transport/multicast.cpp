@@ -17,7 +17,7 @@ constexpr auto longest_farewell = std::chrono::seconds{2};
 }  // namespace
 
 bool endpoint::has_multicast() const {
-  return transport::has_multicast(*device_, local_, settings_);
+  return transport::has_multicast(device(), local_, settings_);
 }
 
 std::size_t endpoint::multicast_bytes() const noexcept {

@@ -20,6 +20,15 @@ std::uint32_t notice_word(epoch now) noexcept {
 
 }  // namespace
 
+exposure connected::expose_alone(std::span<std::byte> memory) {
+  std::unique_ptr<verbs::memory_region> region;
+  if (!memory.empty())
+    region = std::make_unique<verbs::memory_region>(
+        domain(), memory.data(), memory.size(),
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+  return {std::move(region), memory, rank()};
+}
+
 std::span<const std::byte> connected::checked(const remote_region& remote, std::size_t offset,
                                               std::size_t bytes) const {
   if (remote.owner < 0 || remote.owner >= size())

@@ -50,6 +50,7 @@ paths::paths(const group_view& group, const config& settings, const std::string&
 }
 
 paths::~paths() {
+  dependent_objects().end();
   streams_.close();
   close();
 }

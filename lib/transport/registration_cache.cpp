@@ -212,7 +212,11 @@ void registration_cache::drop_stale() noexcept {
 void registration_cache::forget(const void* address, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   drop_range(reinterpret_cast<std::uintptr_t>(address), bytes);
-  // Other communicators may know it too; each hears of it when it looks for memory next.
+  note_given_back(address, bytes);
+}
+
+void registration_cache::note_given_back(const void* address, std::size_t bytes) noexcept {
+  // Each hears of it when it looks for memory next.
   given_back().note({reinterpret_cast<std::uintptr_t>(address), bytes});
 }
 

@@ -20,6 +20,7 @@ datagrams::datagrams(const group_view& group, const config& settings, const char
 }
 
 datagrams::~datagrams() {
+  dependent_objects().end();
   streams_.close();
   say_goodbye();
 }

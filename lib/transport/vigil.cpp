@@ -169,8 +169,12 @@ void endpoint::lost(int peer, const std::string& why) {
   // A rank that fails says so before it ends its connections.
   check();
   throw error(errc::peer_lost,
-              fmt::format("rank {} on host {} is lost to rank {}: {}", peer,
-                          hosts_[static_cast<std::size_t>(peer)], rank_, why),
+              fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer,
+                          hosts_[static_cast<std::size_t>(peer)], rank_, why,
+                          dependents_.has_withdrawn()
+                              ? "; this rank has left a window by an exception, and an access of "
+                                "that rank to it would end the connection"
+                              : ""),
               {peer});
 }
 

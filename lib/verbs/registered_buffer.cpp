@@ -16,7 +16,9 @@ registered_buffer::memory::memory(const driver& source, ibv_context* where, std:
   address = static_cast<std::byte*>(source.allocate(where, size));
   if (address == nullptr)
     fail(errno, fmt::format("allocation of {} bytes", size), device_name(where),
-         errno == ENOMEM ? "this host has no memory left: smaller or fewer blocks (CHORALE_BLOCKS)" : "");
+         errno == ENOMEM ? "this host has no memory left for it: smaller arrays and windows, or smaller or "
+                           "fewer blocks (CHORALE_BLOCKS)"
+                         : "");
 }
 
 registered_buffer::memory::memory(memory&& other) noexcept

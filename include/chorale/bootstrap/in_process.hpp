@@ -77,29 +77,40 @@ class in_process {
   int rank_;
 };
 
-/// Runs `body(in_process&)` on `size` threads, one a rank, and joins them. Rethrows the first exception (by
-/// rank) that a body let out.
+/// Runs `body(in_process&)` on `size` threads, one a rank, and joins them. Rethrows the exception that a body
+/// let out first, in time: those of other ranks are often its consequences. @throws error
+/// errc::invalid_argument if there cannot be so many ranks; std::system_error if there cannot be so many
+/// threads.
 template <class Body>
 void run_in_process(int size, Body&& body) {
-  if (size < 1) throw error(errc::invalid_argument, "run_in_process: size must be at least 1");
+  if (size < 1)
+    throw error(errc::invalid_argument,
+                "run_in_process: a group of " + std::to_string(size) + " ranks; it has at least 1");
   auto hub = std::make_shared<in_process_hub>(size);
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(size));
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto note = [&] {
+    const std::lock_guard lock{mutex};
+    if (!first) first = std::current_exception();
+  };
   std::vector<std::thread> threads;
-  threads.reserve(failures.size());
-  for (int rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        in_process group{hub, rank};
-        body(group);
-      } catch (...) {
-        failures[static_cast<std::size_t>(rank)] = std::current_exception();
-      }
-    });
+  try {
+    threads.reserve(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank) {
+      threads.emplace_back([&, rank] {
+        try {
+          in_process group{hub, rank};
+          body(group);
+        } catch (...) {
+          note();
+        }
+      });
+    }
+  } catch (...) {
+    note();
   }
   for (auto& t : threads) t.join();
-  for (const auto& f : failures) {
-    if (f) std::rethrow_exception(f);
-  }
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace chorale::bootstrap

@@ -51,6 +51,13 @@ constexpr std::uint64_t weight_of(std::uint64_t rank) noexcept {
   return detail::mix(detail::mix(rank + 0x9e3779b97f4a7c15ULL)) | 1;
 }
 
+/// What ranks do with a window when they meet.
+enum class window_stage : std::uint64_t { make, fence, end };
+/// `call::bytes` of operation::window: the number of the window in its communicator, from 1, and the stage.
+constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) noexcept {
+  return number * 4 + static_cast<std::uint64_t>(stage);
+}
+
 /// What a rank asked for. Ranks whose calls of the same number differ in any field do not belong together.
 struct call {
   operation what = operation::none;

@@ -44,6 +44,8 @@ class error : public std::system_error {
       : error(make_error_code(code), what, std::move(ranks)) {}
 
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+  /// `what()` without the message of the code, which ends it: to be put into the text of another error.
+  [[nodiscard]] std::string reason() const;
 
  private:
   std::vector<int> ranks_;

@@ -98,10 +98,13 @@ template <class T>
 concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 
 /// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic among themselves; each is over when
-/// the old value is here.
+/// the old value is here. `expose_alone(memory)`: as `expose`, of these bytes and no others, and of none once
+/// the returned object has ended.
 template <class T>
 concept atomic_transport = one_sided_transport<T> &&
-    requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now) {
+    requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now,
+             std::span<std::byte> memory) {
+  { net.expose_alone(memory).region() } -> std::same_as<remote_region>;
   { net.fetch_add(region, offset, value, now) } -> awaitable;
   { net.compare_swap(region, offset, value, value, now) } -> awaitable;
 };

@@ -57,6 +57,8 @@ class connected : public endpoint {
   [[nodiscard]] exposure expose(std::span<std::byte> memory) {
     return {cache_.find(memory, registration_cache::rights::remote), memory, rank()};
   }
+  /// The same beside the cache: peers reach these bytes and no others, and none when the object has ended.
+  [[nodiscard]] exposure expose_alone(std::span<std::byte> memory);
   /// Registers memory that peers may read; it may be read-only.
   [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
     return {cache_.find(memory, registration_cache::rights::read), memory, rank()};

@@ -21,9 +21,11 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/dependents.hpp>
 #include <chorale/transport/entry.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/opened_device.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/transport/waiting.hpp>
@@ -50,9 +52,7 @@ class vigil {
   endpoint* owner_;
   int peer_;
   epoch now_;
-  steady::time_point start_{};
-  steady::time_point next_probe_{};
-  steady::time_point departed_at_{};
+  steady::time_point start_{}, next_probe_{}, departed_at_{};
 };
 
 /// Base of the transports. A rank's endpoint exchanges cards with all others through the bootstrap when it is
@@ -68,13 +68,15 @@ class endpoint {
   [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
-  [[nodiscard]] const verbs::device& device() const noexcept { return *device_; }
-  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return *domain_; }
+  [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
+  [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept { return opened_; }
+  /// Who has to let go of this transport when it ends.
+  [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
   /// True if ranks outnumber the cores of some host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
   /// How the group came to be, e.g. "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
-
   /// A number that all ranks of this group have, and nobody else can guess.
   [[nodiscard]] std::uint64_t job() const noexcept { return job_; }
 
@@ -83,7 +85,6 @@ class endpoint {
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept {
     return refused_.load(std::memory_order_relaxed);
   }
-
   /// Which thread is inside: to be asked where a call of the user begins.
   [[nodiscard]] occupancy& use() noexcept { return use_; }
 
@@ -341,8 +342,7 @@ class endpoint {
   occupancy use_;
   frame_arena frames_;
   verbs::choice chosen_;
-  std::optional<verbs::device> device_;
-  std::optional<verbs::protection_domain> domain_;
+  std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
   service_lock lock_;
   reliable::streams* streams_ = nullptr;
@@ -367,6 +367,7 @@ class endpoint {
   std::unique_ptr<multicast_group> multicast_;
   bool multicasts_settled_ = false;
   std::optional<service> service_;
+  dependents dependents_;
 };
 
 inline auto endpoint::multicast_signal(epoch now) {

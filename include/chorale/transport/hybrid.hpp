@@ -107,6 +107,9 @@ class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::ori
   [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
     return {connected::expose(memory), &packets(), memory};
   }
+  [[nodiscard]] dual_exposure expose_alone(std::span<std::byte> memory) {
+    return {connected::expose_alone(memory), &packets(), memory};
+  }
   [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory) {
     return {connected::offer(memory), &packets(), memory, false};
   }

@@ -80,6 +80,8 @@ class registration_cache {
   /// cache or any other of the process. For memory from devices it is needed with every guarantee, since the
   /// kernel or the device may see such memory otherwise than by its address.
   void forget(const void* address, std::size_t bytes) noexcept;
+  /// The same for the other caches of the process alone.
+  static void note_given_back(const void* address, std::size_t bytes) noexcept;
 
   [[nodiscard]] registration_guarantee guarantee() const noexcept { return guarantee_; }
   [[nodiscard]] registration_statistics statistics() const noexcept;
@@ -115,12 +117,21 @@ class exposure {
  public:
   exposure(registration_cache::handle registration, std::span<const std::byte> memory, int owner) noexcept
       : registration_(std::move(registration)), memory_(memory), owner_(owner) {}
+  /// Of a registration of its own, which ends with it and covers these bytes and no others; null for zero
+  /// bytes.
+  exposure(std::unique_ptr<verbs::memory_region> alone, std::span<const std::byte> memory, int owner) noexcept
+      : alone_(std::move(alone)), memory_(memory), owner_(owner) {}
   /// What a peer needs to know.
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(),
-            registration_ ? registration_.rkey() : 0, owner_};
+            registration_ ? registration_.rkey()
+            : alone_      ? alone_->rkey()
+                          : 0,
+            owner_};
   }
-  [[nodiscard]] std::uint32_t lkey() const noexcept { return registration_ ? registration_.lkey() : 0; }
+  [[nodiscard]] std::uint32_t lkey() const noexcept {
+    return registration_ ? registration_.lkey() : alone_ ? alone_->lkey() : 0;
+  }
   /// True if all of `part` lies in it.
   [[nodiscard]] bool contains(std::span<const std::byte> part) const noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data());
@@ -131,6 +142,7 @@ class exposure {
 
  private:
   registration_cache::handle registration_;
+  std::unique_ptr<verbs::memory_region> alone_;
   std::span<const std::byte> memory_;
   int owner_;
 };

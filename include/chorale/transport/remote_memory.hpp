@@ -1,11 +1,10 @@
 // Memory that all ranks of a group have exposed to each other, by rank: what windows are made of.
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,116 +15,130 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/loopback.hpp>
-#include <chorale/transport/registration_cache.hpp>
-#include <chorale/verbs/registered_buffer.hpp>
+#include <chorale/transport/remote_parts.hpp>
 
 namespace chorale::transport {
-
-/// What a rank tells the others of its part.
-struct remote_memory_card {
-  remote_region data;
-  remote_region control;
-};
 
 /// Puts, gets, atomic words, locks and notifications on memory of the other ranks and of this one, each over
 /// when it returns, but for puts, which are at the next `flush`. Offsets and sizes in bytes, not checked
 /// here. Beside the exposed memory each rank has control words: a lock, and for each rank a row of counters
-/// which that rank alone writes. Every failure poisons the communicator. One thread at a time, that of the
-/// transport.
+/// which that rank alone writes. One thread at a time, that of the transport.
+///
+/// A failure poisons the communicator, but not what a callback of the caller throws. errc::misuse, without
+/// any effect: an operation from inside another one or from another thread, and any after the transport has
+/// ended.
 template <atomic_transport Net>
 class remote_memory {
+  using parts = remote_parts<Net>;
+
  public:
   /// `counters`: for each rank. The ranks exchange their `card()`s and hand them to `open` before anything
-  /// else.
+  /// else. @throws error errc::invalid_argument if there cannot be so many counters.
   remote_memory(Net& net, std::span<std::byte> mine, std::size_t counters)
-      : net_(net),
-        counters_(counters),
-        memory_(net.domain(),
-                (first_counter + static_cast<std::size_t>(net.size()) * counters + sources) * word,
-                IBV_ACCESS_LOCAL_WRITE),
-        data_(net.expose(mine)),
-        control_(net.expose(memory_.span())),
-        under_way_(static_cast<std::size_t>(net.size())),
-        sent_(static_cast<std::size_t>(net.size()) * counters),
-        consumed_(static_cast<std::size_t>(net.size()) * counters) {}
+      : rank_(net.rank()), size_(net.size()), counters_(counters) {
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 4 / word;
+    if (counters > most / static_cast<std::size_t>(size_))
+      throw error(errc::invalid_argument, std::to_string(counters) + " notification ids for each of " +
+                                              std::to_string(size_) + " ranks are more than there can be");
+    const std::size_t all = static_cast<std::size_t>(size_) * counters;
+    sent_.resize(all);
+    consumed_.resize(all);
+    parts_.emplace(net, mine, (first_counter + all + sources) * word, [this]() noexcept { parts_.reset(); });
+  }
   remote_memory(const remote_memory&) = delete;
   remote_memory& operator=(const remote_memory&) = delete;
-  ~remote_memory() {
-    control_.reset();
-    net_.forget(memory_.span());
-  }
+  ~remote_memory() = default;
 
-  [[nodiscard]] remote_memory_card card() const noexcept { return {data_->region(), control_->region()}; }
+  [[nodiscard]] remote_memory_card card() const noexcept { return parts_->card(); }
   void open(std::vector<remote_memory_card> cards) noexcept { cards_ = std::move(cards); }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const remote_region& region(int rank) const noexcept { return at(rank).data; }
-  [[nodiscard]] Net& net() const noexcept { return net_; }
 
   /// Begins to write `from`, which stays as it is until `flush(target)`.
   void put(int target, std::size_t offset, std::span<const std::byte> from) {
-    guarded("put to", target, [&] {
-      auto& held = under_way_[static_cast<std::size_t>(target)];
-      if (held.size() >= most_under_way) flush_now(target);
-      held.push_back(net_.lend(from));
-      finish(net_.put(at(target).data, offset, held.back(), from, net_.current()));
-    });
+    operate("put to", target, [&](parts& p) { p.put(at(target).data, offset, from); });
+  }
+  /// The same of a copy, so that `from` may change at once.
+  void put_copy(int target, std::size_t offset, std::span<const std::byte> from) {
+    operate("put to", target, [&](parts& p) { p.put_copy(at(target).data, offset, from); });
   }
   void get(int target, std::size_t offset, std::span<std::byte> into) {
-    guarded("get from", target, [&] {
-      const auto local = net_.expose(into);
-      finish(net_.get(at(target).data, offset, local, into, net_.current()));
-    });
+    operate("get from", target, [&](parts& p) { p.get(at(target).data, offset, into); });
   }
   void flush(int target) {
-    guarded("flush of", target, [&] { flush_now(target); });
+    operate("flush of", target, [&](parts& p) { p.flush(target); });
+  }
+  void flush_all() {
+    for (int r = 0; r < size_; ++r) flush(r);
   }
 
   /// Atomic operations on the word at `offset`, a multiple of 8. They return the old value.
   std::uint64_t fetch_add(int target, std::size_t offset, std::uint64_t value) {
-    return guarded("atomic operation on", target, [&] { return add_now(target, offset, value); });
+    return operate("atomic operation on", target,
+                   [&](parts& p) { return p.fetch_add(at(target).data, offset, value); });
   }
   std::uint64_t compare_swap(int target, std::size_t offset, std::uint64_t expected, std::uint64_t wanted) {
-    return guarded("atomic operation on", target,
-                   [&] { return swap_now(at(target).data, offset, expected, wanted); });
+    return operate("atomic operation on", target,
+                   [&](parts& p) { return p.compare_swap(at(target).data, offset, expected, wanted); });
+  }
+  /// Replaces the word by `next(old)`, which may be asked several times.
+  template <class Next>
+  std::uint64_t update(int target, std::size_t offset, Next&& next) {
+    const auto inside = enter("atomic operation on", target);
+    const auto step = [&](auto&& body) { return guarded("atomic operation on", target, body); };
+    auto old = step([&](parts& p) { return p.fetch_add(at(target).data, offset, 0); });
+    for (;;) {
+      const std::uint64_t wanted = next(old);
+      const auto seen = step([&](parts& p) { return p.compare_swap(at(target).data, offset, old, wanted); });
+      if (seen == old) return old;
+      old = seen;
+    }
   }
 
-  /// Runs `body` while this rank has the lock of `target`, which is held by one rank at a time. What `body`
-  /// has put is there before the next rank has the lock.
-  template <class Body>
-  void locked(int target, Body&& body) {
-    guarded("lock of", target, [&] { lock(target); });
+  /// Replaces bytes of `target` while this rank has its lock, which one rank holds at a time: `change(bytes)`
+  /// sees the old ones, which are written back as it leaves them if it returns true.
+  template <class Change>
+  void locked(int target, std::size_t offset, std::size_t bytes, Change&& change) {
+    const auto inside = enter("locked operation on", target);
+    const auto step = [&](auto&& body) { guarded("locked operation on", target, body); };
+    scratch_.resize(bytes);
+    step([&](parts& p) { lock(p, target); });
+    bool write = false;
     try {
-      body();
+      step([&](parts& p) { p.get(at(target).data, offset, scratch_); });
+      write = change(std::span{scratch_});
     } catch (...) {
       try {
-        unlock(target);
+        step([&](parts& p) { unlock(p, target); });
       } catch (...) {
         // Then the communicator is poisoned, and why is what is under way already.
       }
       throw;
     }
-    unlock(target);
+    step([&](parts& p) {
+      if (write) p.put(at(target).data, offset, scratch_);
+      unlock(p, target);
+    });
   }
 
   /// Counts up this rank's counter `id` at `target`, behind all that it has put there.
   void notify(int target, std::size_t id) {
-    guarded("notification of", target, [&] {
+    operate("notification of", target, [&](parts& p) {
       if (next_source_ == sources) {
         // A word that waits to be sent must not change.
-        for (int r = 0; r < net_.size(); ++r) flush_now(r);
+        p.flush_all();
         next_source_ = 0;
       }
-      std::byte* place = memory_.data() + (first_counter + consumed_.size() + next_source_++) * word;
-      const std::span source{place, word};
+      std::byte* place = p.controls() + (first_counter + consumed_.size() + next_source_++) * word;
       *reinterpret_cast<std::uint64_t*>(place) = ++sent_[index(target, id)];
-      const std::size_t offset = (first_counter + index(net_.rank(), id)) * word;
-      finish(net_.put(at(target).control, offset, *control_, source, net_.current()));
+      p.put_control(at(target).control, (first_counter + index(rank_, id)) * word, {place, word});
     });
   }
-  /// Notifications of `origin` that were not taken yet.
+  /// Notifications of `origin` that were not taken yet. Precondition: the transport is there.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) const noexcept {
     const std::size_t i = index(origin, id);
-    return load_acquire(memory_.data() + (first_counter + i) * word) - consumed_[i];
+    return load_acquire(parts_->controls() + (first_counter + i) * word) - consumed_[i];
   }
   void take(int origin, std::size_t id, std::uint64_t count) noexcept {
     consumed_[index(origin, id)] += count;
@@ -133,33 +146,57 @@ class remote_memory {
   /// Waits until `ready()`; `origin` is the rank that it depends on, or -1. @throws error errc::deadline.
   template <class Ready>
   void wait(int origin, Ready&& ready) {
-    guarded("wait for notifications from", origin, [&] {
+    operate("wait for notifications from", origin, [&](parts& p) {
+      Net& net = p.net();
       const auto there = [&] {
         if (ready()) return true;
-        if constexpr (!Net::atomics_by_device) net_.expect(origin);
+        if constexpr (!Net::atomics_by_device) net.expect(origin);
         return ready();
       };
       if (there()) return;
-      if (origin >= 0 && origin != net_.rank()) {
-        net_.wait(origin, net_.current(), there);
+      if (origin >= 0 && origin != rank_) {
+        net.wait(origin, net.current(), there);
         return;
       }
-      patiently([&] { return there(); }, [&] { return std::string{"they have not come"}; });
+      patiently(
+          net, [&] { return there(); }, [&] { return std::string{"they have not come"}; });
     });
   }
   void look_around() {
-    guarded("look at", -1, [&] {
-      net_.look_around();
-      if constexpr (!Net::atomics_by_device) net_.expect(-1);
+    operate("look at", -1, [&](parts& p) {
+      p.net().look_around();
+      if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
 
+  /// Lets no peer reach this rank's memory any more. `orderly`: all ranks know, and nothing is under way;
+  /// else waits until the sources of puts have been read, and if one may still be read after 100 ms poisons
+  /// the communicator, which ends that.
+  void withdraw(bool orderly) noexcept {
+    if (!parts_) return;
+    if (!orderly) {
+      Net& net = parts_->net();
+      net.dependent_objects().note_withdrawal();
+      if (!parts_->is_settled_within(patience_at_end))
+        net.fail(std::make_exception_ptr(
+            error(errc::poisoned,
+                  "the window of rank " + std::to_string(rank_) + " ended while its puts were under way",
+                  {rank_})));
+    }
+    parts_.reset();
+  }
+  /// @throws error errc::misuse if the transport has ended.
+  void require_open(const std::string& what) const {
+    if (!parts_)
+      throw error(errc::misuse, "window on rank " + std::to_string(rank_) + ", " + what +
+                                    ": its communicator has ended, and the window with it");
+  }
+
  private:
-  using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
   static constexpr std::size_t word = sizeof(std::uint64_t);
   static constexpr std::size_t first_counter = 8;  ///< the lock has a cache line of its own
-  static constexpr std::size_t sources = 64;
-  static constexpr std::size_t most_under_way = 256;
+  static constexpr std::size_t sources = 64;       ///< of notifications
+  static constexpr std::chrono::milliseconds patience_at_end{100};
 
   [[nodiscard]] const remote_memory_card& at(int rank) const noexcept {
     return cards_[static_cast<std::size_t>(rank)];
@@ -168,105 +205,79 @@ class remote_memory {
     return static_cast<std::size_t>(rank) * counters_ + id;
   }
 
-  /// The result of an operation of the transport, waited for in place.
-  template <class Awaitable>
-  auto finish(Awaitable operation) {
-    net_.set_blocking(true);
-    operation.await_ready();
-    return operation.await_resume();
-  }
-  void flush_now(int target) {
-    finish(net_.flush(target, net_.current()));
-    under_way_[static_cast<std::size_t>(target)].clear();
-  }
-  loopback& own() {
-    if (!loopback_) loopback_.emplace(net_);
-    return *loopback_;
-  }
-  void require_atomics() const {
-    if (Net::atomics_by_device && net_.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
-      throw error(errc::unsupported, "the device " + net_.chosen().device.name +
-                                         " has no atomic operations; use put, get and notifications");
-  }
-  std::uint64_t add_now(int target, std::size_t offset, std::uint64_t value) {
-    require_atomics();
-    const remote_region& there = at(target).data;
-    if constexpr (Net::atomics_by_device)
-      if (target == net_.rank()) return own().fetch_add(there, offset, value);
-    return finish(net_.fetch_add(there, offset, value, net_.current()));
-  }
-  std::uint64_t swap_now(const remote_region& there, std::size_t offset, std::uint64_t expected,
-                         std::uint64_t wanted) {
-    require_atomics();
-    if constexpr (Net::atomics_by_device)
-      if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
-    return finish(net_.compare_swap(there, offset, expected, wanted, net_.current()));
-  }
-
   /// Tries until `succeeds()`, in growing intervals. @throws error errc::deadline with `reason()`.
   template <class Succeeds, class Reason>
-  void patiently(Succeeds&& succeeds, Reason&& reason) {
+  void patiently(Net& net, Succeeds&& succeeds, Reason&& reason) {
     backoff pace{false};
     const auto start = steady::now();
     while (!succeeds()) {
       if (!pace()) continue;
-      net_.look_around();
+      net.look_around();
       const auto waited = steady::now() - start;
       pace.elapsed(waited);
-      if (waited > net_.settings().deadline)
-        throw error(errc::deadline, "waited " + std::to_string(net_.settings().deadline.count()) +
+      if (waited > net.settings().deadline)
+        throw error(errc::deadline, "waited " + std::to_string(net.settings().deadline.count()) +
                                         " ms: " + reason() +
                                         "; config::deadline or CHORALE_DEADLINE_MS sets the limit");
     }
   }
-  void lock(int target) {
-    const auto me = static_cast<std::uint64_t>(net_.rank()) + 1;
+  void lock(parts& p, int target) {
+    const auto me = static_cast<std::uint64_t>(rank_) + 1;
     std::uint64_t holder = 0;
-    patiently([&] { return (holder = swap_now(at(target).control, 0, 0, me)) == 0; },
-              [&] { return "rank " + std::to_string(holder - 1) + " holds the lock"; });
+    patiently(
+        p.net(), [&] { return (holder = p.compare_swap(at(target).control, 0, 0, me)) == 0; },
+        [&] { return "rank " + std::to_string(holder - 1) + " holds the lock"; });
   }
-  void unlock(int target) {
-    guarded("unlock of", target, [&] {
-      flush_now(target);
-      static_cast<void>(swap_now(at(target).control, 0, static_cast<std::uint64_t>(net_.rank()) + 1, 0));
-    });
+  void unlock(parts& p, int target) {
+    p.flush(target);
+    static_cast<void>(p.compare_swap(at(target).control, 0, static_cast<std::uint64_t>(rank_) + 1, 0));
   }
 
-  /// Runs a part of an operation; what goes wrong in it names the operation and poisons the communicator.
+  [[nodiscard]] static std::string describe(const char* what, int target) {
+    return std::string{what} + " " + (target < 0 ? "any rank" : "rank " + std::to_string(target));
+  }
+  /// This thread is inside the communicator until the result ends.
+  [[nodiscard]] occupancy::entry enter(const char* what, int target) {
+    if (!parts_) [[unlikely]]
+      require_open(describe(what, target));
+    return {parts_->net().use(), operation::window};
+  }
+  /// Runs an operation, or a part of one; what goes wrong in it names the operation and poisons the
+  /// communicator.
   template <class Body>
   auto guarded(const char* what, int target, Body&& body) {
-    const occupancy::entry inside{net_.use(), operation::window};
-    net_.require_sound();
+    Net& net = parts_->net();
+    net.require_sound();
     try {
-      return body();
+      return body(*parts_);
     } catch (const error& e) {
-      std::string text = e.what();
-      // The category's message ends this error's text as well.
-      const std::string ending = ": " + e.code().message();
-      if (text.ends_with(ending)) text.resize(text.size() - ending.size());
-      const error full{e.code(),
-                       "window on rank " + std::to_string(net_.rank()) + ", " + what + " " +
-                           (target < 0 ? "any rank" : "rank " + std::to_string(target)) + ": " + text,
-                       e.ranks()};
-      net_.fail(std::make_exception_ptr(full));
+      std::string text =
+          "window on rank " + std::to_string(rank_) + ", " + describe(what, target) + ": " + e.reason();
+      if (e.code() == errc::peer_lost)
+        text += "; a rank that has left its window by an exception refuses accesses, too";
+      const error full{e.code(), text, e.ranks()};
+      net.fail(std::make_exception_ptr(full));
       throw full;
     } catch (...) {
-      net_.fail(std::current_exception());
+      net.fail(std::current_exception());
       throw;
     }
   }
+  template <class Body>
+  auto operate(const char* what, int target, Body&& body) {
+    const auto inside = enter(what, target);
+    return guarded(what, target, body);
+  }
 
-  Net& net_;
+  int rank_;
+  int size_;
   std::size_t counters_;
-  verbs::registered_buffer memory_;
-  std::optional<held_memory> data_;
-  std::optional<held_memory> control_;
   std::vector<remote_memory_card> cards_;
-  std::vector<std::vector<held_memory>> under_way_;  ///< sources of puts, by target
-  std::vector<std::uint64_t> sent_;
-  std::vector<std::uint64_t> consumed_;
+  std::vector<std::uint64_t> sent_;      ///< notifications, by target and id
+  std::vector<std::uint64_t> consumed_;  ///< by origin and id
   std::size_t next_source_ = 0;
-  std::optional<loopback> loopback_;
+  std::vector<std::byte> scratch_;
+  std::optional<parts> parts_;  ///< none when the transport has ended
 };
 
 }  // namespace chorale::transport

@@ -130,6 +130,7 @@ class emulated_calls {
   static constexpr bool reads_by_device = false;
 
   [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) { return exposed(memory, true); }
+  [[nodiscard]] exposed_memory expose_alone(std::span<std::byte> memory) { return exposed(memory, true); }
   /// Memory that peers may only read.
   [[nodiscard]] exposed_memory offer(std::span<const std::byte> memory) { return exposed(memory, false); }
   /// Memory that is only a source here is not exposed to anybody.

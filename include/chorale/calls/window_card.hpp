@@ -1,0 +1,32 @@
+// What ranks tell each other when they make a window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/remote_card.hpp>
+
+namespace chorale::calls {
+
+/// One rank's part of a window, or why it has none.
+struct window_card {
+  static constexpr std::size_t text_bytes = 184;
+
+  transport::remote_memory_card memory;
+  std::uint64_t notifications = 0;
+  std::uint32_t type = 0;    ///< `type_tag` of the elements
+  std::int32_t failure = 0;  ///< a code of `category()`; 0: none
+  char why[text_bytes]{};
+};
+
+/// Puts the exception that is being handled into the card of `rank`. @returns it as an error that names the
+/// rank.
+std::exception_ptr note_failure(window_card& mine, int rank);
+/// @throws error, the same on every rank: if one of them has no part, or one of another type or with other
+/// notifications than rank 0.
+void require_alike(std::span<const window_card> all);
+
+}  // namespace chorale::calls

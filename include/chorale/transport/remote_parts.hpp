@@ -1,0 +1,163 @@
+// What a rank holds of memory that all ranks of a group have exposed to each other, and single accesses to
+// it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <sched.h>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/dependents.hpp>
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/loopback.hpp>
+#include <chorale/transport/remote_card.hpp>
+#include <chorale/verbs/registered_buffer.hpp>
+
+namespace chorale::transport {
+
+/// This rank's part of the exposed memory, control words beside it, and what is under way to the parts of the
+/// others. It ends before its transport does. Offsets and sizes in bytes, not checked here.
+template <atomic_transport Net>
+class remote_parts {
+  using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
+
+ public:
+  /// `controls`: bytes of the control words, all zero. `let_go` is called if the transport ends before this.
+  template <class LetGo>
+  remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
+      : net_(net),
+        memory_(net.domain(), controls, IBV_ACCESS_LOCAL_WRITE),
+        data_(net.expose_alone(mine)),
+        control_(net.expose_alone(memory_.span())),
+        under_way_(static_cast<std::size_t>(net.size())),
+        listed_(net.dependent_objects(), std::forward<LetGo>(let_go)) {}
+
+  [[nodiscard]] Net& net() const noexcept { return net_; }
+  [[nodiscard]] remote_memory_card card() const noexcept { return {data_.region(), control_.region()}; }
+  [[nodiscard]] std::byte* controls() const noexcept { return memory_.data(); }
+
+  /// Begins to write `from`, which stays as it is until `flush(there.owner)`.
+  void put(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
+    auto& held = under_way_[static_cast<std::size_t>(there.owner)];
+    if (held.size() >= most_under_way) flush(there.owner);
+    held.push_back(net_.lend(from));
+    finish(net_.put(there, offset, held.back(), from, net_.current()));
+  }
+  /// The same of bytes that are copied first, so that they may change at once.
+  void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
+    const std::span<std::byte> place = room_for(from.size());
+    std::memcpy(place.data(), from.data(), from.size());
+    finish(net_.put(there, offset, copies_->second, place, net_.current()));
+  }
+  /// The same of control words of this rank, which stay as they are until then.
+  void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
+    finish(net_.put(there, offset, control_, from, net_.current()));
+  }
+  void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
+    const auto local = net_.expose(into);
+    finish(net_.get(there, offset, local, into, net_.current()));
+  }
+  void flush(int target) {
+    finish(net_.flush(target, net_.current()));
+    under_way_[static_cast<std::size_t>(target)].clear();
+  }
+  void flush_all() {
+    for (int r = 0; r < net_.size(); ++r) flush(r);
+  }
+  std::uint64_t fetch_add(const remote_region& there, std::size_t offset, std::uint64_t value) {
+    require_atomics();
+    if constexpr (Net::atomics_by_device)
+      if (there.owner == net_.rank()) return own().fetch_add(there, offset, value);
+    return finish(net_.fetch_add(there, offset, value, net_.current()));
+  }
+  std::uint64_t compare_swap(const remote_region& there, std::size_t offset, std::uint64_t expected,
+                             std::uint64_t wanted) {
+    require_atomics();
+    if constexpr (Net::atomics_by_device)
+      if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
+    return finish(net_.compare_swap(there, offset, expected, wanted, net_.current()));
+  }
+
+  /// Waits until the sources of all puts have been read, but for those that a dead transport never reads.
+  /// False if some may be read later.
+  [[nodiscard]] bool is_settled_within(steady::duration patience) noexcept {
+    if constexpr (!registers) return true;
+    const auto give_up = steady::now() + patience;
+    bool all = true;
+    for (int r = 0; r < net_.size(); ++r)
+      all = (under_way_[static_cast<std::size_t>(r)].empty() || is_flushed_by(r, give_up)) && all;
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t most_under_way = 256;
+  static constexpr std::size_t copied_bytes = 4096;
+  /// Where puts are emulated, their sources are copied before `put` returns.
+  static constexpr bool registers = requires(Net & net) { net.registrations(); };
+
+  /// The result of an operation of the transport, waited for in place.
+  template <class Awaitable>
+  auto finish(Awaitable operation) {
+    net_.set_blocking(true);
+    operation.await_ready();
+    return operation.await_resume();
+  }
+  [[nodiscard]] bool is_flushed_by(int target, steady::time_point give_up) noexcept {
+    try {
+      const bool blocking = net_.blocking();
+      net_.set_blocking(false);
+      auto operation = net_.flush(target, net_.current());
+      bool over = operation.await_ready();
+      for (; !over && steady::now() < give_up; over = operation.await_ready()) sched_yield();
+      net_.set_blocking(blocking);
+      return over;
+    } catch (...) {
+      return false;
+    }
+  }
+  /// Room for `bytes` that stay until they are sent: what there is, or again all when it has been sent.
+  std::span<std::byte> room_for(std::size_t bytes) {
+    if (!copies_ || copies_->first.bytes() - copied_ < bytes) {
+      flush_all();
+      copied_ = 0;
+    }
+    if (!copies_ || copies_->first.bytes() < bytes) {
+      copies_.reset();
+      verbs::registered_buffer memory{net_.domain(), std::max(copied_bytes, bytes), IBV_ACCESS_LOCAL_WRITE};
+      auto lent = net_.expose_alone(memory.span());
+      copies_.emplace(std::move(memory), std::move(lent));
+    }
+    const auto place = copies_->first.span().subspan(copied_, bytes);
+    copied_ += bytes;
+    return place;
+  }
+  loopback& own() {
+    if (!itself_) itself_.emplace(net_);
+    return *itself_;
+  }
+  void require_atomics() const {
+    if (Net::atomics_by_device && net_.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
+      throw error(errc::unsupported, "the device " + net_.chosen().device.name +
+                                         " has no atomic operations; use put, get and notifications");
+  }
+
+  Net& net_;
+  verbs::registered_buffer memory_;
+  held_memory data_;
+  held_memory control_;
+  std::vector<std::vector<held_memory>> under_way_;                         ///< sources of puts, by target
+  std::optional<std::pair<verbs::registered_buffer, held_memory>> copies_;  ///< of sources
+  std::size_t copied_ = 0;
+  std::optional<loopback> itself_;
+  dependents::entry listed_;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,62 @@
+#include <cstring>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <chorale/calls/window_card.hpp>
+#include <chorale/core/operators.hpp>
+#include <chorale/core/printable.hpp>
+#include <chorale/core/types.hpp>
+
+namespace chorale::calls {
+namespace {
+
+std::exception_ptr note(window_card& mine, int rank, const error& e) {
+  // An errno of this rank says nothing to another: there it is a failed verbs call.
+  mine.failure = e.code().category() == category() ? e.code().value() : static_cast<int>(errc::verbs_failed);
+  const std::string reason = e.reason();
+  reason.copy(mine.why, window_card::text_bytes);
+  return std::make_exception_ptr(
+      error{e.code(), fmt::format("window on rank {}: {}", rank, reason), e.ranks()});
+}
+
+}  // namespace
+
+std::exception_ptr note_failure(window_card& mine, int rank) {
+  try {
+    throw;
+  } catch (const error& e) {
+    return note(mine, rank, e);
+  } catch (const std::bad_alloc&) {
+    return note(mine, rank,
+                {std::make_error_code(std::errc::not_enough_memory),
+                 "there is no memory left for its notification ids"});
+  } catch (const std::exception& e) {
+    return note(mine, rank, {errc::verbs_failed, e.what()});
+  }
+}
+
+void require_alike(std::span<const window_card> all) {
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const window_card& one = all[r];
+    if (one.failure != 0) {
+      const std::string why{one.why, strnlen(one.why, window_card::text_bytes)};
+      throw error(static_cast<errc>(one.failure),
+                  fmt::format("window: no rank has one, since rank {} could not make its part: {}", r,
+                              printable(why)),
+                  {static_cast<int>(r)});
+    }
+    // All ranks compare with rank 0, so that all refuse or none does.
+    if (one.type != all[0].type || one.notifications != all[0].notifications)
+      throw error(
+          errc::mismatch,
+          fmt::format("window: rank 0 makes one of {} with {} notifications, rank {} one of {} with {}",
+                      describe_type(all[0].type), all[0].notifications, r, describe_type(one.type),
+                      one.notifications),
+          {0, static_cast<int>(r)});
+  }
+}
+
+}  // namespace chorale::calls

@@ -1,0 +1,379 @@
+// Windows and device arrays: what is wrong is refused, and memory of one that has ended is nobody's any more.
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <chorale/window.hpp>
+
+#include "harness.hpp"
+
+using chorale::errc;
+using chorale::error;
+using chorale::window;
+using number = std::uint64_t;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr number untouched = 0xfeedfacecafebeef;
+
+[[noreturn]] void complain(const std::string& what) {
+  throw std::runtime_error(what);
+}
+void expect(bool right, const std::string& what) {
+  if (!right) complain(what);
+}
+/// What `action` throws must be an error of `code` whose text has all of `words`.
+template <class Action>
+void refused(errc code, const std::vector<std::string>& words, Action&& action) {
+  try {
+    action();
+  } catch (const error& e) {
+    const std::string text = e.what();
+    expect(e.code() == code, "refused with another code: " + text);
+    for (const std::string& word : words)
+      expect(text.find(word) != std::string::npos, "'" + word + "' is missing in: " + text);
+    return;
+  }
+  complain("not refused: " + (words.empty() ? std::string{} : words.front()));
+}
+void check_all_right(const misuse::outcomes& all) {
+  INFO(misuse::describe(all));
+  for (const auto& one : all) {
+    CHECK(!one.failed());
+    CHECK(!one.later);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("what a window cannot do is refused before anything is sent", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_all_right(misuse::run<TestType>(size, [](auto& comm) {
+      using comm_type = std::remove_reference_t<decltype(comm)>;
+      const auto last = static_cast<std::size_t>(comm.size() - 1);
+      // Rank 1 exposes nothing, the others four elements.
+      std::vector<number> memory(comm.rank() == 1 ? 0 : 4, untouched);
+      window w{comm, std::span{memory}, 2};
+      const std::vector<number> two{1, 2};
+      const std::span<const number> source{two};
+      std::vector<number> into(2);
+      const std::string me = "on rank " + std::to_string(comm.rank());
+      const auto wrong = [&](const std::string& call, const std::string& why, auto&& action) {
+        refused(errc::invalid_argument, {call, me, why}, action);
+      };
+      constexpr auto huge = std::numeric_limits<std::size_t>::max();
+      constexpr std::size_t wraps = (std::size_t{1} << 61) + 1;  // eight times this is eight
+      for (const std::size_t offset : {std::size_t{3}, std::size_t{5}, huge, huge - 1, wraps})
+        wrong("put", "rank 0 exposes", [&] { w.put(0, offset, source); });
+      wrong("get", "rank 0 exposes", [&] { w.get(0, wraps, std::span{into}); });
+      wrong("get", "rank 1 exposes", [&] { w.get(1, 0, std::span{into}); });
+      wrong("accumulate", "rank 0 exposes", [&] { w.accumulate(0, 3, source); });
+      wrong("get_accumulate", "old values of 2",
+            [&] { w.get_accumulate(0, 0, source, std::span{into}.first(1)); });
+      wrong("get_accumulate", "overlap", [&] {
+        std::vector<number> both{1, 2, 3};
+        w.get_accumulate(0, 0, std::span<const number>{both}.first(2), std::span{both}.last(2));
+      });
+      wrong("fetch_and_op", "rank 0 exposes", [&] { w.fetch_and_op(0, 4, number{1}); });
+      wrong("compare_and_swap", "rank 1 exposes", [&] { w.compare_and_swap(1, 0, number{1}, number{2}); });
+      wrong("put_notify", "made for 2", [&] { w.put_notify(0, 0, source, 2); });
+      wrong("notified", "made for 2", [&] { static_cast<void>(w.notified(0, huge)); });
+      wrong("wait_notified", "rank -2", [&] { w.wait_notified(-2, 0); });
+      for (const int rank : {-1, comm.size(), std::numeric_limits<int>::min()}) {
+        const std::string text = "rank " + std::to_string(rank) + " is not in 0.." + std::to_string(last);
+        wrong("put", text, [&] { w.put(rank, 0, source); });
+        wrong("get", text, [&] { w.get(rank, 0, std::span{into}); });
+        wrong("flush", text, [&] { w.flush(rank); });
+        wrong("fetch_and_op", text, [&] { w.fetch_and_op(rank, 0, number{1}); });
+        wrong("size", text, [&] { static_cast<void>(w.size(rank)); });
+      }
+      // Nothing at the end of the memory, and nothing from nothing, is right.
+      w.put(0, 4, source.first(0));
+      w.put(1, 0, source.first(0));
+      w.fence();
+      for (const number n : memory) expect(n == untouched, "a refused call has written");
+      refused(errc::invalid_argument, {"allocate", me},
+              [&] { static_cast<void>(comm.template allocate<number>(huge / 8)); });
+      window<float, comm_type> locked{comm, std::size_t{2}};
+      locked.fence();
+    }));
+  }
+}
+
+TEMPLATE_TEST_CASE("no rank has a window if one cannot make its part", "[misuse]", MISUSE_TRANSPORTS) {
+  constexpr auto huge = std::numeric_limits<std::size_t>::max();
+  struct mistake {
+    std::size_t count;
+    std::size_t notifications;
+    const char* word;
+  };
+  for (const int size : misuse::group_sizes) {
+    const int victim = size - 1;
+    for (const mistake& m :
+         {mistake{huge / 4, 8, "more than there can be"}, mistake{std::size_t{1} << 45, 8, "no memory"},
+          mistake{4, huge / 8, "notification ids"}}) {
+      const auto all = misuse::run<TestType>(size, [&](auto& comm) {
+        const bool mine = comm.rank() == victim;
+        window<number, std::remove_reference_t<decltype(comm)>> w{comm, mine ? m.count : 4,
+                                                                  mine ? m.notifications : 8};
+      });
+      INFO(misuse::describe(all));
+      for (int r = 0; r < size; ++r) {
+        const auto& one = all[static_cast<std::size_t>(r)];
+        REQUIRE(one.failure);
+        CHECK(one.says({"window", m.word, "rank " + std::to_string(victim)}));
+        if (r != victim) CHECK(one.names(victim));
+        CHECK(!one.later);
+      }
+    }
+    const auto all = misuse::run<TestType>(size, [&](auto& comm) {
+      window<number, std::remove_reference_t<decltype(comm)>> w{comm, std::size_t{4},
+                                                                comm.rank() == victim ? 3U : 8U};
+    });
+    INFO(misuse::describe(all));
+    for (const auto& one : all) {
+      CHECK(one.is(errc::mismatch));
+      CHECK(one.says({"8 notifications", "with 3", "rank " + std::to_string(victim)}));
+      CHECK(!one.later);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told which", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  using comm_type = chorale::communicator<TestType>;
+  for (const int size : misuse::group_sizes) {
+    const auto told = [&](const misuse::outcomes& all, const std::vector<std::string>& words) {
+      INFO(misuse::describe(all));
+      for (const auto& one : all) {
+        const std::string text = one.text();
+        CHECK((one.is(errc::mismatch) || (one.later && one.later->code() == errc::poisoned)));
+        for (const auto& word : words) CHECK(text.find(word) != std::string::npos);
+      }
+    };
+    told(misuse::run<TestType>(size,
+                               [](auto& comm) {
+                                 window<number, comm_type> w{comm, std::size_t{1}};
+                                 if (comm.rank() == 0)
+                                   comm.barrier();
+                                 else
+                                   w.fence();
+                               }),
+         {"fence of window 1", "barrier"});
+    told(misuse::run<TestType>(size,
+                               [](auto& comm) {
+                                 std::optional<window<number, comm_type>> one, two;
+                                 one.emplace(comm, std::size_t{1});
+                                 two.emplace(comm, std::size_t{1});
+                                 (comm.rank() == 1 ? one : two).reset();
+                               }),
+         {"end of window 1", "end of window 2"});
+    told(misuse::run<TestType>(size,
+                               [](auto& comm) {
+                                 if (comm.rank() == 1)
+                                   comm.barrier();
+                                 else
+                                   window<number, comm_type>{comm, std::size_t{1}};
+                               }),
+         {"making of window 1", "barrier"});
+  }
+}
+
+TEMPLATE_TEST_CASE("a window that one rank leaves by an exception is out of the others' reach", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    const int victim = size / 2;
+    constexpr std::size_t count = 5000;
+    std::vector<number> memory(count, untouched);
+    // The rest of its pages is none of the window.
+    const auto exposed = std::span{memory}.subspan(100, count - 200);
+    std::atomic<int> ready{0};
+    std::atomic<bool> gone{false};
+    std::atomic<bool> bad_source{false};
+    const auto all = misuse::run<TestType>(size, [&](auto& comm) {
+      std::vector<number> own(count - 200, 1);
+      std::vector<number> source(count - 200, static_cast<number>(comm.rank() + 10));
+      if (comm.rank() == victim) {
+        try {
+          window w{comm, exposed};
+          w.put((victim + 1) % comm.size(), 0, std::span<const number>{source});
+          while (ready != comm.size() - 1) std::this_thread::yield();
+          throw std::runtime_error("the user's own");
+        } catch (const std::runtime_error&) {
+          std::fill(source.begin(), source.end(), untouched);
+          std::fill(memory.begin(), memory.end(), untouched);
+        }
+        gone = true;
+        comm.barrier();
+        return;
+      }
+      window w{comm, std::span{own}};
+      ++ready;
+      while (!gone) std::this_thread::yield();
+      const auto finish = [&] {
+        for (const number n : own) {
+          if (n == untouched) bad_source = true;
+        }
+      };
+      try {
+        w.put(victim, 0, std::span<const number>{source});
+        w.flush(victim);
+      } catch (...) {
+        finish();
+        throw;
+      }
+      finish();
+      complain("a put to a window that has ended is over");
+    });
+    INFO(misuse::describe(all));
+    for (const number n : memory) REQUIRE(n == untouched);
+    CHECK(!bad_source);
+    for (int r = 0; r < size; ++r) {
+      const auto& one = all[static_cast<std::size_t>(r)];
+      REQUIRE(one.failure);
+      CHECK((one.is(errc::peer_lost) || one.is(errc::poisoned)));
+      CHECK(one.says({"window", "exception", "rank " + std::to_string(victim)}));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a window that all ranks leave by an exception harms nothing", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_all_right(misuse::run<TestType>(size, [](auto& comm) {
+      using comm_type = std::remove_reference_t<decltype(comm)>;
+      for (int round = 0; round < 3; ++round) {
+        try {
+          window<number, comm_type> w{comm, std::size_t{8}};
+          w.fetch_and_op((comm.rank() + 1) % comm.size(), 0, number{1});
+          w.fence();
+          expect(w.local()[0] == 1, "an addition is lost");
+          throw std::runtime_error("everywhere");
+        } catch (const std::runtime_error&) {
+        }
+      }
+    }));
+  }
+}
+
+TEMPLATE_TEST_CASE("calls from inside an operator of a window are refused, and change nothing", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_all_right(misuse::run<TestType>(size, [](auto& comm) {
+      using comm_type = std::remove_reference_t<decltype(comm)>;
+      window<float, comm_type> locked{comm, std::size_t{2}};
+      window<number, comm_type> native{comm, std::size_t{2}};
+      const int target = (comm.rank() + 1) % comm.size();
+      const auto inside = [&](auto& w, auto one, auto&& action) {
+        const auto op = [&](auto a, auto b) {
+          action();
+          return static_cast<decltype(one)>(a + b);
+        };
+        refused(errc::misuse, {"rank " + std::to_string(comm.rank())},
+                [&] { w.fetch_and_op(target, 0, one, op); });
+      };
+      inside(locked, 1.0F, [&] { locked.fetch_and_op(target, 1, 1.0F); });
+      inside(locked, 1.0F, [&] { locked.flush(target); });
+      inside(locked, 1.0F, [&] { native.fetch_and_op(target, 1, number{1}); });
+      inside(locked, 1.0F, [&] { comm.barrier(); });
+      inside(native, number{1}, [&] {
+        native.put(target, 1, std::span<const number>{}.first(0));
+        native.flush_all();
+      });
+      inside(native, number{1}, [&] { locked.fence(); });
+      inside(native, number{1}, [&] { window<number, comm_type>{comm, std::size_t{1}}; });
+      native.fence();
+      for (const float f : locked.local()) expect(f == 0, "an operator that failed has written");
+      for (const number n : native.local()) expect(n == 0, "an operator that failed has written");
+      native.fence();
+      // The lock is open.
+      locked.fetch_and_op(target, 0, 1.0F);
+      locked.fence();
+      expect(locked.local()[0] == 1, "an addition is lost");
+    }));
+  }
+}
+
+TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicator", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    check_all_right(misuse::run<TestType>(size, [](auto& comm) {
+      using comm_type = std::remove_reference_t<decltype(comm)>;
+      for (const bool array_first : {true, false}) {
+        std::vector<number> memory(4, 3);
+        auto other = comm.duplicate();
+        auto array = other->template allocate<number>(1000);
+        std::optional<window<number, comm_type>> given, own;
+        given.emplace(*other, std::span{memory});
+        own.emplace(*other, std::size_t{4});
+        const int target = (comm.rank() + 1) % comm.size();
+        own->fetch_and_op(target, 1, number{5});
+        given->put(target, 0, array.span().first(1));
+        own->fence();
+        comm.barrier();
+        other.reset();
+        comm.barrier();
+        array[999] = 7;
+        expect(own->local()[1] == 5, "memory of a window has changed");
+        own->local()[0] = 1;
+        const std::string me = "rank " + std::to_string(comm.rank());
+        for (auto* w : {&*given, &*own}) {
+          refused(errc::misuse, {"window", me, "communicator has ended"}, [&] { w->fence(); });
+          refused(errc::misuse, {"window", me, "communicator has ended"}, [&] { w->flush(target); });
+          refused(errc::misuse, {"communicator has ended"},
+                  [&] { w->put(target, 0, std::span<const number>{memory}); });
+          refused(errc::misuse, {"communicator has ended"}, [&] { w->fetch_and_op(target, 0, number{1}); });
+          refused(errc::misuse, {"communicator has ended"},
+                  [&] { static_cast<void>(w->notified(target, 0)); });
+        }
+        // A new communicator may use the array as any memory.
+        comm.broadcast(array.span(), 0);
+        if (array_first) array = {};
+        own.reset();
+        given.reset();
+      }
+    }));
+  }
+}
+
+TEMPLATE_TEST_CASE("peers reach the exposed bytes of a window and no other byte of their pages", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  // What no rank does that goes by the checks of the library: a region that is made larger on its way.
+  for (const int beyond : {-8, 8}) {
+    std::vector<number> memory(64, untouched);
+    const auto all = misuse::run<TestType>(2, [&](auto& comm) {
+      std::vector<number> own(64, 1);
+      auto& net = comm.transport();
+      const auto exposed = net.expose_alone(
+          std::as_writable_bytes((comm.rank() == 0 ? std::span{memory} : std::span{own}).subspan(16, 16)));
+      chorale::remote_region mine = exposed.region();
+      std::vector<chorale::remote_region> regions(2);
+      comm.allgather(std::span<const chorale::remote_region>{&mine, 1}, std::span{regions});
+      if (comm.rank() == 1) {
+        auto& target = regions[0];
+        if (beyond < 0) target.address -= 8;
+        target.bytes += 8;
+        std::vector<number> source(17, 5);
+        const auto bytes = std::as_bytes(std::span{source});
+        const auto lent = net.lend(bytes);
+        auto put = net.put(target, 0, lent, bytes, net.current());
+        put.await_ready();
+        auto flush = net.flush(0, net.current());
+        flush.await_ready();
+      }
+      comm.barrier();
+    });
+    INFO(misuse::describe(all));
+    CHECK(all[1].failed());
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      if (i < 16 || i >= 32) CHECK(memory[i] == untouched);
+  }
+}
