@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+
+#include "../core/process.hpp"
 
 namespace chorale::bootstrap {
 
@@ -40,7 +43,21 @@ struct pmix::session {
   void connect();
   void check_size(const launch& how) const;
 #ifdef CHORALE_HAVE_PMIX
+  void fence(std::chrono::milliseconds deadline);
+  void find_neighbours();
+  void put(const char* key, std::span<const std::byte> bytes) const;
+  void require_life();
+
   pmix_proc_t self_{};
+  std::chrono::milliseconds stall_{};
+  bool knows_neighbours_ = false;
+  /// Ranks of this host, and since when their processes are gone.
+  struct neighbour {
+    int rank;
+    process_identity process;
+    std::chrono::steady_clock::time_point gone_since{};
+  };
+  std::vector<neighbour> neighbours_;
 #endif
 };
 
@@ -122,7 +139,73 @@ void fence_done(pmix_status_t status, void* data) {
   (*state)->changed.notify_all();
 }
 
-void fence(const pmix_proc_t& all, std::chrono::milliseconds deadline) {
+/// What a rank tells of its process before anything else.
+struct process_card {
+  process_identity process;
+  char boot[40];
+};
+constexpr const char* process_key = "chorale.process";
+
+process_card this_process_card() {
+  process_card card{this_process(), {}};
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+    if (std::fgets(card.boot, sizeof card.boot, file) == nullptr) card.process = {};
+    std::fclose(file);
+  } else {
+    card.process = {};
+  }
+  return card;
+}
+
+/// How often a rank that waits looks whether the others are alive.
+constexpr std::chrono::milliseconds look_interval{250};
+/// A rank may end as soon as a fence is over for it, before the launcher has told the others.
+constexpr std::chrono::milliseconds release_time{1250};
+
+}  // namespace
+
+void pmix::session::connect() {
+  pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+  if (status != PMIX_SUCCESS) fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
+  pmix_proc_t all;
+  PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
+  value_owner job_size;
+  status = PMIx_Get(&all, PMIX_JOB_SIZE, nullptr, 0, &job_size.value);
+  if (status != PMIX_SUCCESS) fail("PMIx_Get(PMIX_JOB_SIZE)", status);
+  if (job_size.value->type != PMIX_UINT32 || self_.rank >= job_size.value->data.uint32)
+    fail("PMIx_Get(PMIX_JOB_SIZE)", PMIX_ERR_BAD_PARAM,
+         "the launcher's PMIx server gives no number of ranks");
+  rank = static_cast<int>(self_.rank);
+  size = static_cast<int>(job_size.value->data.uint32);
+  // A launcher need not tell it; ranks then take turns by their number in the job.
+  local_rank = rank;
+  value_owner local;
+  if (PMIx_Get(&self_, PMIX_LOCAL_RANK, nullptr, 0, &local.value) == PMIX_SUCCESS &&
+      local.value->type == PMIX_UINT16)
+    local_rank = local.value->data.uint16;
+  job = self_.nspace;
+  const config settings = config::from_environment();
+  stall_ = settings.stall;
+  const process_card mine = this_process_card();
+  put(process_key, std::as_bytes(std::span{&mine, 1}));
+  // A rank that ends while another still connects can leave that one waiting in PMIx_Init for ever.
+  fence(settings.deadline);
+}
+
+void pmix::session::put(const char* key, std::span<const std::byte> bytes) const {
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  pmix_value_t value;
+  PMIX_VALUE_CONSTRUCT(&value);
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = reinterpret_cast<char*>(copy.data());
+  value.data.bo.size = copy.size();
+  if (auto s = PMIx_Put(PMIX_GLOBAL, key, &value); s != PMIX_SUCCESS) fail("PMIx_Put", s, key);
+  if (auto s = PMIx_Commit(); s != PMIX_SUCCESS) fail("PMIx_Commit", s, key);
+}
+
+void pmix::session::fence(std::chrono::milliseconds deadline) {
+  pmix_proc_t all;
+  PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
   pmix_info_t collect;
   bool yes = true;
   PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
@@ -137,40 +220,74 @@ void fence(const pmix_proc_t& all, std::chrono::milliseconds deadline) {
     delete handed;
     fail("PMIx_Fence", status);
   }
+  const auto start = std::chrono::steady_clock::now();
+  auto report = stall_;
   std::unique_lock lock{state->mutex};
-  if (!state->changed.wait_for(lock, deadline, [&] { return state->done; })) {
-    throw error(
-        errc::bootstrap_failed,
-        fmt::format("PMIx_Fence: not all ranks came within {} ms; one died or does not make this call "
-                    "(CHORALE_DEADLINE_MS sets the limit)",
-                    deadline.count()));
+  while (!state->changed.wait_for(lock, look_interval, [&] { return state->done; })) {
+    lock.unlock();
+    const auto waited =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+    if (deadline.count() != 0 && waited >= deadline)
+      throw error(
+          errc::bootstrap_failed,
+          fmt::format("PMIx_Fence: not all ranks came within {} ms; one died or does not make this call "
+                      "(CHORALE_DEADLINE_MS sets the limit)",
+                      deadline.count()));
+    require_life();
+    if (waited >= report) {
+      report *= 2;
+      // Who is missing only the launcher knows; one line is enough.
+      if (local_rank == 0)
+        fmt::print(
+            stderr,
+            "chorale: rank {} has waited {:.1f} s for all ranks to make their communicator; nothing has "
+            "failed, and the wait goes on (CHORALE_STALL_MS)\n",
+            rank, static_cast<double>(waited.count()) / 1000);
+    }
+    lock.lock();
   }
   if (state->status != PMIX_SUCCESS) fail("PMIx_Fence", state->status, "a rank may have died");
+  knows_neighbours_ = true;
 }
 
-}  // namespace
+void pmix::session::find_neighbours() {
+  const process_card mine = this_process_card();
+  pmix_info_t here;
+  bool yes = true;
+  // It came with the first fence, or not at all: nobody is asked.
+  PMIX_INFO_LOAD(&here, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+  pmix_proc_t peer;
+  PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);
+  for (int r = 0; r < size; ++r) {
+    if (r == rank) continue;
+    peer.rank = static_cast<pmix_rank_t>(r);
+    value_owner got;
+    process_card theirs{};
+    if (PMIx_Get(&peer, process_key, &here, 1, &got.value) != PMIX_SUCCESS ||
+        got.value->type != PMIX_BYTE_OBJECT || got.value->data.bo.size != sizeof theirs)
+      continue;
+    std::memcpy(static_cast<void*>(&theirs), got.value->data.bo.bytes, sizeof theirs);
+    if (theirs.process.pid != 0 && mine.process.pid_namespace == theirs.process.pid_namespace &&
+        std::memcmp(mine.boot, theirs.boot, sizeof mine.boot) == 0)
+      neighbours_.push_back({r, theirs.process, {}});
+  }
+}
 
-void pmix::session::connect() {
-  pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
-  if (status != PMIX_SUCCESS) fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
-  pmix_proc_t all;
-  PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
-  value_owner job_size;
-  status = PMIx_Get(&all, PMIX_JOB_SIZE, nullptr, 0, &job_size.value);
-  if (status != PMIX_SUCCESS) fail("PMIx_Get(PMIX_JOB_SIZE)", status);
-  if (job_size.value->type != PMIX_UINT32 || self_.rank >= job_size.value->data.uint32)
-    fail("PMIx_Get(PMIX_JOB_SIZE)", PMIX_ERR_BAD_PARAM, "the launcher's PMIx server gives no number of ranks");
-  rank = static_cast<int>(self_.rank);
-  size = static_cast<int>(job_size.value->data.uint32);
-  // A launcher need not tell it; ranks then take turns by their number in the job.
-  local_rank = rank;
-  value_owner local;
-  if (PMIx_Get(&self_, PMIX_LOCAL_RANK, nullptr, 0, &local.value) == PMIX_SUCCESS &&
-      local.value->type == PMIX_UINT16)
-    local_rank = local.value->data.uint16;
-  job = self_.nspace;
-  // A rank that ends while another still connects can leave that one waiting in PMIx_Init for ever.
-  fence(all, config{}.deadline);
+void pmix::session::require_life() {
+  // Before the first fence is over the launcher alone knows the ranks.
+  if (!knows_neighbours_) return;
+  if (neighbours_.empty()) find_neighbours();
+  const auto now = std::chrono::steady_clock::now();
+  for (neighbour& n : neighbours_) {
+    if (state_of(n.process) != process_state::gone) continue;
+    if (n.gone_since == std::chrono::steady_clock::time_point{}) n.gone_since = now;
+    if (now - n.gone_since >= release_time)
+      throw error(errc::bootstrap_failed,
+                  fmt::format("PMIx_Fence on rank {}: rank {} has ended, or was killed, before it made this "
+                              "call: not all ranks make the same communicators",
+                              rank, n.rank),
+                  {n.rank});
+  }
 }
 
 pmix::session::~session() {
@@ -184,23 +301,16 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
     throw error(errc::invalid_argument, "bootstrap exchange: a card has at most 65536 bytes");
   const std::string key = fmt::format("chorale.{}", exchanges++);
 
-  std::vector<std::byte> copy(mine.begin(), mine.end());
-  pmix_value_t value;
-  PMIX_VALUE_CONSTRUCT(&value);
-  value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes = reinterpret_cast<char*>(copy.data());
-  value.data.bo.size = copy.size();
-  if (auto s = PMIx_Put(PMIX_GLOBAL, key.c_str(), &value); s != PMIX_SUCCESS) fail("PMIx_Put", s, key);
-  if (auto s = PMIx_Commit(); s != PMIX_SUCCESS) fail("PMIx_Commit", s, key);
+  put(key.c_str(), mine);
+  fence(deadline);
+
   pmix_proc_t peer;
   PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);
-  fence(peer, deadline);
-
   cards all(static_cast<std::size_t>(size));
   for (int r = 0; r < size; ++r) {
     auto& card = all[static_cast<std::size_t>(r)];
     if (r == rank) {
-      card = std::move(copy);
+      card.assign(mine.begin(), mine.end());
       continue;
     }
     peer.rank = static_cast<pmix_rank_t>(r);

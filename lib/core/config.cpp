@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,8 @@ namespace {
 
 // 24 days: far from where adding it to a clock's now could overflow.
 constexpr std::chrono::milliseconds longest_deadline{std::numeric_limits<std::int32_t>::max()};
+// Shorter, an alive rank's answers would come too late on a loaded machine.
+constexpr auto least_silence = 100ms;
 
 constexpr std::chrono::microseconds longest_patience = 10s;
 
@@ -63,6 +66,27 @@ void read(const char* variable, Choice& field,
   field = chosen->second;
 }
 
+void read(const char* variable, std::chrono::milliseconds& field, std::chrono::milliseconds least) {
+  long long value = field.count();
+  read(variable, value, least.count(), longest_deadline.count());
+  field = std::chrono::milliseconds{value};
+}
+
+/// Letters to insert, remove or replace until one text is the other (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
 bool usable_mtu(int mtu) {
   return mtu == 0 || mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
 }
@@ -84,9 +108,9 @@ config config::from_environment() {
   if (!usable_mtu(c.mtu)) reject("CHORALE_MTU", std::getenv("CHORALE_MTU"));
   read("CHORALE_QP_TIMEOUT", c.qp_timeout, 1, 31);
   read("CHORALE_QP_RETRY", c.qp_retry, 0, 7);
-  long long deadline = c.deadline.count();
-  read("CHORALE_DEADLINE_MS", deadline, 1, longest_deadline.count());
-  c.deadline = std::chrono::milliseconds{deadline};
+  read("CHORALE_SILENCE_MS", c.silence, least_silence);
+  read("CHORALE_STALL_MS", c.stall, 1ms);
+  read("CHORALE_DEADLINE_MS", c.deadline, 0ms);
   read("CHORALE_BLOCK_BYTES", c.block_bytes, 256, 1 << 20);
   if (c.block_bytes % 64 != 0) reject("CHORALE_BLOCK_BYTES", std::getenv("CHORALE_BLOCK_BYTES"));
   read("CHORALE_BLOCKS", c.blocks, 2, 1024);
@@ -130,8 +154,11 @@ void config::validate() const {
   require(usable_mtu(mtu), "mtu", mtu, "0, 256, 512, 1024, 2048 or 4096");
   require(qp_timeout >= 1 && qp_timeout <= 31, "qp_timeout", qp_timeout, "1 to 31");
   require(qp_retry <= 7, "qp_retry", qp_retry, "0 to 7");
-  require(deadline >= 1ms && deadline <= longest_deadline, "deadline", deadline.count(),
-          "1 to 2147483647 ms");
+  require(silence >= least_silence && silence <= longest_deadline, "silence", silence.count(),
+          "100 to 2147483647 ms");
+  require(stall >= 1ms && stall <= longest_deadline, "stall", stall.count(), "1 to 2147483647 ms");
+  require(deadline >= 0ms && deadline <= longest_deadline, "deadline", deadline.count(),
+          "1 to 2147483647 ms, or 0 for none");
   require(block_bytes >= 256 && block_bytes <= (1U << 20) && block_bytes % 64 == 0, "block_bytes",
           block_bytes, "256 to 1048576, a multiple of 64");
   require(blocks >= 2 && blocks <= 1024, "blocks", blocks, "2 to 1024");
@@ -170,7 +197,12 @@ const std::vector<environment_variable>& environment_variables() {
        "path MTU in bytes, default 0"},
       {"CHORALE_QP_TIMEOUT", "1 to 31", "acknowledgement timeout 4.096 us * 2^value, default 14 (67 ms)"},
       {"CHORALE_QP_RETRY", "0 to 7", "transport retries before a peer counts as lost, default 7"},
-      {"CHORALE_DEADLINE_MS", "1 to 2147483647", "longest wait in milliseconds, default 60000"},
+      {"CHORALE_SILENCE_MS", "100 to 2147483647",
+       "milliseconds without a sign of life until a rank counts as lost, default 20000"},
+      {"CHORALE_STALL_MS", "1 to 2147483647",
+       "milliseconds until a wait for ranks that are alive is reported, default 60000"},
+      {"CHORALE_DEADLINE_MS", "1 to 2147483647, or 0 for none",
+       "longest wait in milliseconds, default 0: none"},
       {"CHORALE_BLOCK_BYTES", "256 to 1048576, a multiple of 64",
        "block of a mailbox in bytes, 16 of them for the trailer, default 8256"},
       {"CHORALE_BLOCKS", "2 to 1024", "blocks of a mailbox in each direction, default 16"},
@@ -227,6 +259,19 @@ std::vector<std::string> unknown_environment_variables() {
       unknown.emplace_back(name);
   }
   return unknown;
+}
+
+std::string_view nearest_environment_variable(std::string_view name) {
+  std::string_view nearest;
+  // As many slips as a name of this length may have and still be meant.
+  std::size_t least = name.size() / 4 + 1;
+  for (const environment_variable& known : environment_variables()) {
+    if (const std::size_t d = distance(name, known.name); d < least) {
+      least = d;
+      nearest = known.name;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace chorale

@@ -172,7 +172,7 @@ void connected::close() noexcept {
   // request: a farewell, without which a peer that still sends would take the silence for a death.
   ending_ = true;
   try {
-    const auto give_up = steady::now() + std::chrono::seconds{2};
+    const auto begin = attend();
     for (link* l : open_links_) {
       if (!l->ready || !l->broken.empty() || departed(l->peer) || !has_room(*l)) continue;
       std::uint64_t word = 1;
@@ -187,8 +187,9 @@ void connected::close() noexcept {
       post(*l, request);
     }
     for (link* l : open_links_) {
+      // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
       while (l->ready && l->broken.empty() && !departed(l->peer) && l->completed < l->posted &&
-             steady::now() < give_up) {
+             attend() - begin < settings().silence) {
         read_datagrams();
         heed_farewells();
         reap();

@@ -89,7 +89,10 @@ void connected::on_send_completion(const ibv_wc& wc) {
   if (wc.status == IBV_WC_SUCCESS) {
     --signalled_;
     l->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(l->completed);
-    if (l->completed >= l->probe_ticket) l->probe_ticket = 0;
+    if (l->probe_ticket != 0 && l->completed >= l->probe_ticket) {
+      l->probe_ticket = 0;
+      note_life(l->peer);
+    }
   } else {
     break_link(*l, verbs::describe(wc, "RDMA operation"));
   }

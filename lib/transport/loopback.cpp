@@ -10,7 +10,7 @@
 namespace chorale::transport {
 
 loopback::loopback(const endpoint& net)
-    : deadline_(net.settings().deadline),
+    : patience_(net.settings().silence),
       old_(net.domain(), sizeof(std::uint64_t), IBV_ACCESS_LOCAL_WRITE),
       cq_(net.device(), 4),
       qp_(net.domain(), {.type = IBV_QPT_RC, .send = &cq_, .recv = &cq_, .send_depth = 4, .recv_depth = 1}) {
@@ -54,12 +54,15 @@ std::uint64_t loopback::execute(ibv_wr_opcode opcode, const remote_region& own, 
   request.wr.atomic.swap = second;
   qp_.post_send(request);
   std::array<ibv_wc, 1> done{};
-  const auto give_up = steady::now() + deadline_;
+  failure_detector time{1, {}};
   while (cq_.poll(done).empty()) {
-    if (steady::now() > give_up)
+    time.look(steady::now());
+    if (time.attended() > patience_)
       throw error(
           errc::deadline,
-          fmt::format("atomic operation on rank {}'s own memory: the device has not executed it", own.owner),
+          fmt::format("atomic operation on rank {}'s own memory: the device has not executed it in {} "
+                      "ms (CHORALE_SILENCE_MS)",
+                      own.owner, patience_.count()),
           {own.owner});
     sched_yield();
   }

@@ -9,6 +9,12 @@
 #include <chorale/core/printable.hpp>
 
 namespace chorale::transport {
+namespace {
+
+/// No card begins so.
+constexpr std::string_view refusal_mark = "chorale refusal ";
+
+}  // namespace
 
 bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
   if (bytes.size() != sizeof card) return false;
@@ -18,6 +24,19 @@ bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
         std::span<char>{card.host.name}, std::span<char>{card.host.boot}})
     text.back() = '\0';
   return true;
+}
+
+std::vector<std::byte> refusal_card(const error& why) {
+  constexpr std::size_t most_text = 4096;
+  const std::string text = std::string{refusal_mark} + std::string{why.what()}.substr(0, most_text);
+  const auto bytes = std::as_bytes(std::span{text});
+  return {bytes.begin(), bytes.end()};
+}
+
+std::optional<std::string> read_refusal(std::span<const std::byte> bytes) {
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  if (!text.starts_with(refusal_mark)) return std::nullopt;
+  return std::string{text.substr(refusal_mark.size())};
 }
 
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,

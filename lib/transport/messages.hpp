@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/verbs/address.hpp>
 
+#include "../core/process.hpp"
 #include "host.hpp"
 
 namespace chorale::transport {
@@ -54,7 +57,7 @@ static_assert(std::is_trivially_copyable_v<failure_notice> &&
 
 /// What a rank tells all others of itself before they can talk.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 4;
+  static constexpr std::uint32_t binary_interface = 5;
   std::uint32_t version;
   std::uint32_t qp_number;
   verbs::endpoint_address address;
@@ -71,11 +74,18 @@ struct rank_card {
   char device[32];
   host_identity host;
   cpu_mask cpus;
+  process_identity process;
+  std::uint64_t has_service;  ///< 1 if a thread answers while the rank computes
 };
 static_assert(std::is_trivially_copyable_v<rank_card>);
 
 /// False if these bytes are no card. Its texts end, whatever the bytes say.
 bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept;
+
+/// What a rank that cannot join exchanges in place of a card, so that the others need not wait for it.
+std::vector<std::byte> refusal_card(const error& why);
+/// Why a rank does not join; nothing if these bytes are something else.
+std::optional<std::string> read_refusal(std::span<const std::byte> bytes);
 
 struct received_datagram {
   int source;

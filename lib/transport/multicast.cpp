@@ -11,8 +11,9 @@
 namespace chorale::transport {
 namespace {
 
-/// How long a rank that leaves waits for those that have not told yet that they have its multicasts.
-constexpr auto longest_farewell = std::chrono::seconds{2};
+/// How often a rank that leaves looks who is dead among those that have not told yet that they have its
+/// multicasts.
+constexpr auto look_interval = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -41,12 +42,18 @@ multicast_statistics endpoint::multicast_statistics() const {
 void endpoint::settle_multicasts() noexcept {
   if (!multicast_ || failure_ || std::exchange(multicasts_settled_, true)) return;
   try {
-    const auto give_up = steady::now() + std::min<steady::duration>(settings_.deadline, longest_farewell);
+    const steady::duration longest =
+        settings_.deadline.count() == 0 ? settings_.silence : std::min(settings_.silence, settings_.deadline);
     backoff pace{spin_};
-    const auto begin = steady::now();
+    const auto begin = attend();
+    auto next_look = begin + look_interval;
     while (!multicast_->settle()) {
-      const auto now = steady::now();
-      if (now >= give_up || notice_) return;
+      const auto now = attend();
+      if (now - begin >= longest || notice_) return;
+      if (now >= next_look) {
+        next_look = now + look_interval;
+        look_at_processes();
+      }
       progress();
       if (pace()) pace.elapsed(now - begin);
     }

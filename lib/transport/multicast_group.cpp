@@ -28,7 +28,7 @@ multicast_port::options multicast_group::options_for(const endpoint& owner) {
   require_multicast(owner.device(), owner.local_port(), owner.settings());
   return {.group = multicast_gid(owner.device(), owner.local_port(), owner.job()),
           .is_managed = is_managed(owner.device(), owner.local_port(), owner.settings()),
-          .deadline = owner.settings().deadline,
+          .deadline = owner.settings().silence,
           .qkey = static_cast<std::uint32_t>(owner.job() >> 17) & 0x7fffffffU,
           .datagram_bytes = sizeof(datagram_header) + sizeof(message_head) + owner.multicast_bytes(),
           .receives = std::min(receives, static_cast<std::uint32_t>(owner.device().attributes().max_qp_wr)),

@@ -31,7 +31,9 @@ rc_send_receive::rc_send_receive(const group_view& group, const config& settings
                  .receive_bytes = settings.block_bytes,
                  .receives = receives_for(group.size, settings),
                  .inline_bytes = inline_wanted}),
-      queues_(static_cast<std::size_t>(group.size)) {}
+      queues_(static_cast<std::size_t>(group.size)) {
+  start_service();
+}
 
 rc_send_receive::~rc_send_receive() {
   close();

@@ -15,6 +15,11 @@ namespace {
 
 /// How long the service thread lets the rank's own thread work before it looks again.
 constexpr int pause_milliseconds = 1;
+/// It looks as often though no event has come: one that was lost must cost time only.
+constexpr int longest_sleep_milliseconds = 250;
+/// A queue that cannot be armed for a moment is looked at instead.
+constexpr int pause_without_events_milliseconds = 10;
+constexpr int most_failures = 100;
 
 }  // namespace
 
@@ -73,18 +78,20 @@ void service::poll_always() {
 }
 
 void service::sleep_for_events() {
-  for (;;) {
+  for (int failures = 0;;) {
     try {
       work_.arm();
+      failures = 0;
     } catch (...) {
-      return give_up();
+      if (++failures == most_failures) return give_up();
     }
     // What came before the queue was armed raises no event.
     while (!serve_once()) {
       if (stopped(pause_milliseconds)) return;
     }
     pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}};
-    const int ready = ::poll(places, 2, -1);
+    const int ready =
+        ::poll(places, 2, failures == 0 ? longest_sleep_milliseconds : pause_without_events_milliseconds);
     if (places[0].revents != 0) return;
     try {
       if (ready < 0 && errno != EINTR)

@@ -1,6 +1,8 @@
-// Failures and the ways in which a rank learns of them: deadline, notices, status of the peer it waits for.
+// Failures, and what ranks tell each other of them: mismatches, lost peers, notices.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,12 +10,11 @@
 #include <chorale/transport/endpoint.hpp>
 
 #include "messages.hpp"
+#include "peers_watched.hpp"
 
 namespace chorale::transport {
 namespace {
 
-constexpr auto first_probe = std::chrono::milliseconds{20};
-constexpr auto probe_interval = std::chrono::milliseconds{100};
 /// Questions are asked again as often, since they and their answers may be lost.
 constexpr auto question_interval = std::chrono::milliseconds{40};
 /// Time that a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
@@ -23,53 +24,8 @@ constexpr auto answer_time = std::chrono::milliseconds{250};
 /// Its answers come by datagram as well, so that no loss hides a message from repetition for as long.
 constexpr unsigned overdue_answers = 8;
 constexpr auto overdue_time = std::chrono::seconds{1};
-/// The same before a deadline is reported: those who have much time may be on slow machines.
-std::chrono::milliseconds last_answer_time(std::chrono::milliseconds deadline) {
-  return std::clamp<std::chrono::milliseconds>(deadline / 8, answer_time, std::chrono::seconds{2});
-}
-constexpr auto farewell_time = std::chrono::milliseconds{100};
-
-std::string list(const std::vector<int>& ranks) {
-  constexpr std::size_t shown = 16;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), shown); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
-  if (ranks.size() > shown) text += fmt::format(" and {} more", ranks.size() - shown);
-  return text;
-}
 
 }  // namespace
-
-steady::duration vigil::look(bool mind_deadline) {
-  const auto now = steady::now();
-  if (start_ == steady::time_point{}) {
-    start_ = now;
-    next_probe_ = now + first_probe;
-    owner_->status_.waiting_for = peer_;
-  }
-  if (owner_->use_.is_disturbed()) [[unlikely]] {
-    const call* mine = owner_->status_.find(now_.number);
-    owner_->use_.refuse(mine != nullptr ? mine->what : operation::none);
-  }
-  owner_->look_around();
-  if (owner_->departed(peer_)) {
-    // Its last message may still be on its way, and overtaken by the farewell.
-    if (departed_at_ == steady::time_point{}) departed_at_ = now;
-    if (now - departed_at_ > farewell_time) owner_->left(peer_);
-  }
-  const auto waited = now - start_;
-  if (mind_deadline && waited > owner_->settings_.deadline) owner_->report_deadline(peer_, now_);
-  if (now >= next_probe_) {
-    next_probe_ = now + probe_interval;
-    auto& answer = owner_->answers_[static_cast<std::size_t>(peer_)];
-    if (answer) {
-      owner_->judge(peer_, *answer, now_);
-      answer.reset();
-    }
-    owner_->probe(peer_, now_);
-  }
-  return waited;
-}
 
 void endpoint::look_around() {
   progress();
@@ -83,6 +39,7 @@ void endpoint::check() {
     // The reporter has told everyone: to tell it again would only multiply messages.
     failure_ = std::move(notice_);
     notice_.reset();
+    keep_notice();
     throw *failure_;
   }
   // By what was driven from inside this wait.
@@ -91,14 +48,27 @@ void endpoint::check() {
 }
 
 void endpoint::left(int peer) {
-  const call* mine = status_.find(number_);
-  lost(peer, fmt::format("it has left: it destroyed its communicator while this rank is in {}",
-                         mine ? mine->describe() : "a call"));
+  const auto mine = status_.find(number_);
+  const std::string call = mine ? mine->describe() : "a call";
+  if (peer < 0)
+    throw error(errc::peer_lost,
+                fmt::format("all other ranks have left: they destroyed their communicators while rank {} is "
+                            "in {}",
+                            rank_, call));
+  lost(peer, fmt::format("it has left: it destroyed its communicator while this rank is in {}", call));
 }
 
 void endpoint::ask(int peer, epoch now) {
-  send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question),
-                std::as_bytes(std::span{&now.number, 1}));
+  if (!send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question),
+                     std::as_bytes(std::span{&now.number, 1}), {}, true))
+    return;
+  // Without a service thread it answers only while it waits in a call.
+  if (peers_->served[static_cast<std::size_t>(peer)]) expect_answer(peer);
+}
+
+void endpoint::expect_answer(int peer) {
+  const std::lock_guard hold{lock_};
+  detector_.ask(peer);
 }
 
 void endpoint::judge(int peer, const status_answer& theirs, epoch now) {
@@ -190,65 +160,13 @@ std::string endpoint::algorithm_of(operation what) const {
 
 void endpoint::throw_forgotten() const {
   // Calls run one after the other: it is the first that is not over.
-  const call* mine = status_.find(status_.completed + 1);
+  const auto mine = status_.find(status_.completed() + 1);
   throw error(
       errc::misuse,
       fmt::format("{} on rank {}: its algorithm {} made an operation of the transport, or a task, that was "
                   "never awaited and so has done nothing; write co_await in front of it",
                   mine ? mine->describe() : "a call", rank_, mine ? algorithm_of(mine->what) : ""),
       {rank_});
-}
-
-void endpoint::report_deadline(int peer, epoch now) {
-  std::fill(answers_.begin(), answers_.end(), std::nullopt);
-  const auto waits_for = [&](int r) {
-    return r != rank_ && !departed(r) && !answers_[static_cast<std::size_t>(r)];
-  };
-  auto next = steady::time_point{};
-  bool all_answered = false;
-  for (const auto until = steady::now() + last_answer_time(settings_.deadline);
-       !all_answered && steady::now() < until;) {
-    const bool time_to_ask = steady::now() >= next;
-    if (time_to_ask) next = steady::now() + question_interval;
-    all_answered = true;
-    for (int r = 0; r < size_; ++r) {
-      if (!waits_for(r)) continue;
-      all_answered = false;
-      if (time_to_ask)
-        insist_on_datagram(r, static_cast<std::uint16_t>(datagram_kind::question),
-                           std::as_bytes(std::span{&now.number, 1}));
-    }
-    progress();
-    sched_yield();
-  }
-  std::vector<int> late;
-  std::vector<int> silent;
-  std::string details;
-  for (int r = 0; r < size_; ++r) {
-    if (r == rank_) continue;
-    const auto& answer = answers_[static_cast<std::size_t>(r)];
-    if (departed(r) || !answer) {
-      silent.push_back(r);
-      continue;
-    }
-    const call* theirs = answer->find(now.number);
-    if (theirs != nullptr && theirs->signature() != now.signature) mismatch(r, now);
-    if (answer->current < now.number) late.push_back(r);
-  }
-  const call* mine = status_.find(now.number);
-  std::string what =
-      fmt::format("rank {} waited {} ms in {} (call {}) for rank {}", rank_, settings_.deadline.count(),
-                  mine ? mine->describe() : "a call", now.number, peer);
-  if (!silent.empty())
-    what += fmt::format("; not in any call (dead, busy or departed): ranks {}", list(silent));
-  if (!late.empty()) what += fmt::format("; still in an earlier call: ranks {}", list(late));
-  std::vector<int> culprits = silent;
-  culprits.insert(culprits.end(), late.begin(), late.end());
-  if (culprits.empty()) {
-    culprits.push_back(peer);
-    what += "; all ranks answer and are in this call or a later one";
-  }
-  throw error(errc::deadline, what + "; config::deadline or CHORALE_DEADLINE_MS sets the limit", culprits);
 }
 
 void endpoint::fail(const std::exception_ptr& why) noexcept {
@@ -286,6 +204,16 @@ std::exception_ptr endpoint::poison() const noexcept {
 }
 
 void endpoint::tell_failure() noexcept {
+  keep_notice();
+  try {
+    const auto body = std::span{std::as_const(failure_told_)};
+    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice), [body](int) { return body; });
+  } catch (...) {
+    // What cannot be told is seen by the others as silence.
+  }
+}
+
+void endpoint::keep_notice() noexcept {
   try {
     failure_notice n{};
     // An errno of this rank says nothing to another: there it is a failed verbs call.
@@ -305,9 +233,10 @@ void endpoint::tell_failure() noexcept {
       if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
     }
     const auto body = std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes);
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice), [body](int) { return body; });
+    const std::lock_guard hold{lock_};
+    failure_told_.assign(body.begin(), body.end());
   } catch (...) {
-    // What cannot be told is seen by the others as silence.
+    // Then the others see silence.
   }
 }
 

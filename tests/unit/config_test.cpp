@@ -97,7 +97,10 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.mtu == 0);
   CHECK(c.qp_timeout == 14);
   CHECK(c.qp_retry == 7);
-  CHECK(c.deadline == std::chrono::seconds{60});
+  CHECK(c.silence == std::chrono::seconds{20});
+  CHECK(c.stall == std::chrono::seconds{60});
+  CHECK_FALSE(c.on_stall);
+  CHECK(c.deadline == std::chrono::seconds{0});
   CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
   CHECK(c.zero_copy_bytes == 65536);
@@ -125,6 +128,11 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_QP_TIMEOUT", "1").qp_timeout == 1);
   CHECK(with("CHORALE_QP_TIMEOUT", "31").qp_timeout == 31);
   CHECK(with("CHORALE_QP_RETRY", "0").qp_retry == 0);
+  CHECK(with("CHORALE_SILENCE_MS", "100").silence == std::chrono::milliseconds{100});
+  CHECK(with("CHORALE_SILENCE_MS", "2147483647").silence.count() == 2147483647);
+  CHECK(with("CHORALE_STALL_MS", "1").stall == std::chrono::milliseconds{1});
+  CHECK(with("CHORALE_STALL_MS", "2147483647").stall.count() == 2147483647);
+  CHECK(with("CHORALE_DEADLINE_MS", "0").deadline.count() == 0);
   CHECK(with("CHORALE_DEADLINE_MS", "1").deadline == std::chrono::milliseconds{1});
   CHECK(with("CHORALE_DEADLINE_MS", "2147483647").deadline.count() == 2147483647);
   CHECK(with("CHORALE_BLOCK_BYTES", "256").block_bytes == 256);
@@ -165,7 +173,9 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_MTU", {"1", "255", "257", "1500", "8192"}},
       {"CHORALE_QP_TIMEOUT", {"0", "32"}},
       {"CHORALE_QP_RETRY", {"8"}},
-      {"CHORALE_DEADLINE_MS", {"0", "2147483648"}},
+      {"CHORALE_SILENCE_MS", {"99", "2147483648"}},
+      {"CHORALE_STALL_MS", {"0", "2147483648"}},
+      {"CHORALE_DEADLINE_MS", {"-1", "2147483648"}},
       {"CHORALE_BLOCK_BYTES", {"0", "192", "257", "1000", "1048640"}},
       {"CHORALE_BLOCKS", {"0", "1", "1025"}},
       {"CHORALE_ZERO_COPY_BYTES", {"1099511627777"}},
@@ -198,7 +208,10 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("qp_timeout", [](config& c) { c.qp_timeout = 0; });
   check_invalid("qp_timeout", [](config& c) { c.qp_timeout = 32; });
   check_invalid("qp_retry", [](config& c) { c.qp_retry = 8; });
-  check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds{0}; });
+  check_invalid("silence", [](config& c) { c.silence = std::chrono::milliseconds{99}; });
+  check_invalid("silence", [](config& c) { c.silence = std::chrono::milliseconds::max(); });
+  check_invalid("stall", [](config& c) { c.stall = std::chrono::milliseconds{0}; });
+  check_invalid("stall", [](config& c) { c.stall = std::chrono::milliseconds::max(); });
   check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds{-5}; });
   check_invalid("deadline", [](config& c) { c.deadline = std::chrono::milliseconds::max(); });
   check_invalid("block_bytes", [](config& c) { c.block_bytes = 0; });
@@ -232,6 +245,14 @@ TEST_CASE("config: misspelt variables are found, known ones and those of tests a
   CHECK(std::set<std::string>(unknown.begin(), unknown.end()) ==
         std::set<std::string>{"CHORALE_", "CHORALE_DEVISE"});
   unsetenv("CHORAL_DEVICE");
+}
+
+TEST_CASE("config: the variable that a misspelt one means is named", "[config]") {
+  CHECK(chorale::nearest_environment_variable("CHORALE_DEVISE") == "CHORALE_DEVICE");
+  CHECK(chorale::nearest_environment_variable("CHORALE_DEADLINE") == "CHORALE_DEADLINE_MS");
+  CHECK(chorale::nearest_environment_variable("CHORALE_STAL_MS") == "CHORALE_STALL_MS");
+  CHECK(chorale::nearest_environment_variable("CHORALE_FAVOURITE_COLOUR").empty());
+  CHECK(chorale::nearest_environment_variable("").empty());
 }
 
 TEST_CASE("config: the table has each variable that the sources name, once, with its words", "[config]") {

@@ -24,6 +24,8 @@ std::string default_value(std::string_view name) {
       {"CHORALE_MTU", [] { return fmt::to_string(c.mtu); }},
       {"CHORALE_QP_TIMEOUT", [] { return fmt::to_string(c.qp_timeout); }},
       {"CHORALE_QP_RETRY", [] { return fmt::to_string(c.qp_retry); }},
+      {"CHORALE_SILENCE_MS", [] { return fmt::to_string(c.silence.count()); }},
+      {"CHORALE_STALL_MS", [] { return fmt::to_string(c.stall.count()); }},
       {"CHORALE_DEADLINE_MS", [] { return fmt::to_string(c.deadline.count()); }},
       {"CHORALE_BLOCK_BYTES", [] { return fmt::to_string(c.block_bytes); }},
       {"CHORALE_BLOCKS", [] { return fmt::to_string(c.blocks); }},

@@ -14,12 +14,14 @@ namespace chorale::bootstrap {
 using cards = std::vector<std::vector<std::byte>>;
 
 /// A group of ranks before there is any communicator: who am I, how many are we, and one all-to-all exchange
-/// of small messages. `exchange` is collective: every rank calls it equally often; it throws
-/// `error` errc::bootstrap_failed when `deadline` passes first. `job()` is the same text on all ranks of a
-/// job and differs between jobs. `describe()` says in a sentence how the group came to be (launcher,
-/// singleton). Optional: `local_rank()`, the number of this rank among those of its host, from 0, by which
-/// ranks take turns where config::device names several devices; without it they do by `rank()`; and
-/// `composition()`, a text that is to be the same on all ranks, such as the algorithms of a communicator.
+/// of small messages. `exchange` is collective: every rank calls it equally often; once it has returned on
+/// one rank it must return on all without any further call of that one. It throws `error`
+/// errc::bootstrap_failed when `deadline` passes first, unless that is zero, and should when a rank is dead.
+/// `job()` is the same text on all ranks of a job and differs between jobs. `describe()` says in a sentence
+/// how the group came to be (launcher, singleton). Optional: `local_rank()`, the number of this rank among
+/// those of its host, from 0, by which ranks take turns where config::device names several devices; without
+/// it they do by `rank()`; and `composition()`, a text that is to be the same on all ranks, such as the
+/// algorithms of a communicator.
 template <class G>
 concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;

@@ -1,10 +1,12 @@
 // Ranks that are threads of one process, for tests and for teaching.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 
 namespace chorale::bootstrap {
@@ -22,33 +25,68 @@ namespace chorale::bootstrap {
 /// The meeting place of the threads of one group. Thread-safe.
 class in_process_hub {
  public:
-  explicit in_process_hub(int size) : size_(size), cards_(static_cast<std::size_t>(size)) {}
+  explicit in_process_hub(int size)
+      : size_(size),
+        here_(static_cast<std::size_t>(size), false),
+        gone_(static_cast<std::size_t>(size), false),
+        cards_(static_cast<std::size_t>(size)) {}
   [[nodiscard]] int size() const noexcept { return size_; }
 
+  /// Waits for all ranks as long as none of them has ended, and says on standard error who is missing after
+  /// a minute, and again in doubled intervals. `deadline` zero: without a limit.
   cards exchange(int rank, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
     std::unique_lock lock{mutex_};
     const auto round = round_;
-    cards_[static_cast<std::size_t>(rank)].assign(mine.begin(), mine.end());
+    const auto place = static_cast<std::size_t>(rank);
+    cards_[place].assign(mine.begin(), mine.end());
+    here_[place] = true;
     if (++arrived_ == size_) {
       complete_ = std::exchange(cards_, cards(static_cast<std::size_t>(size_)));
+      here_.assign(here_.size(), false);
       arrived_ = 0;
       ++round_;
-      all_here_.notify_all();
+      changed_.notify_all();
       return complete_;
     }
-    const bool came = all_here_.wait_until(lock, std::chrono::steady_clock::now() + deadline,
-                                           [&] { return round_ != round; });
-    if (!came) {
-      throw error(errc::bootstrap_failed, "in-process exchange: " + std::to_string(size_ - arrived_) +
-                                              " of " + std::to_string(size_) + " ranks did not come");
+    const auto start = std::chrono::steady_clock::now();
+    std::chrono::milliseconds report = config{}.stall;
+    const auto settled = [&] { return round_ != round || first_of(gone_, true) >= 0; };
+    for (;;) {
+      const bool is_last = deadline.count() != 0 && deadline <= report;
+      if (changed_.wait_until(lock, start + (is_last ? deadline : report), settled)) break;
+      if (is_last)
+        throw error(errc::bootstrap_failed, "in-process exchange: " + std::to_string(size_ - arrived_) +
+                                                " of " + std::to_string(size_) + " ranks did not come");
+      if (rank == first_of(here_, true))
+        std::fprintf(stderr, "chorale: rank %d waits for rank %d to make its communicator, for %lld ms\n",
+                     rank, first_of(here_, false), static_cast<long long>(report.count()));
+      report *= 2;
     }
+    if (round_ == round)
+      throw error(errc::bootstrap_failed,
+                  "in-process exchange: rank " + std::to_string(first_of(gone_, true)) + " has ended",
+                  {first_of(gone_, true)});
     return complete_;
+  }
+  /// That rank will exchange nothing more: who waits for it fails.
+  void leave(int rank) noexcept {
+    const std::lock_guard lock{mutex_};
+    gone_[static_cast<std::size_t>(rank)] = true;
+    changed_.notify_all();
   }
 
  private:
+  /// The first rank of that value, or -1.
+  [[nodiscard]] static int first_of(const std::vector<bool>& of, bool value) noexcept {
+    const auto at = std::find(of.begin(), of.end(), value);
+    return at == of.end() ? -1 : static_cast<int>(at - of.begin());
+  }
+
   int size_;
   std::mutex mutex_;
-  std::condition_variable all_here_;
+  std::condition_variable changed_;
+  std::vector<bool> here_;  ///< in this round
+  std::vector<bool> gone_;
   int arrived_ = 0;
   unsigned long round_ = 0;
   cards cards_;
@@ -104,10 +142,12 @@ void run_in_process(int size, Body&& body) {
         } catch (...) {
           note();
         }
+        hub->leave(rank);
       });
     }
   } catch (...) {
     note();
+    for (auto rank = static_cast<int>(threads.size()); rank < size; ++rank) hub->leave(rank);
   }
   for (auto& t : threads) t.join();
   if (first) std::rethrow_exception(first);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <chorale/core/stall_report.hpp>
+
 namespace chorale {
 
 /// How a rank waits for memory that another rank writes.
@@ -60,9 +62,18 @@ struct config {
   std::uint8_t qp_timeout = 14;
   /// `CHORALE_QP_RETRY`: transport retries before a peer counts as lost, 0 to 7.
   std::uint8_t qp_retry = 7;
-  /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails and names the ranks that did not come;
-  /// 1 to 2147483647 ms.
-  std::chrono::milliseconds deadline{60'000};
+  /// `CHORALE_SILENCE_MS`: a wait fails when a peer has given no sign of life for so long, 100 to 2147483647
+  /// ms. docs/liveness.md says what a sign of life is. The default outlasts machines that stall for seconds.
+  std::chrono::milliseconds silence{20'000};
+  /// `CHORALE_STALL_MS`: a wait for a rank that is alive and elsewhere goes on, and is reported after so
+  /// long, and again in doubled intervals; 1 to 2147483647 ms.
+  std::chrono::milliseconds stall{60'000};
+  /// What is called with such a report on each rank that waits. None: the lowest rank that waits writes one
+  /// line to standard error.
+  stall_handler on_stall;
+  /// `CHORALE_DEADLINE_MS`: a wait that takes longer fails, whatever the reason, and names the ranks that did
+  /// not come; 1 to 2147483647 ms, or 0: no limit. Time in which this rank did not run is not counted.
+  std::chrono::milliseconds deadline{0};
   /// `CHORALE_BLOCK_BYTES`: size of one block of a mailbox, trailer of 16 bytes included; 256 to 1 MiB,
   /// multiple of
   /// 64. The default takes a message of 8 KiB.
@@ -117,5 +128,9 @@ const std::vector<environment_variable>& environment_variables();
 /// Names of variables in this process's environment that begin with CHORALE_ and that nothing reads:
 /// usually misspelt. (`CHORALE_TEST_*` is left to test programs.)
 std::vector<std::string> unknown_environment_variables();
+
+/// The variable of `environment_variables()` whose name is nearest to `name`, a few letters away at most;
+/// empty if none is.
+std::string_view nearest_environment_variable(std::string_view name);
 
 }  // namespace chorale

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,14 +21,17 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/stall_report.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/dependents.hpp>
 #include <chorale/transport/entry.hpp>
+#include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/opened_device.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
+#include <chorale/transport/vigil.hpp>
 #include <chorale/transport/waiting.hpp>
 #include <chorale/verbs/selection.hpp>
 
@@ -35,25 +39,11 @@ namespace chorale::transport {
 
 class endpoint;
 struct endpoint_probe;
+class stall_survey;
+struct peers_watched;
 namespace reliable {
 class streams;
 }
-
-/// The rare half of a wait: deadline, failures that others report, signs of life of the awaited peer.
-class vigil {
- public:
-  vigil(endpoint& owner, int peer, epoch now) noexcept : owner_(&owner), peer_(peer), now_(now) {}
-  /// Looks around once. @throws error if the wait is in vain; errc::deadline only if `mind_deadline`.
-  steady::duration look(bool mind_deadline = true);
-  [[nodiscard]] int peer() const noexcept { return peer_; }
-  [[nodiscard]] epoch now() const noexcept { return now_; }
-
- private:
-  endpoint* owner_;
-  int peer_;
-  epoch now_;
-  steady::time_point start_{}, next_probe_{}, departed_at_{};
-};
 
 /// Base of the transports. A rank's endpoint exchanges cards with all others through the bootstrap when it is
 /// made (collective), and then talks to them by datagrams for everything rare: making connections, asking who
@@ -95,7 +85,7 @@ class endpoint {
     status_.begin(++number_, c);
     return {number_, c.signature(), c.what};
   }
-  void complete(epoch now) noexcept { status_.completed = now.number; }
+  void complete(epoch now) noexcept { status_.complete(now.number); }
   /// Poisons the communicator for the reason `why` and tells all ranks; later calls throw errc::poisoned.
   /// Lets go of all memory of the user: when it has returned, neither this rank nor a peer touches any
   /// through this communicator. The coroutines of the failed call are gone by then, or suspended for good.
@@ -129,7 +119,8 @@ class endpoint {
   void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
   [[nodiscard]] bool blocking() const noexcept { return blocking_; }
 
-  /// Waits until `ready()`, which may act. @throws error as `vigil::look`, and what `ready` throws.
+  /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
+  /// `vigil::look`, and what `ready` throws.
   template <class Ready>
   void wait(int peer, epoch now, Ready&& ready) {
     backoff pace{spin_};
@@ -137,6 +128,7 @@ class endpoint {
     while (!ready()) {
       if (pace()) pace.elapsed(watch.look());
     }
+    watch.end();
   }
 
   /// Where a nonblocking call stands still: the coroutine and what it waits for.
@@ -257,7 +249,8 @@ class endpoint {
   /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
   /// be lost, so that the receiver must not mind to hear it again.
   void broadcast_datagram(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body);
-  /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it.
+  /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it,
+  /// and is a sign of life.
   void ask(int peer, epoch now);
   /// Judges what `peer` answered. @throws error errc::mismatch if its call of number `now` is another.
   void judge(int peer, const status_answer& theirs, epoch now);
@@ -269,17 +262,27 @@ class endpoint {
   void mismatch(int peer, epoch now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
-  /// Stays until all ranks that are there have what this one has multicast, for 2 s at most. Called by the
-  /// destructor of the transport before anything tells others that this rank leaves; a second call does
-  /// nothing.
+  /// Stays until all ranks that are alive have what this one has multicast. Called by the destructor of the
+  /// transport before anything tells others that this rank leaves; a second call does nothing.
   void settle_multicasts() noexcept;
   /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are
   /// empty.
   void say_goodbye() noexcept;
 
-  /// True if that rank has destroyed its communicator.
-  [[nodiscard]] bool departed(int peer) const noexcept { return departed_[static_cast<std::size_t>(peer)]; }
-  void note_departure(int peer) noexcept { departed_[static_cast<std::size_t>(peer)] = true; }
+  /// True if that rank has destroyed its communicator or is dead.
+  [[nodiscard]] bool departed(int peer) const noexcept { return detector_.is_gone(peer); }
+  void note_departure(int peer) noexcept;
+  /// An adapter has acknowledged something: that rank is alive.
+  void note_life(int peer) noexcept;
+  /// Time in which this rank has looked around, as the failure detector counts it; goes on by looking.
+  steady::duration attend();
+  /// `peer` was asked something that it answers while it is alive.
+  void expect_answer(int peer);
+  /// True if that rank has left, is dead or gives no sign of life.
+  [[nodiscard]] bool is_lost(int peer) noexcept;
+  /// Looks which processes of this host are gone.
+  void look_at_processes();
+  void look_at_process(int peer);
   [[nodiscard]] const verbs::local_port& local_port() const noexcept { return local_; }
   [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const {
     return addresses_[static_cast<std::size_t>(peer)];
@@ -313,9 +316,22 @@ class endpoint {
   [[noreturn]] void throw_forgotten() const;
   void note_failure(const std::exception_ptr& why) noexcept;
   void tell_failure() noexcept;
+  void keep_notice() noexcept;
   [[noreturn]] void report_deadline(int peer, epoch now);
+  void begin_survey();
+  void get_on_with_survey(int peer, epoch now, steady::duration since);
+  stall_report describe_stall(const std::vector<std::optional<status_answer>>& answers, int peer, epoch now,
+                              steady::duration since);
+  static std::string describe_ranks(std::vector<stall_report::rank_state> ranks);
+  void watch_all(int awaited, epoch now, bool asks_others);
+  [[noreturn]] void silent(int peer);
   void check();
   [[noreturn]] void left(int peer);
+  static const group_view& checked(const group_view& group);
+  void open_device(const group_view& group, const datagram_port::options& port);
+  [[noreturn]] void refuse_to_join(const group_view& group, const error& why);
+  void check_cards(const bootstrap::cards& cards) const;
+  void answer(int from, std::span<const std::byte> question);
   void take_datagram(std::span<const std::byte> datagram);
   void keep_datagram(std::span<const std::byte> datagram);
   void serve() noexcept;
@@ -348,49 +364,34 @@ class endpoint {
   reliable::streams* streams_ = nullptr;
   std::optional<verbs::completion_channel> channel_;
   std::optional<datagram_port> port_;
-  std::vector<std::vector<std::byte>> kept_datagrams_;  ///< that the service thread left to the rank's own
+  /// What the service thread left to the rank's own: the newest of each source and kind.
+  std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_datagrams_;
   std::exception_ptr service_failure_;
   std::atomic<std::uint64_t> refused_{0};
   std::vector<verbs::endpoint_address> addresses_;
   std::vector<std::string> hosts_;
-  std::vector<bool> departed_;
+  std::unique_ptr<peers_watched> peers_;
+  failure_detector detector_;  ///< used under the lock
   status_page status_;
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
   bool withdrawn_ = false;
   std::string (*algorithm_names_)(operation) = nullptr;
   std::optional<error> notice_;
+  std::vector<std::byte> failure_told_;  ///< the notice of it, for those who have missed it
   std::vector<std::optional<status_answer>> answers_;
   doubts doubts_;
+  std::unique_ptr<stall_survey> survey_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
   std::unique_ptr<multicast_group> multicast_;
   bool multicasts_settled_ = false;
+  bool has_met_ = false;   ///< all ranks have made their endpoints
+  bool has_left_ = false;  ///< this one has said so
   std::optional<service> service_;
   dependents dependents_;
 };
 
-inline auto endpoint::multicast_signal(epoch now) {
-  return waiting{*this, (rank_ + 1) % size_, now,
-                 [this, now] { return size_ == 1 || multicasts().try_signal(now); }};
-}
-inline auto endpoint::multicast_signalled(int root, epoch now) {
-  return waiting{*this, root, now, [this, root, now] { return multicasts().try_signalled(root, now); }};
-}
-inline auto endpoint::multicast(epoch now, std::span<const std::byte> bytes) {
-  return waiting{*this, size_ == 1 ? 0 : multicasts().slowest(), now,
-                 [this, now, bytes] { return size_ == 1 || multicasts().try_send(now, bytes); }};
-}
-inline auto endpoint::multicast_receive(int root, epoch now) {
-  struct look {
-    multicast_group* group;
-    int from;
-    epoch now;
-    std::span<const std::byte> message{};
-    bool operator()() { return group->try_receive(from, now, message); }
-    multicast_group::arrival result() { return {group, from, message}; }
-  };
-  return waiting{*this, root, now, look{&multicasts(), root, now}};
-}
-
 }  // namespace chorale::transport
+
+#include <chorale/transport/multicast_calls.hpp>

@@ -32,7 +32,7 @@ class loopback {
   std::uint64_t execute(ibv_wr_opcode opcode, const remote_region& own, std::size_t offset,
                         std::uint64_t first, std::uint64_t second);
 
-  steady::duration deadline_;
+  std::chrono::milliseconds patience_;
   verbs::registered_buffer old_;
   verbs::completion_queue cq_;
   verbs::queue_pair qp_;

@@ -36,7 +36,9 @@ class rc final : public rc_mailbox, public mailbox_calls<rc, connected::link*> {
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  rc(G& group, const config& settings) : rc_mailbox(view_of(group, settings), settings, name) {}
+  rc(G& group, const config& settings) : rc_mailbox(view_of(group, settings), settings, name) {
+    start_service();
+  }
   ~rc() override;
 
   /// Largest payload of one message.

@@ -143,7 +143,8 @@ class remote_memory {
   void take(int origin, std::size_t id, std::uint64_t count) noexcept {
     consumed_[index(origin, id)] += count;
   }
-  /// Waits until `ready()`; `origin` is the rank that it depends on, or -1. @throws error errc::deadline.
+  /// Waits until `ready()`; `origin` is the rank that it depends on, or -1.
+  /// @throws error as `vigil::look`.
   template <class Ready>
   void wait(int origin, Ready&& ready) {
     operate("wait for notifications from", origin, [&](parts& p) {
@@ -154,12 +155,7 @@ class remote_memory {
         return ready();
       };
       if (there()) return;
-      if (origin >= 0 && origin != rank_) {
-        net.wait(origin, net.current(), there);
-        return;
-      }
-      patiently(
-          net, [&] { return there(); }, [&] { return std::string{"they have not come"}; });
+      net.wait(origin == rank_ ? -1 : origin, net.current(), there);
     });
   }
   void look_around() {
@@ -205,28 +201,22 @@ class remote_memory {
     return static_cast<std::size_t>(rank) * counters_ + id;
   }
 
-  /// Tries until `succeeds()`, in growing intervals. @throws error errc::deadline with `reason()`.
-  template <class Succeeds, class Reason>
-  void patiently(Net& net, Succeeds&& succeeds, Reason&& reason) {
-    backoff pace{false};
-    const auto start = steady::now();
-    while (!succeeds()) {
-      if (!pace()) continue;
-      net.look_around();
-      const auto waited = steady::now() - start;
-      pace.elapsed(waited);
-      if (waited > net.settings().deadline)
-        throw error(errc::deadline, "waited " + std::to_string(net.settings().deadline.count()) +
-                                        " ms: " + reason() +
-                                        "; config::deadline or CHORALE_DEADLINE_MS sets the limit");
-    }
-  }
+  /// Tries in growing intervals, as long as the holder is alive.
   void lock(parts& p, int target) {
+    Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
-    std::uint64_t holder = 0;
-    patiently(
-        p.net(), [&] { return (holder = p.compare_swap(at(target).control, 0, 0, me)) == 0; },
-        [&] { return "rank " + std::to_string(holder - 1) + " holds the lock"; });
+    backoff pace{false};
+    vigil watch{net, -1, net.current()};
+    for (;;) {
+      const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
+      if (holder == 0) break;
+      if (holder > static_cast<std::uint64_t>(net.size()))
+        throw error(errc::peer_lost, "the lock was overwritten: it holds " + std::to_string(holder),
+                    {target});
+      watch.expect(static_cast<int>(holder) - 1);
+      if (pace()) pace.elapsed(watch.look());
+    }
+    watch.end();
   }
   void unlock(parts& p, int target) {
     p.flush(target);

@@ -33,7 +33,6 @@ void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byt
   stream& s = at(from);
   const auto with = [&](const auto& read, auto&& act) {
     if (!read) return owner_->refuse_datagram();
-    s.heard_at = steady::now();
     act(*read);
   };
   switch (static_cast<stream_kind>(kind)) {
@@ -88,7 +87,6 @@ void streams::on_packet(stream& s, std::span<const std::byte> body) {
     ++counts_.dropped;
     return;
   }
-  s.heard_at = steady::now();
   acknowledged(s, p->header.acknowledged, p->header.released, (p->header.flags & has_refused) != 0);
   if (s.in.kept_one() != nullptr) deliver_kept(s);
   switch (s.in.judge(p->header.number)) {
@@ -100,7 +98,7 @@ void streams::on_packet(stream& s, std::span<const std::byte> body) {
     case receive_window::verdict::early:
       ++counts_.early;
       if (!s.in.keep(p->header.number, body)) ++counts_.dropped;
-      if (s.hole_since == steady::time_point{}) s.hole_since = s.heard_at;
+      if (s.hole_since == steady::time_point{}) s.hole_since = steady::now();
       // On a fabric that reorders, the missing one may only be late.
       if (!s.hole_reported && __builtin_popcountll(s.in.held()) >= overtakers) {
         s.hole_reported = true;

@@ -1,26 +1,21 @@
 // Streams: loss, and what is done about it.
-#include <algorithm>
+#include <chrono>
 #include <mutex>
-#include <thread>
 #include <utility>
 
-#include <fmt/format.h>
+#include <chorale/core/background.hpp>
+#include <chorale/core/clock.hpp>
 
 #include "stream.hpp"
 
 namespace chorale::transport::reliable {
 namespace {
 
-/// Questions without an answer before a silent peer may count as dead; the silence must also have lasted a
-/// quarter of the deadline, since a machine may be slow.
-constexpr unsigned patience = 8;
-constexpr int deadline_parts = 4;
-
 /// Who has not looked for so long begins to wait anew: it was stopped itself, or did something else.
 constexpr std::chrono::milliseconds longest_pause{500};
 
-constexpr std::chrono::seconds longest_linger{2};
-constexpr std::chrono::microseconds linger_nap{50};
+/// How often a rank that leaves looks who is dead among those that have not confirmed everything.
+constexpr std::chrono::milliseconds look_interval{100};
 
 }  // namespace
 
@@ -98,30 +93,6 @@ void streams::on_report(stream& s, const report_body& b) {
   if (!resent) report(s, resend::nothing, false, counts_.answers);
 }
 
-void streams::require_life(stream& s, steady::time_point since, unsigned unanswered) {
-  if (unanswered < patience || owner_->settings().service == service_policy::off) return;
-  // Who was never heard may still be starting; the deadline is for that.
-  if (s.heard_at == steady::time_point{}) return;
-  const auto silence = steady::now() - std::max(s.heard_at, since);
-  const auto longest = owner_->settings().deadline / deadline_parts;
-  if (silence < longest) return;
-  const auto milliseconds = [](steady::duration d) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  };
-  std::string why = fmt::format("it has not answered {} requests in {} ms: it is dead, stopped or cut off",
-                                unanswered, milliseconds(silence));
-  // Where nobody is heard the reason may be on this side.
-  const auto newest = std::max_element(streams_.begin(), streams_.end(), [](const auto& a, const auto& b) {
-    return a->heard_at < b->heard_at;
-  });
-  if (const stream& other = **newest; other.peer != s.peer)
-    why += fmt::format("; rank {} was heard {} ms ago", other.peer,
-                       milliseconds(steady::now() - other.heard_at));
-  if (const auto refused = owner_->refused_datagrams(); refused != 0)
-    why += fmt::format("; {} datagrams were refused", refused);
-  owner_->lost(s.peer, why);
-}
-
 void streams::waits(stream& s) {
   require_sound(s);
   pump(s);
@@ -139,7 +110,6 @@ void streams::waits(stream& s) {
     report(s, resend::holes, true, counts_.resend_requests);
   }
   if (now < s.next_request) return;
-  require_life(s, s.waits_since, s.requests);
   report(s, resend::everything, true, counts_.resend_requests);
   s.next_request = now + s.clock.timeout(++s.requests);
 }
@@ -167,8 +137,6 @@ void streams::press(stream& s) {
       return;
     }
     if (now < one.next_question) return;
-    if (one.questions == 0) one.asked_since = now;
-    require_life(one, one.asked_since, one.questions);
     ask(one, true);
     one.next_question = now + one.clock.timeout(++one.questions);
   };
@@ -198,38 +166,52 @@ void streams::progress() {
 }
 
 bool streams::is_unconfirmed(stream& s) const noexcept {
-  return !owner_->departed(s.peer) && s.broken.empty() && (s.out.outstanding() != 0 || !s.signal_confirmed);
+  return !owner_->is_lost(s.peer) && s.broken.empty() && (s.out.outstanding() != 0 || !s.signal_confirmed);
 }
 
 void streams::close() noexcept {
   try {
-    const auto give_up =
-        steady::now() + std::min<steady::duration>(owner_->settings().deadline, longest_linger);
     {
       const std::lock_guard hold{owner_->lock()};
       for (const auto& s : streams_) s->next_question = {};
     }
-    for (bool all_there = owner_->failure_.has_value(); !all_there && steady::now() < give_up;) {
-      all_there = true;
-      {
-        const std::lock_guard hold{owner_->lock()};
-        owner_->read_datagrams();
-        for (const auto& s : streams_) {
-          if (!is_unconfirmed(*s)) continue;
-          all_there = false;
-          pump(*s);
-          if (const auto now = steady::now(); now >= s->next_question) {
-            ask(*s, true);
-            s->next_question = now + s->clock.timeout(s->questions++);
-          }
-        }
+    const steady::duration deadline = owner_->settings().deadline;
+    const auto begin = owner_->attend();
+    auto next_look = begin + look_interval;
+    backoff pace{false};
+    while (!owner_->failure_ && !owner_->notice_ && !confirm()) {
+      const auto now = owner_->attend();
+      if (deadline != steady::duration::zero() && now - begin >= deadline) break;
+      if (now >= next_look) {
+        next_look = now + look_interval;
+        for (const auto& s : streams_)
+          if (is_unconfirmed(*s)) owner_->look_at_process(s->peer);
       }
-      if (!all_there) std::this_thread::sleep_for(linger_nap);
+      // Peers may wait for what this thread has begun elsewhere before they get to this communicator.
+      background::get_on_with_all();
+      if (pace()) pace.elapsed(now - begin);
     }
   } catch (...) {
     // What cannot be sent is seen by the peers as silence.
   }
   owner_->stop_service();
+}
+
+bool streams::confirm() {
+  const std::lock_guard hold{owner_->lock()};
+  owner_->read_datagrams();
+  bool all_there = true;
+  for (const auto& s : streams_) {
+    if (!is_unconfirmed(*s)) continue;
+    all_there = false;
+    pump(*s);
+    const auto now = steady::now();
+    if (now < s->next_question) continue;
+    ask(*s, true);
+    owner_->expect_answer(s->peer);
+    s->next_question = now + s->clock.timeout(s->questions++);
+  }
+  return all_there;
 }
 
 }  // namespace chorale::transport::reliable

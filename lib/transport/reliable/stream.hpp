@@ -68,7 +68,6 @@ struct streams::stream {
   bool puts = false;                   ///< ... which has not arrived
   unsigned questions = 0;              ///< in a row without an answer
   steady::time_point next_question{};
-  steady::time_point asked_since{};
   steady::time_point pressed_at{};
   bool lags = false;         ///< something waits for room
   bool has_refused = false;  ///< a put of the peer
@@ -85,7 +84,6 @@ struct streams::stream {
   std::deque<due_reply> replies;
   bool hole_reported = false;
   steady::time_point hole_since{};
-  steady::time_point heard_at{};
   unsigned requests = 0;  ///< to send again, in a row without progress
   steady::time_point waits_since{};
   steady::time_point looked_at{};

@@ -119,8 +119,8 @@ class streams {
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// Sends what waits for room.
   void progress();
-  /// Waits until every peer has all that this rank has sent, at most 2 s or the deadline: nobody is there to
-  /// send it again afterwards. Then stops the service thread.
+  /// Waits until every peer has all that this rank has sent, or is lost: nobody is there to send it again
+  /// afterwards. Then stops the service thread.
   void close() noexcept;
 
   /// What a rank that leaves has of a peer, who cannot ask any more; valid until the next call.
@@ -180,9 +180,9 @@ class streams {
   void waits(stream& s);
   void waited(stream& s) noexcept;
   void lag(stream& s);
-  void require_life(stream& s, steady::time_point since, unsigned unanswered);
   bool send_signal(stream& s, std::uint64_t word, std::uint32_t after);
   bool is_unconfirmed(stream& s) const noexcept;
+  bool confirm();
 
   endpoint* owner_;
   std::size_t room_;         ///< bytes of a packet

@@ -1,0 +1,208 @@
+// Events and times are injected; nothing else decides.
+#include <catch2/catch.hpp>
+
+#include <chorale/transport/failure_detector.hpp>
+
+using chorale::transport::failure_detector;
+using outcome = failure_detector::outcome;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Rank 0 of four; its looks come every 10 ms, as in a wait.
+struct scene {
+  failure_detector::time_point now{1h};
+  failure_detector detector;
+
+  explicit scene(failure_detector::limits l = {.silence = 2s, .stall = 10s}, int ranks = 4)
+      : detector(ranks, l) {
+    detector.look(now);
+  }
+  /// Looks for that long, after each `each()`.
+  template <class Each>
+  void pass(failure_detector::duration time, Each&& each) {
+    for (const auto end = now + time; now < end;) {
+      now += 10ms;
+      detector.look(now);
+      each();
+    }
+  }
+  void pass(failure_detector::duration time) {
+    pass(time, [] {});
+  }
+  /// This rank does not run.
+  void gap(failure_detector::duration time) {
+    now += time;
+    detector.look(now);
+  }
+  /// Asks as a wait does, each 100 ms.
+  void pass_asking(int peer, failure_detector::duration time) {
+    int steps = 0;
+    pass(time, [&] {
+      if (++steps % 10 == 1) detector.ask(peer);
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a wait for a rank that answers goes on for ever", "[liveness]") {
+  scene s;
+  auto wait = s.detector.begin(1);
+  int reports = 0;
+  s.pass(1h, [&] {
+    s.detector.ask(1);
+    s.detector.hear(1);
+    const auto verdict = s.detector.judge(wait);
+    if (verdict.what == outcome::stalled) ++reports;
+    REQUIRE((verdict.what == outcome::go_on || verdict.what == outcome::stalled));
+  });
+  // After 10, 30, 70, 150, 310, 630, 1270 and 2550 s.
+  CHECK(reports == 8);
+}
+
+TEST_CASE("silence is the time since the first question without an answer", "[liveness]") {
+  scene s;
+  auto wait = s.detector.begin(1);
+  s.pass(1min);
+  CHECK(s.detector.silence_of(1) == 0s);
+  s.pass_asking(1, 1900ms);
+  CHECK(s.detector.judge(wait).what != outcome::silent);
+  s.pass_asking(1, 200ms);
+  const auto verdict = s.detector.judge(wait);
+  CHECK(verdict.what == outcome::silent);
+  CHECK(verdict.peer == 1);
+  s.detector.hear(1);
+  CHECK_FALSE(s.detector.is_silent(1));
+  CHECK(s.detector.suspects().empty());
+}
+
+TEST_CASE("a few lost questions are no silence", "[liveness]") {
+  scene s{{.silence = 100ms, .stall = 1h}};
+  auto wait = s.detector.begin(1);
+  for (unsigned i = 0; i + 1 < failure_detector::fewest_questions; ++i) s.detector.ask(1);
+  s.pass(1s);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  s.detector.ask(1);
+  CHECK(s.detector.judge(wait).what == outcome::silent);
+}
+
+TEST_CASE("a peer that nobody waits for ends the wait for another by its silence", "[liveness]") {
+  scene s;
+  auto wait = s.detector.begin(1);
+  s.pass_asking(3, 2100ms);
+  CHECK(s.detector.suspects() == std::vector<int>{3});
+  const auto verdict = s.detector.judge(wait);
+  CHECK(verdict.what == outcome::silent);
+  CHECK(verdict.peer == 3);
+}
+
+TEST_CASE("time in which this rank did not run is not held against the others", "[liveness]") {
+  scene s{{.silence = 2s, .stall = 10s, .deadline = 20s}};
+  auto wait = s.detector.begin(1);
+  s.pass_asking(1, 1s);
+  s.gap(1h);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.detector.waited(wait) == 1s + failure_detector::longest_gap);
+  SECTION("who is silent nevertheless is found") {
+    s.pass_asking(1, 600ms);
+    CHECK(s.detector.judge(wait).what == outcome::silent);
+  }
+  SECTION("who answers then is not") {
+    s.detector.hear(1);
+    s.pass(1s);
+    CHECK(s.detector.judge(wait).what == outcome::go_on);
+  }
+}
+
+TEST_CASE("a clock that stands still or goes back does no harm", "[liveness]") {
+  scene s;
+  const auto before = s.detector.attended();
+  s.detector.look(s.now);
+  s.detector.look(s.now - 1s);
+  CHECK(s.detector.attended() == before);
+  s.pass(100ms);
+  CHECK(s.detector.attended() == before + 100ms);
+}
+
+TEST_CASE("who has left is given up when its last messages must have come", "[liveness]") {
+  scene s;
+  SECTION("during the wait") {
+    auto wait = s.detector.begin(1);
+    s.detector.leave(1);
+    s.pass(failure_detector::last_messages);
+    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    s.pass(10ms);
+    CHECK(s.detector.judge(wait).what == outcome::left);
+  }
+  SECTION("long before it") {
+    s.detector.leave(1);
+    s.pass(1h);
+    auto wait = s.detector.begin(1);
+    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    s.pass(failure_detector::last_messages + 10ms);
+    CHECK(s.detector.judge(wait).what == outcome::left);
+  }
+  SECTION("another one") {
+    auto wait = s.detector.begin(2);
+    s.detector.leave(1);
+    s.detector.die(1);
+    s.pass(5s);
+    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    CHECK(s.detector.has_left(1));
+    CHECK_FALSE(s.detector.is_dead(1));
+  }
+}
+
+TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
+  scene s;
+  auto wait = s.detector.begin(-1);
+  s.detector.leave(1);
+  s.detector.leave(2);
+  s.pass(1s);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  s.detector.leave(3);
+  s.detector.leave(3);
+  s.pass(1s);
+  CHECK(s.detector.judge(wait).what == outcome::left);
+}
+
+TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it", "[liveness]") {
+  scene s;
+  auto for_it = s.detector.begin(1);
+  auto for_another = s.detector.begin(2);
+  s.detector.die(1);
+  s.pass(failure_detector::last_messages + 10ms);
+  CHECK(s.detector.judge(for_it).what == outcome::dead);
+  CHECK(s.detector.judge(for_another).what == outcome::go_on);
+  s.pass(failure_detector::farewell);
+  const auto verdict = s.detector.judge(for_another);
+  CHECK(verdict.what == outcome::dead);
+  CHECK(verdict.peer == 1);
+}
+
+TEST_CASE("a farewell that comes after the end of the process was no death", "[liveness]") {
+  scene s;
+  auto wait = s.detector.begin(2);
+  s.detector.die(1);
+  s.pass(200ms);
+  s.detector.leave(1);
+  s.pass(5s);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+}
+
+TEST_CASE("a deadline ends a wait for whomever, without one nothing does", "[liveness]") {
+  scene s{{.silence = 2s, .stall = 10s, .deadline = 1s}};
+  auto wait = s.detector.begin(-1);
+  s.pass(1s);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  s.pass(10ms);
+  CHECK(s.detector.judge(wait).what == outcome::deadline);
+}
+
+TEST_CASE("a group of one rank waits for nobody in vain", "[liveness]") {
+  scene s{{.silence = 1s, .stall = 1h}, 1};
+  auto wait = s.detector.begin(-1);
+  s.pass(1min);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+}
