@@ -1,6 +1,6 @@
 // Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
 // Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid,
-// CHORALE_TEST_SEED for the moment of death.
+// CHORALE_TEST_SEED for the moment of death, CHORALE_TEST_ABSENCE_MS for how long a rank stays away.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <chorale/chorale.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
 
 #include "journal.hpp"
 
@@ -65,6 +66,34 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   throw std::invalid_argument("no operation '" + operation + "'");
 }
 
+/// One call whose result is looked at; true if it is right.
+template <class Comm>
+bool is_right(Comm& comm, const std::string& operation) {
+  if (operation == "allreduce") return comm.allreduce(comm.rank() + 1) == comm.size() * (comm.size() + 1) / 2;
+  if (operation == "split") {
+    const auto part = comm.split(comm.rank() % 2, -comm.rank());
+    return part->allreduce(1) == (comm.size() + 1 - comm.rank() % 2) / 2;
+  }
+  if (operation == "fence") {
+    if constexpr (chorale::atomic_transport<typename Comm::transport_type>) {
+      std::vector<int> cell(1, -1);
+      chorale::window window{comm, std::span{cell}};
+      const int mine = comm.rank();
+      window.put((comm.rank() + 1) % comm.size(), 0, std::span<const int>{&mine, 1});
+      window.fence();
+      return cell[0] == (comm.rank() + comm.size() - 1) % comm.size();
+    }
+  }
+  call(comm, operation);
+  return true;
+}
+
+/// How long the victim stays away from all calls.
+std::chrono::milliseconds absence() {
+  const char* given = std::getenv("CHORALE_TEST_ABSENCE_MS");
+  return std::chrono::milliseconds{given != nullptr ? std::strtol(given, nullptr, 0) : 3000};
+}
+
 /// Kills this process after a few milliseconds, wherever it then is.
 void die_soon() {
   const char* given = std::getenv("CHORALE_TEST_SEED");
@@ -97,16 +126,42 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   } else if (t.scenario == "kill-first") {  // before its first call
     if (is_victim) kill(getpid(), SIGKILL);
     repeat();
-  } else if (t.scenario == "stop") {  // its service thread as well
-    comm->barrier();
-    if (is_victim) stop_for(comm->transport().settings().deadline + 2s);
-    repeat();
-  } else if (t.scenario == "sleep") {  // never calls again
+  } else if (t.scenario == "never") {  // calls no more until the deadline of the others is over
     comm->barrier();
     if (is_victim)
       std::this_thread::sleep_for(comm->transport().settings().deadline + 2s);
     else
       repeat();
+  } else if (t.scenario == "stop" || t.scenario == "sleep") {  // stopped: its service thread as well
+    comm->barrier();
+    if (is_victim && t.scenario == "stop")
+      stop_for(absence());
+    else if (is_victim)
+      std::this_thread::sleep_for(absence());
+    book.note(is_right(*comm, t.operation) && is_right(*comm, "allreduce") ? "right" : "wrong");
+  } else if (t.scenario == "sleep-kill") {  // one sleeps, and the one behind it dies in its wait
+    comm->barrier();
+    const auto begin = chorale::steady::now();
+    if (comm->rank() == (t.victim + 1) % comm->size()) die_soon();
+    if (is_victim) std::this_thread::sleep_for(absence());
+    try {
+      is_right(*comm, t.operation);
+      // All that the one who slept needs may have been sent before.
+      comm->barrier();
+    } catch (const chorale::error&) {
+      const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::steady::now() - begin);
+      book.note(fmt::format("{} {}", is_victim ? "slept" : "took", took.count()));
+      throw;
+    }
+  } else if (t.scenario == "late") {  // the root is stopped while the others reduce and leave
+    std::vector<long> data(3000, comm->rank() + 1);
+    comm->barrier();
+    if (is_victim) stop_for(absence());
+    comm->reduce(std::span<const long>{data}, std::span{data}, chorale::sum, t.victim);
+    const long expected = static_cast<long>(comm->size()) * (comm->size() + 1) / 2;
+    if (is_victim) book.note(data == std::vector<long>(data.size(), expected) ? "right" : "wrong");
+    comm.reset();
+    book.note("left");
   } else if (t.scenario.starts_with("mismatch-")) {
     const auto kind = t.scenario.substr(9);
     if (kind == "operation")

@@ -81,6 +81,7 @@ class Case(unittest.TestCase):
                 command = [*launcher, *program]
             status, output = launch.run(command, LIMIT, variables)
             found = sorted((Rank(path) for path in pathlib.Path(folder).iterdir()), key=lambda rank: rank.number)
+        self.output = output
         self.story = "\n".join([" ".join(command), output, *map(str, found)])
         self.assertNotEqual(status, 124, f"hangs:\n{self.story}")
         self.check_nothing_left(found, fabric, shared)
@@ -160,8 +161,6 @@ class Datagrams(Case):
         self.check(transport, "kill", "allreduce", 2, ["peer_lost", "deadline"])
         self.check(transport, "kill", "nonblocking", 4, ["peer_lost", "deadline"], env=self.adversary)
         self.check(transport, "kill-first", "barrier", 0, ["peer_lost", "deadline"])
-        self.check(transport, "stop", "broadcast", 1, ["peer_lost", "deadline"])
-        self.check(transport, "stop", "barrier", 3, ["peer_lost", "deadline"], env=self.adversary)
         self.check(transport, "leave", "allreduce", 2, ["peer_lost"], ["has left"], deadline=DEADLINE)
 
     def test_ud_rdma(self):
@@ -177,14 +176,90 @@ class Silent(Case):
     def test_never_calls(self):
         for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
             with self.subTest(transport=transport, operation=operation):
-                found = self.run_ranks(4, "sleep", 1, operation, transport=transport, deadline=SHORT)
-                self.check_survivors(found, 4, 1, ["deadline"], ["CHORALE_DEADLINE_MS"])
+                found = self.run_ranks(4, "never", 1, operation, transport=transport, deadline=SHORT)
+                self.check_survivors(found, 4, 1, ["deadline"], ["CHORALE_DEADLINE_MS", "rank 1 computes"])
 
     def test_leaves_early(self):
         for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
             with self.subTest(transport=transport, operation=operation):
                 found = self.run_ranks(4, "leave", 2, operation, transport=transport)
                 self.check_survivors(found, 4, 2, ["peer_lost"], ["has left"])
+
+
+class Away(Case):
+    """A rank that is alive and elsewhere: the others wait for it, and say so; who dies meanwhile is noticed."""
+
+    adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
+    operations = ("barrier", "allreduce", "split", "fence")
+
+    def check_away(self, transport, scenario, operation, victim, words, env=None):
+        with self.subTest(transport=transport, scenario=scenario, operation=operation, victim=victim, env=env):
+            # After 1 s, 3 s, ...: one report.
+            found = self.run_ranks(4, scenario, victim, operation, transport=transport, deadline=0,
+                                   env={"CHORALE_TEST_ABSENCE_MS": str(int(2500 * SLOWNESS)),
+                                        "CHORALE_STALL_MS": str(int(1000 * SLOWNESS)),
+                                        "CHORALE_SOFT_SEED": str(SEEDS.randrange(1 << 30)), **(env or {})})
+            self.assertEqual([rank.number for rank in found], list(range(4)), self.story)
+            for rank in found:
+                self.assertEqual(rank.failures, [], self.story)
+                self.assertIn("right", rank.notes, self.story)
+            reports = [line for line in self.output.splitlines() if line.startswith("chorale: rank ")]
+            self.assertEqual(len(reports), 1, self.story)
+            # By the lowest rank that waits, about the one that is away.
+            self.assertTrue(reports[0].startswith(f"chorale: rank {1 if victim == 0 else 0} on host "), self.story)
+            for word in words:
+                self.assertIn(word, reports[0], self.story)
+
+    def check_death(self, transport, operation, victim):
+        with self.subTest(transport=transport, scenario="sleep-kill", operation=operation, victim=victim):
+            found = self.run_ranks(4, "sleep-kill", victim, operation, transport=transport, deadline=0,
+                                   env={"CHORALE_TEST_ABSENCE_MS": str(int(4000 * SLOWNESS))})
+            dead = (victim + 1) % 4
+            for rank in found:
+                if rank.number == dead:
+                    continue
+                self.assertTrue(rank.failures, self.story)
+                self.assertEqual(rank.failures[0].code, "peer_lost", self.story)
+                self.assertIn(dead, rank.failures[0].ranks, self.story)
+                took = [note for note in rank.notes if note.startswith("took ")]
+                self.assertEqual(len(took), 0 if rank.number == victim else 1, self.story)
+                # From the beginning of the call, and the victim dies up to 80 ms later.
+                for note in took:
+                    self.assertLess(int(note.split()[1]), (2000 + 80) * SLOWNESS, self.story)
+
+    def check_all(self, transport):
+        for operation, victim in zip(self.operations, (1, 0, 3, 2)):
+            if operation == "fence" and transport == "ud":
+                continue
+            self.check_away(transport, "sleep", operation, victim, [f"rank {victim} computes", "CHORALE_STALL_MS"])
+            self.check_death(transport, operation, victim)
+        self.check_away(transport, "stop", "allreduce", 2, ["rank 2 is stopped"])
+        self.check_away(transport, "sleep", "allreduce", 2, ["rank 2 computes"], self.adversary)
+
+    def test_rc(self):
+        self.check_all("rc")
+
+    def test_ud(self):
+        self.check_all("ud")
+
+    def test_ud_rdma(self):
+        self.check_all("ud_rdma")
+
+    def test_hybrid(self):
+        self.check_all("hybrid")
+
+    def test_late_root(self):
+        """Who leaves stays until a root that was stopped has everything, though much is lost."""
+        for seed in [SEEDS.randrange(1 << 30) for _ in range(max(1, round(3 * BUDGET)))]:
+            with self.subTest(seed=seed):
+                found = self.run_ranks(4, "late", 0, transport="ud", deadline=0,
+                                       env={"CHORALE_TEST_ABSENCE_MS": str(int(2600 * SLOWNESS)),
+                                            "CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "40",
+                                            "CHORALE_SOFT_SEED": str(seed)})
+                for rank in found:
+                    self.assertEqual(rank.failures, [], self.story)
+                    self.assertIn("left", rank.notes, self.story)
+                self.assertIn("right", found[0].notes, self.story)
 
 
 class Mismatched(Case):
@@ -237,7 +312,7 @@ class Refused(Case):
 
     def test_environment(self):
         for variable, value in [("CHORALE_BLOCK_BYTES", "banana"), ("CHORALE_BLOCKS", "1"), ("CHORALE_WAIT", "please"),
-                                ("CHORALE_DEADLINE_MS", "0"), ("CHORALE_BLOCK_BYTES", "300"), ("CHORALE_MTU", "1000"),
+                                ("CHORALE_DEADLINE_MS", "-1"), ("CHORALE_BLOCK_BYTES", "300"), ("CHORALE_MTU", "1000"),
                                 ("CHORALE_RANKS", "many")]:
             with self.subTest(variable=variable, value=value):
                 self.check_all(self.run_ranks(2, "nothing", -1, env={variable: value}), 2, "invalid_environment",

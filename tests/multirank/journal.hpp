@@ -28,7 +28,8 @@ inline std::string name(const std::error_code& code) {
                                    "peer_lost",
                                    "deadline",
                                    "poisoned",
-                                   "unsupported"};
+                                   "unsupported",
+                                   "misuse"};
   return names[code.value()];
 }
 
