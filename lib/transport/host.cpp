@@ -11,6 +11,15 @@
 #include <chorale/core/error.hpp>
 
 namespace chorale::transport {
+namespace {
+
+host_identity named_host() noexcept {
+  host_identity h{};
+  if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
+  return h;
+}
+
+}  // namespace
 
 void cpu_mask::merge(const cpu_mask& other) noexcept {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] |= other.words[i];
@@ -22,9 +31,12 @@ int cpu_mask::count() const noexcept {
   return n;
 }
 
+std::string this_host_name() {
+  return named_host().text();
+}
+
 host_identity this_host() {
-  host_identity h{};
-  if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
+  host_identity h = named_host();
   std::string id;
   errno = 0;
   std::ifstream boot{"/proc/sys/kernel/random/boot_id"};

@@ -24,6 +24,8 @@ struct cpu_mask {
   [[nodiscard]] int count() const noexcept;
 };
 
+/// The name of this host alone, which can always be told.
+std::string this_host_name();
 host_identity this_host();
 /// Cores in the affinity mask of the calling thread; all bits if the system does not tell.
 cpu_mask this_process_cpus();

@@ -61,7 +61,7 @@ void endpoint::refuse_to_join(const group_view& group, const error& why) {
     text.resize(text.size() - ending.size());
   const error full{why.code(),
                    fmt::format("rank {} of {} on host {} cannot make its communicator: {}", rank_, size_,
-                               this_host().text(), text),
+                               this_host_name(), text),
                    {rank_}};
   try {
     static_cast<void>(group.exchange(refusal_card(full)));
@@ -86,25 +86,28 @@ void endpoint::check_cards(const bootstrap::cards& cards) const {
 
 void endpoint::exchange_cards(const group_view& group, std::string_view transport) {
   card mine{};
-  mine.version = card::binary_interface;
-  mine.qp_number = port_->number();
-  mine.address = local_.address;
-  mine.nonce = unguessable();
-  mine.block_bytes = settings_.block_bytes;
-  mine.blocks = settings_.blocks;
-  mine.zero_copy_bytes = settings_.zero_copy_bytes;
-  mine.connections = settings_.connections;
-  mine.tuning = model::tuning_table::of(settings_)->fingerprint();
-  mine.mtu = chosen_.mtu_bytes;
-  transport.copy(mine.transport, sizeof mine.transport - 1);
-  group.composition.copy(mine.composition, sizeof mine.composition - 1);
-  mine.composition_hash = hash_text(group.composition);
-  chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
-  mine.host = this_host();
-  mine.cpus = this_process_cpus();
-  mine.process = this_process();
-  mine.has_service = settings_.service == service_policy::off ? 0 : 1;
-
+  try {
+    mine.version = card::binary_interface;
+    mine.qp_number = port_->number();
+    mine.address = local_.address;
+    mine.nonce = unguessable();
+    mine.block_bytes = settings_.block_bytes;
+    mine.blocks = settings_.blocks;
+    mine.zero_copy_bytes = settings_.zero_copy_bytes;
+    mine.connections = settings_.connections;
+    mine.tuning = model::tuning_table::of(settings_)->fingerprint();
+    mine.mtu = chosen_.mtu_bytes;
+    transport.copy(mine.transport, sizeof mine.transport - 1);
+    group.composition.copy(mine.composition, sizeof mine.composition - 1);
+    mine.composition_hash = hash_text(group.composition);
+    chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
+    mine.host = this_host();
+    mine.cpus = this_process_cpus();
+    mine.process = this_process();
+    mine.has_service = settings_.service == service_policy::off ? 0 : 1;
+  } catch (const error& e) {
+    refuse_to_join(group, e);
+  }
   const auto cards = group.exchange(std::as_bytes(std::span{&mine, 1}));
   check_cards(cards);
   std::vector<card> all(static_cast<std::size_t>(size_));
