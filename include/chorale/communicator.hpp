@@ -378,8 +378,8 @@ class communicator {
   /// and one may be used by another thread at the same time as the other. It has the same settings and
   /// device. Cost: four allgathers of small messages; a device context, a datagram queue pair with its
   /// buffers, and connections as they are used (`transport().registered_bytes()` and `connections()` tell).
-  /// On soft0 with four ranks: 2 ms, three file descriptors and 340 KiB of registered memory; once a barrier
-  /// has made connections, one descriptor and 1 MiB more.
+  /// On soft0 with four ranks: 2 ms, six file descriptors and 340 KiB of registered memory; once a barrier
+  /// has made connections, a seventh descriptor and 1 MiB more.
   /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
   /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
   /// that rank on the others of its group. Neither poisons this communicator or another group.

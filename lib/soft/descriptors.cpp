@@ -151,6 +151,14 @@ int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   return held.get() < 0 ? -1 : open_held(held, O_RDWR | O_NONBLOCK).release();
 }
 
+bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
+  struct stat s {};
+  // What cannot be looked at may be there.
+  return stat(path, &s) == 0 ? S_ISFIFO(s.st_mode) && s.st_ino == inode : errno != ENOENT;
+}
+
 int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
   const unique_fd held = hold_pipe(pid, fd, inode);
   if (held.get() < 0) {

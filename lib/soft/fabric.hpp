@@ -76,6 +76,8 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
 int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
 /// Opens the pipe `fd` of process `pid` for writing without ever blocking or SIGPIPE. -1 with errno.
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
+/// False if that process has closed it.
+bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
 std::uint64_t inode_of(int fd) noexcept;
 
 /// Opens the pipe `fd` of process `pid` for reading: it hangs up when that process ends or calls exec(). -1

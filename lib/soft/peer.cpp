@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <sys/mman.h>
@@ -129,6 +130,11 @@ int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
         p.inode = inode;
       }
       return p.opened.get();
+    }
+    // Ends of pipes that the peer has closed go when there are twice as many as were left at the last look.
+    if (pipes_.size() >= pipes_kept_) {
+      std::erase_if(pipes_, [this](const pipe_end& p) { return !has_pipe(pid, p.fd, p.inode); });
+      pipes_kept_ = std::max(fewest_pipes_kept, 2 * pipes_.size());
     }
     pipes_.reserve(pipes_.size() + 1);
     unique_fd opened{open_pipe(pid, fd, inode)};

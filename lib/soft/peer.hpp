@@ -72,6 +72,8 @@ struct peer {
   std::mutex mutex_;
   std::vector<mapping> mappings_;
   std::vector<pipe_end> pipes_;
+  static constexpr std::size_t fewest_pipes_kept = 8;
+  std::size_t pipes_kept_ = fewest_pipes_kept;  ///< so many are not looked through for stale ones
 };
 
 /// Maps a peer's segment. nullptr if there is no such process or its segment is not sound; then `why` is 0,
