@@ -202,6 +202,50 @@ void notifications(Comm& comm, std::uint64_t seed, int messages) {
   expect(w.notified(chorale::any_rank, 2) == 0, "more came than were sent");
 }
 
+/// Ranges of any kind, values that may change at once, and what is returned.
+template <class Comm>
+void forms(Comm& comm) {
+  std::vector<double> cells(100, -1);
+  double plain[4] = {};
+  chorale::window w{comm, cells};
+  chorale::window of_array{comm, plain, 1};
+  const int left = (comm.rank() + comm.size() - 1) % comm.size();
+  const int right = (comm.rank() + 1) % comm.size();
+  const std::array<double, 2> ends{1.5, comm.rank() + 0.5};
+  auto device = comm.template allocate<double>(3);
+  device[2] = comm.rank();
+  w.put(right, 0, ends);
+  w.put(right, 2, device);
+  w.put(right, 5, {});
+  of_array.put(right, 3, comm.rank());
+  w.fence();
+  of_array.fence();
+  expect(cells[0] == 1.5 && cells[1] == left + 0.5 && cells[4] == left && cells[5] == -1, "a range was lost");
+  expect(plain[3] == left, "a value was lost");
+  std::vector<double> into(5);
+  w.get(right, 0, into);
+  expect(into == w.get(right, 0, 5) && into[4] == comm.rank(), "a get brought something else");
+  expect(w.get(right, 1) == comm.rank() + 0.5, "an element that is returned is another");
+  expect(w.get(right, 100, 0).empty(), "nothing is something");
+  w.fence();
+  // More values than are copied at once; each variable changes as soon as its put returns.
+  for (int round = 0; round < 30; ++round) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      double value = round * 1000.0 + static_cast<double>(i);
+      w.put(right, i, value);
+      value = -7;
+    }
+  }
+  w.accumulate(right, 0, std::vector<double>{1, 2});
+  w.accumulate(right, 0, 1, chorale::sum);
+  w.put_notify(right, 2, 5, 1);
+  w.wait_notified(left, 1);
+  expect(cells[2] == 5, "a notification has come before its value");
+  w.fence();
+  expect(cells[3] == 29'003 && cells[99] == 29'099, "a value that was copied is another");
+  w.fence();
+}
+
 /// What cannot be is refused before anything happens, with the ranks and sizes in the text.
 template <class Comm>
 void refusals(Comm& comm) {
@@ -266,6 +310,7 @@ void all_checks(Comm& comm, std::uint64_t seed, int effort) {
   spin_lock<std::int64_t>(comm, effort);
   spin_lock<short>(comm, std::max(effort / 2, 1));
   notifications(comm, seed, 30 * effort);
+  forms(comm);
   refusals(comm);
   mismatches(comm);
 }
