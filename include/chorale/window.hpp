@@ -256,11 +256,6 @@ class window {
   }
 
  private:
-  /// The number of windows that this communicator has made.
-  struct windows_made {
-    std::uint64_t number = 0;
-  };
-
   struct exposing {};
   /// `expose(on, own)` gives the memory, which may be that of `own`.
   template <class Expose>
@@ -278,7 +273,7 @@ class window {
     } catch (...) {
       failure = calls::note_failure(mine, on.rank());
     }
-    auto& made = on.transport().template state<windows_made>();
+    auto& made = on.transport().template state<calls::windows_made>();
     number_ = made.number + 1;
     std::vector<calls::window_card> all(static_cast<std::size_t>(on.size()));
     try {

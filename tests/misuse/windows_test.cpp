@@ -176,6 +176,17 @@ TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told whic
                                  (comm.rank() == 1 ? one : two).reset();
                                }),
          {"end of window 1", "end of window 2"});
+    // Of different elements: they are counted together.
+    told(misuse::run<TestType>(size,
+                               [](auto& comm) {
+                                 window<number, comm_type> one{comm, std::size_t{1}};
+                                 window<float, comm_type> two{comm, std::size_t{1}};
+                                 if (comm.rank() == 1)
+                                   one.fence();
+                                 else
+                                   two.fence();
+                               }),
+         {"fence of window 1", "fence of window 2"});
     told(misuse::run<TestType>(size,
                                [](auto& comm) {
                                  if (comm.rank() == 1)

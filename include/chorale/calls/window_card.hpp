@@ -22,6 +22,11 @@ struct window_card {
   char why[text_bytes]{};
 };
 
+/// What a communicator keeps: the number of windows, of whatever elements, that it has made.
+struct windows_made {
+  std::uint64_t number = 0;
+};
+
 /// Puts the exception that is being handled into the card of `rank`. @returns it as an error that names the
 /// rank.
 std::exception_ptr note_failure(window_card& mine, int rank);
