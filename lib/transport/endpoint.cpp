@@ -147,9 +147,7 @@ void endpoint::take_datagram(std::span<const std::byte> datagram) {
       take_notice(from, body);
       return;
     case datagram_kind::goodbye:
-      note_departure(from);
-      on_goodbye(from, body);
-      return;
+      return take_goodbye(from, body);
     default:
       if (is_served(kind))
         take_served(from, kind, body);
@@ -255,8 +253,15 @@ void endpoint::say_goodbye() noexcept {
   has_left_ = true;
   settle_multicasts();
   try {
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye),
-                       [this](int to) { return last_words(to); });
+    const farewell calls{status_};
+    std::vector<std::byte> body;
+    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), [&](int to) {
+      const auto common = std::as_bytes(std::span{&calls, 1});
+      body.assign(common.begin(), common.end());
+      const auto more = last_words(to);
+      body.insert(body.end(), more.begin(), more.end());
+      return std::span<const std::byte>{body};
+    });
     const std::lock_guard hold{lock_};
     port_->drain(std::chrono::milliseconds{500});
   } catch (...) {

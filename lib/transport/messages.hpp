@@ -35,7 +35,7 @@ enum class datagram_kind : std::uint16_t {
   question = 1,  ///< what is the call of this number (8 bytes) to you?
   answer = 2,    ///< a status_answer
   notice = 3,    ///< a failure_notice: the communicator failed at the sender
-  goodbye = 4,   ///< the sender destroys its communicator.  Empty.
+  goodbye = 4,   ///< the sender destroys its communicator: a farewell, and what its transport adds
   first_of_transport = 16,
   /// From here on: what a service thread may handle while the rank's own thread is elsewhere.
   first_served = 64,

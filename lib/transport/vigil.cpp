@@ -47,8 +47,20 @@ void endpoint::check() {
   require_awaited();
 }
 
-void endpoint::left(int peer) {
-  const auto mine = status_.find(number_);
+void endpoint::take_goodbye(int from, std::span<const std::byte> body) {
+  farewell told;
+  if (body.size() < sizeof told) return refuse_datagram();
+  std::memcpy(static_cast<void*>(&told), body.data(), sizeof told);
+  farewells_.insert_or_assign(from, told);
+  note_departure(from);
+  on_goodbye(from, body.subspan(sizeof told));
+}
+
+void endpoint::left(int peer, epoch now) {
+  const auto mine = status_.find(now.number);
+  // It may have left after another call than the one in which this rank waits for it.
+  if (const auto told = farewells_.find(peer); told != farewells_.end())
+    judge(peer, told->second.about(now.number), now);
   const std::string call = mine ? mine->describe() : "a call";
   if (peer < 0)
     throw error(errc::peer_lost,

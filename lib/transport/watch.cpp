@@ -77,7 +77,7 @@ void vigil::judge(bool blocking) {
       owner_->lost(verdict.peer,
                    "its process has ended without a farewell: it was killed, crashed or exited");
     case outcome::left:
-      owner_->left(verdict.peer);
+      owner_->left(verdict.peer, now_);
     case outcome::silent:
       owner_->silent(verdict.peer);
     case outcome::deadline:

@@ -52,3 +52,32 @@ TEMPLATE_TEST_CASE("a message that no call has taken is an error of the next cal
     }));
   }
 }
+
+TEMPLATE_TEST_CASE("a rank that leaves after another call is a mismatch that names both calls", "[misuse]",
+                   ROOTS_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    std::vector<std::optional<chorale::error>> seen(static_cast<std::size_t>(size));
+    chorale::bootstrap::run_in_process(size, [&](auto& group) {
+      chorale::communicator<TestType> comm{group, misuse::settings()};
+      comm.barrier();
+      try {
+        // Rank 1 ends its call and its communicator without a word to anybody.
+        if (comm.rank() == 1) return comm.exchange({}, {});
+        int data = 0;
+        comm.broadcast(data, 1);
+      } catch (const chorale::error& e) {
+        seen[static_cast<std::size_t>(comm.rank())].emplace(e);
+      }
+    });
+    for (int r = 0; r < size; ++r) {
+      const auto& failure = seen[static_cast<std::size_t>(r)];
+      if (r == 1) continue;
+      INFO("rank " << r << " of " << size);
+      REQUIRE(failure);
+      INFO(failure->what());
+      CHECK(failure->code() == errc::mismatch);
+      CHECK(std::string{failure->what()}.find("exchange") != std::string::npos);
+      CHECK(std::string{failure->what()}.find("broadcast") != std::string::npos);
+    }
+  }
+}

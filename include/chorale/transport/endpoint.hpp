@@ -326,7 +326,8 @@ class endpoint {
   void watch_all(int awaited, epoch now, bool asks_others);
   [[noreturn]] void silent(int peer);
   void check();
-  [[noreturn]] void left(int peer);
+  [[noreturn]] void left(int peer, epoch now);
+  void take_goodbye(int from, std::span<const std::byte> body);
   static const group_view& checked(const group_view& group);
   void open_device(const group_view& group, const datagram_port::options& port);
   [[noreturn]] void refuse_to_join(const group_view& group, const error& why);
@@ -381,6 +382,7 @@ class endpoint {
   std::vector<std::byte> failure_told_;  ///< the notice of it, for those who have missed it
   std::vector<std::optional<status_answer>> answers_;
   doubts doubts_;
+  std::map<int, farewell> farewells_;  ///< of ranks that have left
   std::unique_ptr<stall_survey> survey_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;

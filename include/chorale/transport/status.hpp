@@ -106,6 +106,32 @@ struct status_answer {
   }
 };
 
+/// What a rank says of its last calls when it leaves, so that who still waits for it can tell a mismatch from
+/// an early end. Small enough for the smallest MTU.
+struct farewell {
+  static constexpr std::size_t kept = 3;
+  std::uint64_t current = 0;       ///< number of its last call
+  std::array<call, kept> calls{};  ///< call number n in row n % kept; operation::none where there was none
+
+  farewell() = default;
+  explicit farewell(const status_page& page) : current(page.current()) {
+    for (std::size_t back = 0; back < kept && back < current; ++back)
+      if (const auto c = page.find(current - back)) calls[(current - back) % kept] = *c;
+  }
+  /// What it would have answered to a question about call `number`.
+  [[nodiscard]] status_answer about(std::uint64_t number) const noexcept {
+    status_answer told;
+    told.current = current;
+    told.completed = current;
+    told.number = number;
+    if (number > current || number + kept <= current || calls[number % kept].what == operation::none)
+      return told;
+    told.known = 1;
+    told.asked = calls[number % kept];
+    return told;
+  }
+};
+
 /// What a rank has seen of a peer that may be a mismatch and may be over at the next look.
 struct doubts {
   /// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
