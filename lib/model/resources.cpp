@@ -15,7 +15,7 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
 /// Of every communicator on soft0: the sockets of the device's asynchronous events, the pipe of its
 /// completion channel, and the memory of its datagrams.
 constexpr std::int64_t least_descriptors = 5;
-/// By which the service thread of streams is told to end.
+/// By which the service thread is told to end.
 constexpr std::int64_t of_service = 1;
 
 /// The one UD queue pair that every transport has.
@@ -56,7 +56,7 @@ std::int64_t shared_receives(std::int64_t ranks) noexcept {
 resources resources_of_rc(std::int64_t ranks, std::int64_t peers, const config& settings) {
   const auto port = of_connections(ranks);
   return {1 + peers, port.receives + shared_receives(ranks), port.bytes() + inboxes_bytes(peers, settings),
-          least_descriptors + slabs(peers)};
+          least_descriptors + of_service + slabs(peers)};
 }
 
 resources resources_of_ud(std::int64_t ranks, int mtu_bytes) {
