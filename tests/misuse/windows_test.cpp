@@ -156,7 +156,9 @@ TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told whic
       for (const auto& one : all) {
         const std::string text = one.text();
         CHECK((one.is(errc::mismatch) || (one.later && one.later->code() == errc::poisoned)));
-        for (const auto& word : words) CHECK(text.find(word) != std::string::npos);
+        // A peer that has no core for a while cannot say what it is in.
+        const bool unknown = text.find("it is another one") != std::string::npos;
+        for (const auto& word : words) CHECK((unknown || text.find(word) != std::string::npos));
       }
     };
     told(misuse::run<TestType>(size,
