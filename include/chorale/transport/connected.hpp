@@ -30,8 +30,8 @@ namespace chorale::transport {
 /// cannot close one within 5 ms (20 where ranks outnumber cores) exceeds it, up to one connection for each
 /// peer if many send to it what it has not received yet, and closes what is too much as soon as it can. What
 /// it costs: making and closing take the peer's attention, so that a rank which computes outside of calls can
-/// keep others waiting until it makes its next call; and the death of a rank is not noticed before the
-/// deadline while nobody is connected to it.
+/// keep others waiting until it makes its next call; and the death of a rank of another host is noticed by
+/// its silence only while nobody is connected to it.
 class connected : public endpoint {
  public:
   struct link;

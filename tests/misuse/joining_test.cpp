@@ -1,0 +1,98 @@
+// Bootstraps that tell nonsense, a rank that cannot join, and a handler of stall reports that goes too far.
+#include <atomic>
+#include <thread>
+
+#include "harness.hpp"
+
+using chorale::errc;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A bootstrap of a user's own that says what it is told to.
+struct own_bootstrap {
+  int my_rank = 0;
+  int ranks = 1;
+  std::size_t cards = 1;
+
+  [[nodiscard]] int rank() const { return my_rank; }
+  [[nodiscard]] int size() const { return ranks; }
+  [[nodiscard]] std::string job() const { return "own"; }
+  [[nodiscard]] std::string describe() const { return "a bootstrap of the test"; }
+  [[nodiscard]] chorale::bootstrap::cards exchange(std::span<const std::byte> mine,
+                                                   std::chrono::milliseconds) const {
+    return {cards, {mine.begin(), mine.end()}};
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a bootstrap that tells nonsense is an error", "[misuse]", MISUSE_TRANSPORTS) {
+  for (const own_bootstrap& group :
+       {own_bootstrap{0, 0, 0}, own_bootstrap{0, -1, 1}, own_bootstrap{-1, 2, 2}, own_bootstrap{2, 2, 2},
+        own_bootstrap{0, 2, 1}, own_bootstrap{0, 1, 0}, own_bootstrap{0, 1, 2}}) {
+    INFO("rank " << group.my_rank << " of " << group.ranks << ", " << group.cards << " cards");
+    try {
+      chorale::communicator<TestType> comm{group, misuse::settings()};
+      FAIL("it was accepted");
+    } catch (const chorale::error& e) {
+      INFO(e.what());
+      CHECK(e.code() == errc::bootstrap_failed);
+      CHECK(std::string{e.what()}.find("bootstrap") != std::string::npos);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a rank that cannot join is named to all", "[misuse]", MISUSE_TRANSPORTS) {
+  for (const int size : misuse::group_sizes) {
+    std::vector<std::optional<chorale::error>> seen(static_cast<std::size_t>(size));
+    chorale::bootstrap::run_in_process(size, [&](auto& group) {
+      auto c = misuse::settings();
+      if (group.rank() == 1) c.device = "nosuch7";
+      try {
+        chorale::communicator<TestType> comm{group, c};
+      } catch (const chorale::error& e) {
+        seen[static_cast<std::size_t>(group.rank())] = e;
+      }
+    });
+    for (std::size_t r = 0; r < seen.size(); ++r) {
+      REQUIRE(seen[r]);
+      INFO("rank " << r << ": " << seen[r]->what());
+      CHECK(seen[r]->code() == (r == 1 ? errc::no_device : errc::bootstrap_failed));
+      CHECK(std::string{seen[r]->what()}.find("rank 1 of " + std::to_string(size)) != std::string::npos);
+      CHECK(std::string{seen[r]->what()}.find("nosuch7") != std::string::npos);
+      CHECK(seen[r]->ranks() == std::vector<int>{1});
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("stall reports go to the handler, which may not call the communicator", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  std::atomic<int> reports{0};
+  std::atomic<int> refusals{0};
+  std::atomic<bool> about_1{true};
+  chorale::bootstrap::run_in_process(4, [&](auto& group) {
+    auto c = misuse::settings();
+    c.deadline = 0ms;
+    c.stall = 100ms;
+    chorale::communicator<TestType>* mine = nullptr;
+    c.on_stall = [&](const chorale::stall_report& report) {
+      ++reports;
+      if (report.others.size() != 3 || report.text.find("rank 1 computes") == std::string::npos)
+        about_1 = false;
+      try {
+        mine->barrier();
+      } catch (const chorale::error& e) {
+        if (e.code() == errc::misuse) ++refusals;
+      }
+    };
+    chorale::communicator<TestType> comm{group, c};
+    mine = &comm;
+    comm.barrier();
+    while (comm.rank() == 1 && reports < 3) std::this_thread::sleep_for(1ms);
+    comm.barrier();
+  });
+  CHECK(reports >= 3);
+  CHECK(refusals == reports);
+  CHECK(about_1);
+}
