@@ -424,7 +424,7 @@ class communicator {
     return *calls_;
   }
   template <class Start>
-  void run(const calls::prepared<Start>& made) {
+  [[gnu::always_inline]] void run(const calls::prepared<Start>& made) {
     calls_->run(made);
   }
   template <class Start>

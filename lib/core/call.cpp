@@ -11,7 +11,7 @@
 namespace chorale {
 
 const char* name(operation what) noexcept {
-  constexpr const char* names[] = {"no call",   "barrier",    "broadcast", "reduce",         "allreduce",
+  static constexpr const char* names[] = {"no call",   "barrier",    "broadcast", "reduce",         "allreduce",
                                    "allgather", "allgatherv", "gather",    "gatherv",        "scatter",
                                    "scatterv",  "alltoall",   "alltoallv", "reduce_scatter", "scan",
                                    "exscan",    "split",      "window",    "exchange"};

@@ -10,7 +10,7 @@ namespace chorale::soft {
 namespace {
 
 /// The record of the QP this one is connected to; nullptr while nothing there would answer.
-qp_record* find_target(queue_pair& qp) noexcept {
+[[gnu::always_inline]] inline qp_record* find_target(queue_pair& qp) noexcept {
   const std::uint32_t destination = qp.record->destination.load(std::memory_order_relaxed);
   if (qp.target == nullptr || qp.target->dead.load(std::memory_order_relaxed)) [[unlikely]] {
     qp.target = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
@@ -80,8 +80,10 @@ void deliver(queue_pair& qp, qp_record& record, claim& to, const completion& c,
 }
 
 /// The region an RDMA request names; nullptr if key, rights or bounds are wrong.
-const region_view* find_remote(queue_pair& qp, const qp_record& record, std::uint32_t key,
-                               std::uint64_t address, std::uint64_t bytes, std::uint32_t access) noexcept {
+[[gnu::always_inline]] inline const region_view* find_remote(queue_pair& qp, const qp_record& record,
+                                                             std::uint32_t key, std::uint64_t address,
+                                                             std::uint64_t bytes,
+                                                             std::uint32_t access) noexcept {
   const region_view* region = qp.regions.find(*qp.owner, *qp.target, key);
   if (region == nullptr || !region->remote_key || (region->access & access) == 0 ||
       region->pd != record.pd.load(std::memory_order_relaxed) || !region->covers(address, bytes)) [[unlikely]]

@@ -80,17 +80,6 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr) noexcept {
 
 }  // namespace
 
-bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
-            std::array<local_piece, max_sge>& pieces) noexcept {
-  const bool copied = (wr.flags & IBV_SEND_INLINE) != 0;
-  for (std::uint32_t i = 0; i < wr.sge_count; ++i) {
-    const ibv_sge& s = wr.sges[i];
-    if (!copied && !local_range(qp.owner->own(), s, qp.pd_id, access)) return false;
-    pieces[i] = {reinterpret_cast<unsigned char*>(s.addr), s.length};
-  }
-  return true;
-}
-
 int post_send(ibv_qp* base, ibv_send_wr* wr, ibv_send_wr** bad) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());

@@ -47,7 +47,7 @@ struct stalled_request {
   std::uint64_t due = 0;
   std::uint64_t completes = 0;
   bool may_be_overtaken = false;
-  bool watched = false;           ///< `fingerprint` is that of the send buffer when it was posted
+  bool watched = false;  ///< `fingerprint` is that of the send buffer when it was posted
   std::uint64_t fingerprint = 0;
 };
 
@@ -99,7 +99,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   event_count asynchronous;
   std::atomic<bool> last_receive_raised{false};
   std::unique_ptr<request_builder> builder;  ///< of a QP whose work requests are posted through ibv_qp_ex
-  std::vector<std::uint32_t> groups;  ///< multicast entries it is in; under attributes_mutex
+  std::vector<std::uint32_t> groups;         ///< multicast entries it is in; under attributes_mutex
 
   [[nodiscard]] ibv_qp_state state_now() const noexcept {
     return static_cast<ibv_qp_state>(record->state.load(std::memory_order_acquire));
@@ -115,8 +115,16 @@ bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 
 /// The local pieces of a request's gather list; false if a local key does not allow it.
-bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
-            std::array<local_piece, max_sge>& pieces) noexcept;
+inline bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
+                   std::array<local_piece, max_sge>& pieces) noexcept {
+  const bool copied = (wr.flags & IBV_SEND_INLINE) != 0;
+  for (std::uint32_t i = 0; i < wr.sge_count; ++i) {
+    const ibv_sge& s = wr.sges[i];
+    if (!copied && !local_range(qp.owner->own(), s, qp.pd_id, access)) return false;
+    pieces[i] = {reinterpret_cast<unsigned char*>(s.addr), s.length};
+  }
+  return true;
+}
 
 /// Takes a QP to RESET or ERR, waits until no peer is in it any more, and forgets or flushes what is queued.
 /// 0, or EBUSY if a stopped peer does not let go.

@@ -65,9 +65,9 @@ struct automatic {
   static constexpr bool runs_on = First::template runs_on<T> || (Rest::template runs_on<T> || ...);
 
   template <mailbox_transport Net, class... Arguments>
-  static task<> run(Net& net, epoch now, Arguments... arguments) {
+  static task<> run(Net& net, epoch now, const Arguments&... arguments) {
     const auto& chosen = choice_for(net).of(detail::payload_of(arguments...));
-    return dispatch<Net, 0, First, Rest...>(chosen.algorithm, net, now, std::move(arguments)...);
+    return dispatch<Net, 0, First, Rest...>(chosen.algorithm, net, now, arguments...);
   }
 
   /// Which algorithm serves `bytes` (of a block, for operations of blocks), and why.
@@ -116,13 +116,13 @@ struct automatic {
     }
   }
   template <class Net, int Index, class A, class... More, class... Arguments>
-  static task<> dispatch(int wanted, Net& net, epoch now, Arguments... arguments) {
+  static task<> dispatch(int wanted, Net& net, epoch now, const Arguments&... arguments) {
     constexpr bool runs = A::template runs_on<Net>;
     if constexpr (runs) {
-      if (sizeof...(More) == 0 || wanted == Index) return A::run(net, now, std::move(arguments)...);
+      if (sizeof...(More) == 0 || wanted == Index) return A::run(net, now, arguments...);
     }
     if constexpr (sizeof...(More) != 0)
-      return dispatch<Net, Index + (runs ? 1 : 0), More...>(wanted, net, now, std::move(arguments)...);
+      return dispatch<Net, Index + (runs ? 1 : 0), More...>(wanted, net, now, arguments...);
     else
       __builtin_unreachable();
   }

@@ -13,10 +13,11 @@
 namespace chorale {
 
 /// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
-/// side waits for the other's free blocks. `theirs_is_left`: what comes stands to the left of `mine`.
+/// side waits for the other's free blocks. `theirs_is_left`: what comes stands to the left of `mine`. `op` is
+/// that of the coroutine that awaits this one.
 template <mailbox_transport Net>
 task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
-                            std::span<std::byte> mine, bool theirs_is_left, reduction op) {
+                            std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
   const auto outgoing = chunks{out, op.whole(net.block_bytes())};
   const auto incoming = chunks{mine, op.whole(net.block_bytes())};
   auto next_out = outgoing.begin();
@@ -40,10 +41,11 @@ task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::by
 }
 
 /// result = ((x_0 op x_1) op x_2) ..., where x_r is one message of rank r, but `mine` for this rank: the left
-/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap.
+/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap. `op` is that of
+/// the coroutine that awaits this one.
 template <mailbox_transport Net>
 task<> fold_in_rank_order(Net& net, epoch now, std::span<const std::byte> mine, std::span<std::byte> result,
-                          reduction op) {
+                          const reduction& op) {
   const auto take = [&](int from, std::span<const std::byte> operand) {
     if (from != 0)
       op.combine_left(result, operand);

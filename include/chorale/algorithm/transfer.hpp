@@ -55,7 +55,8 @@ template <mailbox_transport Net, arrived_message Message>
 
 /// Copies a message of rank `from` to `destination`, which it has to fill. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
-void place(const Net& net, int from, epoch now, const Message& message, std::span<std::byte> destination) {
+[[gnu::always_inline]] inline void place(const Net& net, int from, epoch now, const Message& message,
+                                         std::span<std::byte> destination) {
   const auto bytes = exact(net, from, now, message, destination.size());
   if (!bytes.empty()) std::memcpy(destination.data(), bytes.data(), bytes.size());
 }

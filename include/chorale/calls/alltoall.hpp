@@ -13,7 +13,7 @@
 namespace chorale::calls {
 
 template <class Algorithm, class Net>
-task<> run_alltoall(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+task<> run_alltoall(Net& net, epoch now, const blocks<const std::byte>& in, const blocks<std::byte>& out) {
   if constexpr (!Algorithm::uneven) {
     if (!in.layout().is_even()) return launch<alltoall::pairwise>(net, now, in, out);
   }

@@ -69,9 +69,9 @@ class caller {
   [[nodiscard]] typename Composition::net& net() noexcept { return net_; }
 
   /// A blocking call of what `start(epoch)` makes: its waits happen inside the awaits, so that it is over
-  /// when `resume` returns.
+  /// when `resume` returns. Inline, so that what is constant in a call is constant in its signature.
   template <class Start>
-  void run(const prepared<Start>& made) {
+  [[gnu::always_inline]] void run(const prepared<Start>& made) {
     const transport::occupancy::entry inside{net_.use(), made.what.what};
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
@@ -96,8 +96,8 @@ class caller {
   }
 
   void check_root(const char* what, int root) const {
-    if (root < 0 || root >= size())
-      reject(what, "root " + std::to_string(root) + " is not in 0.." + std::to_string(size() - 1));
+    if (root < 0 || root >= size()) [[unlikely]]
+      reject_root(what, root);
   }
   /// `needed` and `given` are bytes, `one` those of an element.
   void check_sizes(const char* what, std::size_t needed, std::size_t given, std::size_t one) const {
@@ -153,6 +153,9 @@ class caller {
     net_.name_algorithms(&algorithm_name<Composition>);
   }
 
+  [[noreturn, gnu::noinline]] void reject_root(const char* what, int root) const {
+    reject(what, "root " + std::to_string(root) + " is not in 0.." + std::to_string(size() - 1));
+  }
   [[noreturn]] void reject_overlap(const char* what, std::span<const std::byte> in,
                                    std::span<const std::byte> out) const;
 

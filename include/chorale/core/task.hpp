@@ -141,7 +141,7 @@ class [[nodiscard]] task {
   }
 
  private:
-  void note_if_forgotten() noexcept {
+  [[gnu::cold, gnu::noinline]] void note_if_forgotten() noexcept {
     if (!frame_.promise().continuation && std::uncaught_exceptions() == 0)
       frame_arena::note_forgotten(frame_.address());
   }

@@ -149,7 +149,8 @@ class endpoint {
   /// A failure is raised inside the coroutine.
   void advance(bool wait);
   void rethrow_parked_failure() {
-    if (auto f = std::exchange(parked_.failure, nullptr)) std::rethrow_exception(f);
+    if (parked_.failure) [[unlikely]]
+      std::rethrow_exception(std::exchange(parked_.failure, nullptr));
   }
 
   /// What an algorithm keeps from call to call of this communicator: one default-constructed `State` for each

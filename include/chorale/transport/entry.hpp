@@ -12,6 +12,18 @@ namespace chorale::transport {
 /// that begin at the same instant may both get in; the wait of one of them then sees the other
 /// (`is_disturbed`).
 class occupancy {
+  /// `pthread_self()`, which glibc does not define inline.
+  [[nodiscard]] static pthread_t this_thread() noexcept {
+#if defined(__x86_64__) && defined(__GLIBC__)
+    // The first word of a thread's control block is its own address, which is its pthread_t.
+    pthread_t self;
+    asm("mov %%fs:0, %0" : "=r"(self));
+    return self;
+#else
+    return pthread_self();
+#endif
+  }
+
  public:
   /// A thread is inside as long as it lives. What its constructor finds harms nobody: the call that is under
   /// way goes on.
@@ -20,7 +32,7 @@ class occupancy {
     /// `what` is the call that begins; operation::none stands for the test of a request or the wait for it.
     /// @throws error errc::misuse if a thread is inside, or if nonblocking calls of another one are pending.
     entry(occupancy& place, operation what) : place_(place) {
-      const pthread_t me = pthread_self();
+      const pthread_t me = this_thread();
       const pthread_t pending = place.pending_.load(std::memory_order_relaxed);
       if (place.inside_.load(std::memory_order_relaxed) != pthread_t{} ||
           (pending != pthread_t{} && pending != me)) [[unlikely]]
@@ -40,7 +52,7 @@ class occupancy {
    public:
     explicit passage(occupancy& place) noexcept
         : place_(place), before_(place.inside_.load(std::memory_order_relaxed)) {
-      if (is_open()) place_.inside_.store(pthread_self(), std::memory_order_relaxed);
+      if (is_open()) place_.inside_.store(this_thread(), std::memory_order_relaxed);
     }
     passage(const passage&) = delete;
     passage& operator=(const passage&) = delete;
@@ -48,9 +60,7 @@ class occupancy {
       if (is_open()) place_.inside_.store(before_, std::memory_order_relaxed);
     }
     /// False if another thread is inside: then nothing may be touched.
-    [[nodiscard]] bool is_open() const noexcept {
-      return before_ == pthread_t{} || before_ == pthread_self();
-    }
+    [[nodiscard]] bool is_open() const noexcept { return before_ == pthread_t{} || before_ == this_thread(); }
 
    private:
     occupancy& place_;
@@ -59,17 +69,19 @@ class occupancy {
 
   /// Nonblocking calls of this thread are pending, or are not any more.
   void set_pending(bool pending) noexcept {
-    pending_.store(pending ? pthread_self() : pthread_t{}, std::memory_order_relaxed);
+    pending_.store(pending ? this_thread() : pthread_t{}, std::memory_order_relaxed);
   }
   /// True if a second thread got in at the same instant as this one. Outside of calls it is false.
   [[nodiscard]] bool is_disturbed() const noexcept {
     const pthread_t inside = inside_.load(std::memory_order_relaxed);
-    return inside != pthread_t{} && inside != pthread_self();
+    return inside != pthread_t{} && inside != this_thread();
   }
   /// @throws error errc::misuse, always.
   [[noreturn]] void refuse(operation what) const;
   /// For what errors name.
-  void set_rank(int rank) noexcept { rank_ = rank; }
+  void set_rank(int rank) noexcept {
+    rank_ = rank;
+  }
 
  private:
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none

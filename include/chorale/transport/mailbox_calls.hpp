@@ -47,29 +47,26 @@ class mailbox_calls {
   };
 
   [[nodiscard]] auto signal(int to, epoch now) {
-    return waiting{net(), to, now, [&n = net(), to, now] { return n.try_signal(to, now); }};
+    return waiting{net(), to, now, [](Net& net, int peer, epoch call) { return net.try_signal(peer, call); }};
   }
   [[nodiscard]] auto signalled(int from, epoch now) {
-    return waiting{net(), from, now, [&n = net(), from, now] { return n.try_signalled(from, now); }};
+    return waiting{net(), from, now,
+                   [](Net& net, int peer, epoch call) { return net.try_signalled(peer, call); }};
   }
   [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
-    return waiting{net(), to, now, [&n = net(), to, now, bytes] { return n.try_send(to, now, bytes); }};
+    return waiting{net(), to, now,
+                   [bytes](Net& net, int peer, epoch call) { return net.try_send(peer, call, bytes); }};
   }
-  [[nodiscard]] auto receive(int from, epoch now) {
-    return waiting{net(), from, now, look{&net(), from, now}};
-  }
+  [[nodiscard]] auto receive(int from, epoch now) { return waiting{net(), from, now, look{}}; }
 
  protected:
   ~mailbox_calls() = default;
 
  private:
   struct look {
-    Net* net;
-    int from;
-    epoch now;
     std::span<const std::byte> message{};
-    bool operator()() { return net->try_receive(from, now, message); }
-    arrival result() { return {*net, net->sender(from), message}; }
+    bool operator()(Net& net, int from, epoch now) { return net.try_receive(from, now, message); }
+    arrival result(Net& net, int from) { return {net, net.sender(from), message}; }
   };
   [[nodiscard]] Net& net() noexcept { return static_cast<Net&>(*this); }
 };

@@ -1,52 +1,39 @@
 // The awaitable of every operation of a transport.
 #pragma once
 
+#include <concepts>
 #include <coroutine>
-#include <cstdint>
-#include <exception>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/frame_arena.hpp>
 
 namespace chorale::transport {
 
-/// How far an await has come; cannot be copied, since what is awaited is awaited once.
-class await_stage {
- public:
-  await_stage() = default;
-  await_stage(const await_stage&) = delete;
-  await_stage& operator=(const await_stage&) = delete;
-  void begin() noexcept { at_ = begun; }
-  void suspend() noexcept { at_ = suspended; }
-  [[nodiscard]] bool was_suspended() const noexcept { return at_ == suspended; }
-  [[nodiscard]] bool is_forgotten() const noexcept { return at_ == made && std::uncaught_exceptions() == 0; }
-
- private:
-  enum : std::uint8_t { made, begun, suspended } at_ = made;
+/// Counts what has to be awaited, where it is made; cannot be copied, since what is awaited is awaited once.
+struct await_ticket {
+  explicit await_ticket(frame_arena& arena) noexcept { arena.note_made(); }
+  await_ticket(const await_ticket&) = delete;
+  await_ticket& operator=(const await_ticket&) = delete;
 };
 
-/// What `co_await` gets from a transport: ready at once if `poll()` is true, else it waits (blocking calls)
-/// or parks (nonblocking ones). `poll` may act and may throw. One that is destroyed without having been
-/// awaited fails the call: it has done nothing.
+/// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits (blocking calls) or
+/// parks (nonblocking ones). `poll` is called with transport, peer and call, so that it need not hold them a
+/// second time, or with nothing; it may act and may throw. It may have a `result`, of the transport and the
+/// peer or of nothing. One that is made in a call and never awaited fails the call: it has done nothing.
 template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
   int peer;
   epoch now;
   Poll poll;
-  await_stage stage{};
+  [[no_unique_address]] await_ticket ticket{net.frames()};
 
-  ~waiting() {
-    if (stage.is_forgotten()) [[unlikely]]
-      net.frames().note_forgotten();
-  }
   bool await_ready() {
-    stage.begin();
+    net.frames().note_awaited();
     try {
-      if (poll()) [[likely]]
+      if (attempt()) [[likely]]
         return true;
-      if (!net.blocking()) return false;
-      net.wait(peer, now, poll);
-      return true;
+      return wait();
     } catch (...) {
       // Before the algorithm is unwound: peers may be writing into what it has.
       net.let_go();
@@ -54,13 +41,29 @@ struct [[nodiscard]] waiting {
     }
   }
   void await_suspend(std::coroutine_handle<> frame) {
-    stage.suspend();
     net.park(
-        frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->poll(); }, this);
+        frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->attempt(); }, this);
   }
   auto await_resume() {
-    if (stage.was_suspended()) net.rethrow_parked_failure();
-    if constexpr (requires { poll.result(); }) return poll.result();
+    net.rethrow_parked_failure();
+    if constexpr (requires { poll.result(net, peer); })
+      return poll.result(net, peer);
+    else if constexpr (requires { poll.result(); })
+      return poll.result();
+  }
+
+ private:
+  /// Not inline, or what is ready at once would pay for the registers that a wait needs.
+  [[gnu::noinline]] bool wait() {
+    if (!net.blocking()) return false;
+    net.wait(peer, now, [this] { return attempt(); });
+    return true;
+  }
+  bool attempt() {
+    if constexpr (std::invocable<Poll&, Net&, int, epoch>)
+      return poll(net, peer, now);
+    else
+      return poll();
   }
 };
 template <class Net, class Poll>

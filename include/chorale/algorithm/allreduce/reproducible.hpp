@@ -32,13 +32,20 @@ struct reproducible {
   }
 
  private:
+  /// This rank's own, kept from call to call so that no call allocates; calls of one communicator run one
+  /// after the other.
+  struct operand {
+    std::vector<std::byte> bytes;
+  };
+
   template <mailbox_transport Net>
   static task<> everyone_evaluates(Net& net, epoch now, std::span<std::byte> data, reduction op) {
     if (data.empty()) co_return;
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance)
       co_await net.send((net.rank() + distance) % n, now, data);
-    std::vector<std::byte> mine(data.begin(), data.end());
+    auto& mine = net.template state<operand>().bytes;
+    mine.assign(data.begin(), data.end());
     co_await fold_in_rank_order(net, now, mine, data, op);
   }
   template <mailbox_transport Net>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/alltoall/addresses.hpp>
@@ -34,7 +35,7 @@ struct direct {
     if constexpr (one_sided_transport<Net>) {
       if (transfer::is_zero_copy(net, in.layout().largest())) return put_even(net, now, in, out);
     }
-    return copy_even(net, now, in, out);
+    return copy_even(net, now, std::move(in), std::move(out));
   }
 
  private:
@@ -67,8 +68,9 @@ struct direct {
   }
   template <mailbox_transport Net>
   static task<> copy_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
-    co_await copy(
-        net, now, [&](int r) { return in[r]; }, [&](int r) { return out[r]; });
+    return copy(
+        net, now, [in = std::move(in)](int r) { return in[r]; },
+        [out = std::move(out)](int r) { return out[r]; });
   }
 
   template <one_sided_transport Net>

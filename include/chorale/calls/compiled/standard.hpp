@@ -38,21 +38,21 @@ struct standard_algorithms {
 
   static task<> run(of<barrier::standard>, Net&, epoch);
   static task<> run(of<broadcast::standard>, Net&, epoch, bytes, int);
-  static task<> run(of<reduce::standard>, Net&, epoch, const_bytes, bytes, reduction, int);
-  static task<> run(of<reduce_by_rank>, Net&, epoch, const_bytes, bytes, reduction, int);
-  static task<> run(of<allreduce::standard>, Net&, epoch, bytes, reduction);
-  static task<> run(of<allreduce::rank_by_rank>, Net&, epoch, bytes, reduction);
-  static task<> run(of<allgather::standard>, Net&, epoch, out_blocks);
-  static task<> run(of<allgather::ring>, Net&, epoch, out_blocks);
-  static task<> run(of<alltoall::standard>, Net&, epoch, in_blocks, out_blocks);
-  static task<> run(of<alltoall::pairwise>, Net&, epoch, in_blocks, out_blocks);
-  static task<> run(of<gather::standard>, Net&, epoch, const_bytes, out_blocks, int);
-  static task<> run(of<gather::flat>, Net&, epoch, const_bytes, out_blocks, int);
-  static task<> run(of<scatter::standard>, Net&, epoch, in_blocks, bytes, int);
-  static task<> run(of<scatter::flat>, Net&, epoch, in_blocks, bytes, int);
-  static task<> run(of<reduce_scatter::direct>, Net&, epoch, in_blocks, bytes, reduction);
-  static task<> run(of<reduce_scatter_by_rank>, Net&, epoch, in_blocks, bytes, reduction);
-  static task<> run(of<scan::standard>, Net&, epoch, bytes, reduction, bool);
+  static task<> run(of<reduce::standard>, Net&, epoch, const_bytes, bytes, const reduction&, int);
+  static task<> run(of<reduce_by_rank>, Net&, epoch, const_bytes, bytes, const reduction&, int);
+  static task<> run(of<allreduce::standard>, Net&, epoch, bytes, const reduction&);
+  static task<> run(of<allreduce::rank_by_rank>, Net&, epoch, bytes, const reduction&);
+  static task<> run(of<allgather::standard>, Net&, epoch, const out_blocks&);
+  static task<> run(of<allgather::ring>, Net&, epoch, const out_blocks&);
+  static task<> run(of<alltoall::standard>, Net&, epoch, const in_blocks&, const out_blocks&);
+  static task<> run(of<alltoall::pairwise>, Net&, epoch, const in_blocks&, const out_blocks&);
+  static task<> run(of<gather::standard>, Net&, epoch, const_bytes, const out_blocks&, int);
+  static task<> run(of<gather::flat>, Net&, epoch, const_bytes, const out_blocks&, int);
+  static task<> run(of<scatter::standard>, Net&, epoch, const in_blocks&, bytes, int);
+  static task<> run(of<scatter::flat>, Net&, epoch, const in_blocks&, bytes, int);
+  static task<> run(of<reduce_scatter::direct>, Net&, epoch, const in_blocks&, bytes, const reduction&);
+  static task<> run(of<reduce_scatter_by_rank>, Net&, epoch, const in_blocks&, bytes, const reduction&);
+  static task<> run(of<scan::standard>, Net&, epoch, bytes, const reduction&, bool);
   static task<> run(of<exchange::direct>, Net&, epoch, std::vector<outgoing>, std::vector<incoming>);
 };
 
@@ -67,75 +67,76 @@ task<> standard_algorithms<Net>::run(of<broadcast::standard>, Net& net, epoch no
 }
 template <class Net>
 task<> standard_algorithms<Net>::run(of<reduce::standard>, Net& net, epoch now, const_bytes in, bytes out,
-                                     reduction op, int root) {
-  return reduce::standard::run(net, now, in, out, std::move(op), root);
+                                     const reduction& op, int root) {
+  return reduce::standard::run(net, now, in, out, op, root);
 }
 template <class Net>
 task<> standard_algorithms<Net>::run(of<reduce_by_rank>, Net& net, epoch now, const_bytes in, bytes out,
-                                     reduction op, int root) {
-  return reduce_by_rank::run(net, now, in, out, std::move(op), root);
+                                     const reduction& op, int root) {
+  return reduce_by_rank::run(net, now, in, out, op, root);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<allreduce::standard>, Net& net, epoch now, bytes data, reduction op) {
-  return allreduce::standard::run(net, now, data, std::move(op));
+task<> standard_algorithms<Net>::run(of<allreduce::standard>, Net& net, epoch now, bytes data,
+                                     const reduction& op) {
+  return allreduce::standard::run(net, now, data, op);
 }
 template <class Net>
 task<> standard_algorithms<Net>::run(of<allreduce::rank_by_rank>, Net& net, epoch now, bytes data,
-                                     reduction op) {
-  return allreduce::rank_by_rank::run(net, now, data, std::move(op));
+                                     const reduction& op) {
+  return allreduce::rank_by_rank::run(net, now, data, op);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<allgather::standard>, Net& net, epoch now, out_blocks all) {
-  return allgather::standard::run(net, now, std::move(all));
+task<> standard_algorithms<Net>::run(of<allgather::standard>, Net& net, epoch now, const out_blocks& all) {
+  return allgather::standard::run(net, now, all);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<allgather::ring>, Net& net, epoch now, out_blocks all) {
-  return allgather::ring::run(net, now, std::move(all));
+task<> standard_algorithms<Net>::run(of<allgather::ring>, Net& net, epoch now, const out_blocks& all) {
+  return allgather::ring::run(net, now, all);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<alltoall::standard>, Net& net, epoch now, in_blocks in,
-                                     out_blocks out) {
-  return alltoall::standard::run(net, now, std::move(in), std::move(out));
+task<> standard_algorithms<Net>::run(of<alltoall::standard>, Net& net, epoch now, const in_blocks& in,
+                                     const out_blocks& out) {
+  return alltoall::standard::run(net, now, in, out);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<alltoall::pairwise>, Net& net, epoch now, in_blocks in,
-                                     out_blocks out) {
-  return alltoall::pairwise::run(net, now, std::move(in), std::move(out));
+task<> standard_algorithms<Net>::run(of<alltoall::pairwise>, Net& net, epoch now, const in_blocks& in,
+                                     const out_blocks& out) {
+  return alltoall::pairwise::run(net, now, in, out);
 }
 template <class Net>
 task<> standard_algorithms<Net>::run(of<gather::standard>, Net& net, epoch now, const_bytes mine,
-                                     out_blocks all, int root) {
-  return gather::standard::run(net, now, mine, std::move(all), root);
+                                     const out_blocks& all, int root) {
+  return gather::standard::run(net, now, mine, all, root);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<gather::flat>, Net& net, epoch now, const_bytes mine, out_blocks all,
+task<> standard_algorithms<Net>::run(of<gather::flat>, Net& net, epoch now, const_bytes mine,
+                                     const out_blocks& all, int root) {
+  return gather::flat::run(net, now, mine, all, root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<scatter::standard>, Net& net, epoch now, const in_blocks& all,
+                                     bytes mine, int root) {
+  return scatter::standard::run(net, now, all, mine, root);
+}
+template <class Net>
+task<> standard_algorithms<Net>::run(of<scatter::flat>, Net& net, epoch now, const in_blocks& all, bytes mine,
                                      int root) {
-  return gather::flat::run(net, now, mine, std::move(all), root);
+  return scatter::flat::run(net, now, all, mine, root);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<scatter::standard>, Net& net, epoch now, in_blocks all, bytes mine,
-                                     int root) {
-  return scatter::standard::run(net, now, std::move(all), mine, root);
+task<> standard_algorithms<Net>::run(of<reduce_scatter::direct>, Net& net, epoch now, const in_blocks& in,
+                                     bytes out, const reduction& op) {
+  return reduce_scatter::direct::run(net, now, in, out, op);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<scatter::flat>, Net& net, epoch now, in_blocks all, bytes mine,
-                                     int root) {
-  return scatter::flat::run(net, now, std::move(all), mine, root);
+task<> standard_algorithms<Net>::run(of<reduce_scatter_by_rank>, Net& net, epoch now, const in_blocks& in,
+                                     bytes out, const reduction& op) {
+  return reduce_scatter_by_rank::run(net, now, in, out, op);
 }
 template <class Net>
-task<> standard_algorithms<Net>::run(of<reduce_scatter::direct>, Net& net, epoch now, in_blocks in, bytes out,
-                                     reduction op) {
-  return reduce_scatter::direct::run(net, now, std::move(in), out, std::move(op));
-}
-template <class Net>
-task<> standard_algorithms<Net>::run(of<reduce_scatter_by_rank>, Net& net, epoch now, in_blocks in, bytes out,
-                                     reduction op) {
-  return reduce_scatter_by_rank::run(net, now, std::move(in), out, std::move(op));
-}
-template <class Net>
-task<> standard_algorithms<Net>::run(of<scan::standard>, Net& net, epoch now, bytes data, reduction op,
+task<> standard_algorithms<Net>::run(of<scan::standard>, Net& net, epoch now, bytes data, const reduction& op,
                                      bool inclusive) {
-  return scan::standard::run(net, now, data, std::move(op), inclusive);
+  return scan::standard::run(net, now, data, op, inclusive);
 }
 
 template <class Net>
