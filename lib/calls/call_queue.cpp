@@ -115,7 +115,7 @@ void call_queue::finish(pending_call& head) {
     net_->require_awaited();
     net_->complete(head.now);
   } catch (...) {
-    head.failure = std::current_exception();
+    head.failure = net_->labelled(std::current_exception());
   }
   // The frame is the communicator's, which the request may outlive.
   head.algorithm.discard();

@@ -55,13 +55,9 @@ void endpoint::open_device(const group_view& group, const datagram_port::options
 }
 
 void endpoint::refuse_to_join(const group_view& group, const error& why) {
-  std::string text = why.what();
-  // The category's message ends the new error's text as well.
-  if (const std::string ending = ": " + why.code().message(); text.ends_with(ending))
-    text.resize(text.size() - ending.size());
   const error full{why.code(),
                    fmt::format("rank {} of {} on host {} cannot make its communicator: {}", rank_, size_,
-                               this_host_name(), text),
+                               this_host_name(), why.reason()),
                    {rank_}};
   try {
     static_cast<void>(group.exchange(refusal_card(full)));

@@ -162,7 +162,8 @@ void endpoint::lost(int peer, const std::string& why) {
 
 void endpoint::throw_poisoned() const {
   throw error(errc::poisoned,
-              fmt::format("the communicator of rank {} failed before: {}", rank_, failure_->what()),
+              fmt::format("the communicator {}of rank {} failed before: {}",
+                          label_.empty() ? "" : fmt::format("'{}' ", label_), rank_, failure_->what()),
               failure_->ranks());
 }
 
@@ -179,6 +180,23 @@ void endpoint::throw_forgotten() const {
                   "never awaited and so has done nothing; write co_await in front of it",
                   mine ? mine->describe() : "a call", rank_, mine ? algorithm_of(mine->what) : ""),
       {rank_});
+}
+
+std::exception_ptr endpoint::labelled(const std::exception_ptr& why) const noexcept {
+  if (label_.empty()) return why;
+  try {
+    std::rethrow_exception(why);
+  } catch (const error& e) {
+    try {
+      return std::make_exception_ptr(
+          error(e.code(), fmt::format("communicator '{}': {}", label_, e.reason()), e.ranks()));
+    } catch (...) {
+      return why;
+    }
+  } catch (...) {
+    // What a program throws through a call stays what it is.
+    return why;
+  }
 }
 
 void endpoint::fail(const std::exception_ptr& why) noexcept {
@@ -231,11 +249,9 @@ void endpoint::keep_notice() noexcept {
     // An errno of this rank says nothing to another: there it is a failed verbs call.
     n.code = failure_->code().category() == category() ? failure_->code().value()
                                                        : static_cast<int>(errc::verbs_failed);
-    std::string text = failure_->what();
-    // The other rank's error ends with the category's message as well.
-    const std::string ending = ": " + failure_->code().message();
-    if (text.ends_with(ending) && failure_->code().category() == category())
-      text.resize(text.size() - ending.size());
+    // The other rank's error ends with the category's message as well, if it is of the same category.
+    std::string text =
+        failure_->code().category() == category() ? failure_->reason() : std::string{failure_->what()};
     const std::size_t room =
         std::min(failure_notice::text_bytes,
                  port_->payload_bytes() - sizeof(datagram_header) - failure_notice::bytes_without_text);

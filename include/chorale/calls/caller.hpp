@@ -83,8 +83,9 @@ class caller {
       algorithm.result();
       net_.require_awaited();
     } catch (...) {
-      net_.fail(std::current_exception());
-      throw;
+      const std::exception_ptr why = net_.labelled(std::current_exception());
+      net_.fail(why);
+      std::rethrow_exception(why);
     }
     net_.complete(now);
   }
@@ -119,8 +120,8 @@ class caller {
     return false;
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
-    throw error(errc::invalid_argument,
-                std::string{what} + " on rank " + std::to_string(rank()) + ": " + why);
+    const std::string whose = net_.label().empty() ? "" : "communicator '" + net_.label() + "': ";
+    throw error(errc::invalid_argument, whose + what + " on rank " + std::to_string(rank()) + ": " + why);
   }
   /// The uneven layout of blocks of `sizes` elements of `one` bytes for each rank, at `displacements` or, if
   /// there are none, one behind the other, in a buffer of `room` bytes.

@@ -28,6 +28,7 @@
 #include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/opened_device.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
@@ -65,6 +66,9 @@ class endpoint {
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
   /// True if ranks outnumber the cores of some host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
+  /// What errors call this communicator; empty without a name.
+  void set_label(std::string label) { label_ = std::move(label); }
+  [[nodiscard]] const std::string& label() const noexcept { return label_; }
   /// How the group came to be, e.g. "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
   /// A number that all ranks of this group have, and nobody else can guess.
@@ -90,6 +94,8 @@ class endpoint {
   /// Lets go of all memory of the user: when it has returned, neither this rank nor a peer touches any
   /// through this communicator. The coroutines of the failed call are gone by then, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
+  /// The failure of a call of this communicator, with its name if it has one.
+  [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
 
   /// @throws error errc::misuse if something that has to be awaited was made and dropped: a `co_await` is
   /// missing in the algorithm of the call that this rank is in.
@@ -131,14 +137,7 @@ class endpoint {
     watch.end();
   }
 
-  /// Where a nonblocking call stands still: the coroutine and what it waits for.
-  struct parked_call {
-    std::coroutine_handle<> frame;
-    bool (*ready)(void*) = nullptr;
-    void* awaiter = nullptr;
-    std::optional<vigil> watch;
-    std::exception_ptr failure;
-  };
+  /// A nonblocking call stands still here.
   void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
     parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
   }
@@ -353,6 +352,7 @@ class endpoint {
   int size_;
   config settings_;
   std::string launched_;
+  std::string label_;
   std::uint64_t job_;
   bool spin_ = true;
   bool oversubscribed_ = false;
