@@ -83,28 +83,30 @@ void process::give_back(receive_queue_record* record) noexcept {
 
 int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr, std::uint32_t sges,
                        std::uint32_t pd) noexcept {
+  receive_queue_record* record = nullptr;
   try {
     const std::uint64_t entries = std::bit_ceil(std::uint64_t{std::max(max_wr, 1U)});
-    queue.ring_bytes = entries * entry_bytes(sges);
-    queue.record = self.take_receive_queue_record();
-    const std::uint64_t ring = queue.record == nullptr ? 0 : self.memory().allocate(queue.ring_bytes);
-    if (ring == 0) {
-      if (queue.record != nullptr) self.give_back(queue.record);
-      queue.record = nullptr;
-      return ENOMEM;
+    const std::uint64_t bytes = entries * entry_bytes(sges);
+    record = self.take_receive_queue_record();
+    const std::uint64_t ring = record == nullptr ? 0 : self.memory().allocate(bytes);
+    if (ring != 0) {
+      queue.ring = ring;
+      queue.ring_bytes = bytes;
+      queue.mask = entries - 1;
+      queue.max_wr = max_wr;
+      queue.max_sge = sges;
+      record->pd.store(pd);
+      record->sge_limit.store(sges);
+      record->mask.store(static_cast<std::uint32_t>(entries - 1));
+      record->ring.store(ring);
+      queue.record = record;
+      return 0;
     }
-    queue.ring = ring;
-    queue.mask = entries - 1;
-    queue.max_wr = max_wr;
-    queue.max_sge = sges;
-    queue.record->pd.store(pd);
-    queue.record->sge_limit.store(sges);
-    queue.record->mask.store(static_cast<std::uint32_t>(entries - 1));
-    queue.record->ring.store(ring);
-    return 0;
-  } catch (...) {
-    return ENOMEM;
+  } catch (...) {  // no memory for the arena's own entries
   }
+  // A queue has a record or none: what closes it gives back the ring that belongs to the record.
+  if (record != nullptr) self.give_back(record);
+  return ENOMEM;
 }
 
 void close_receive_queue(process& self, receive_queue& queue) noexcept {

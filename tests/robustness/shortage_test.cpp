@@ -108,6 +108,29 @@ TEST_CASE("Each call of a device's set-up may fail", "[robustness][shortage]") {
   if (in_company) sitter.line().send(char{1});
 }
 
+TEST_CASE("A queue that cannot be made takes nothing from others", "[robustness][shortage]") {
+  const auto device = verbs::device::open("soft0");
+  const verbs::protection_domain domain(device);
+  verbs::completion_queue queue(device, 64);
+  bool failed = true;
+  for (long nth = 1; failed; ++nth) {
+    CAPTURE(nth);
+    {
+      const shortage::failing armed(shortage::call::allocate, nth);
+      try {
+        const verbs::shared_receive_queue receives(domain, 16);
+        const verbs::queue_pair_options options{.send = &queue, .recv = &queue};
+        const verbs::queue_pair pair(domain, options);
+      } catch (const std::exception&) {
+        // What matters is what it leaves to the next one.
+      }
+      failed = shortage::failing::has_failed();
+    }
+    CHECK_NOTHROW(verbs::completion_queue(device, 64));
+    CHECK_NOTHROW(verbs::shared_receive_queue(domain, 64));
+  }
+}
+
 TEST_CASE("Other processes may look into this one while a device is open, and no longer", "[robustness]") {
   {
     const auto first = verbs::device::open("soft0");
