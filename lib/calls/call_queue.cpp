@@ -13,14 +13,8 @@ namespace {
 constexpr auto patience_of_unwinding = std::chrono::milliseconds{100};
 
 /// The same without an exception: as long as a peer may be silent, but not past the deadline.
-template <class Config>
-steady::duration patience_of(const Config& settings) {
-  steady::duration longest = settings.deadline;
-  if constexpr (requires { settings.silence; }) {
-    longest = settings.silence;
-    if (settings.deadline.count() != 0) longest = std::min<steady::duration>(longest, settings.deadline);
-  }
-  return longest;
+steady::duration patience_of(const config& settings) {
+  return settings.deadline.count() == 0 ? settings.silence : std::min(settings.silence, settings.deadline);
 }
 
 std::exception_ptr destroyed(const pending_call& call, int rank, const char* what) noexcept {
