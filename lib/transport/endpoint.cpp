@@ -30,60 +30,40 @@ bool is_served(std::uint16_t kind) noexcept {
 }
 
 /// A misspelt variable would be without effect, and nobody would know.
-void name_unknown_variables() {
+void name_unknown_variables() noexcept {
   static std::once_flag once;
-  std::call_once(once, [] {
-    for (const std::string& name : unknown_environment_variables()) {
-      const auto nearest = nearest_environment_variable(name);
-      fmt::print(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
-                 nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
-    }
-  });
+  try {
+    std::call_once(once, [] {
+      for (const std::string& name : unknown_environment_variables()) {
+        const auto nearest = nearest_environment_variable(name);
+        fmt::print(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
+                   nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
+      }
+    });
+  } catch (...) {
+    // A hint is not worth a communicator: the next one gives it.
+  }
 }
 
 }  // namespace
 
 endpoint::endpoint(const group_view& group, const config& settings, std::string_view transport,
                    const datagram_port::options& port)
-    : rank_(checked(group).rank),
-      size_(group.size),
-      settings_(settings),
-      launched_(group.launched),
-      job_(hash_text(group.job)),
-      detector_(size_, {settings.silence, settings.stall, settings.deadline}) {
+    : rank_(checked(group).rank), size_(group.size), settings_(settings), job_(0), detector_(0, {}) {
   if (group.headers != binary_interface()) {
     throw error(errc::unsupported,
                 "this program was compiled with headers that do not belong to the libchorale it runs with; "
                 "rebuild it, or look which library the loader finds (ldd)");
   }
   use_.set_rank(rank_);
-  try {
-    open_device(group, port);
-  } catch (const error& e) {
-    refuse_to_join(group, e);
-  }
-  peers_ = std::make_unique<peers_watched>();
-  answers_.resize(static_cast<std::size_t>(size_));
-  exchange_cards(group, transport);
-  try {
-    port_->open(static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU);
-  } catch (const error& e) {
-    refuse_to_join(group, e);
-  }
-  // The secret was not known before, so the port could not be open before the cards came. What is sent to a
-  // port that is not open is lost: nobody begins before all are.
-  const std::byte open_now{1};
-  check_cards(group.exchange({&open_now, 1}));
+  join(group, transport, port);
   has_met_ = true;
   if (rank_ == 0) name_unknown_variables();
 }
 
 endpoint::~endpoint() {
   // The transport could not be made whole: the others have met this rank, and would wait for it.
-  if (!has_met_ || has_left_ || failure_) return;
-  note_failure(std::make_exception_ptr(
-      error(errc::bootstrap_failed, fmt::format("rank {} could not make its communicator", rank_), {rank_})));
-  tell_failure();
+  if (has_met_ && !has_left_ && !failure_) tell_of_no_start();
 }
 
 std::size_t endpoint::next_state_index() noexcept {
@@ -196,9 +176,13 @@ void endpoint::read_datagrams() {
 void endpoint::start_service() {
   if (service_ || settings_.service == service_policy::off) return;
   lock_.share();
-  service_.emplace(*channel_, lock_, settings_.service,
-                   service::work{[this] { port_->arm(); }, [this] { serve(); },
-                                 [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+  try {
+    service_.emplace(*channel_, lock_, settings_.service,
+                     service::work{[this] { port_->arm(); }, [this] { serve(); },
+                                   [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+  } catch (const std::system_error& e) {
+    throw set_up_failure(e.code(), fmt::format("no thread for its service (ulimit -u): {}", e.what()));
+  }
 }
 
 void endpoint::serve() noexcept {

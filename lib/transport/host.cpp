@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chorale/core/error.hpp>
@@ -47,6 +48,12 @@ host_identity this_host() {
     throw_errno(errno, "open", "/proc/sys/kernel/random/boot_id",
                 "no file descriptors are left: raise the limit of open files (ulimit -n)");
   return h;
+}
+
+user_identity this_user() noexcept {
+  struct stat s {};
+  const bool known = stat("/proc/self/ns/user", &s) == 0;
+  return {geteuid(), known ? static_cast<std::uint32_t>(s.st_ino) : 0};
 }
 
 cpu_mask this_process_cpus() {

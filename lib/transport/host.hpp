@@ -24,9 +24,16 @@ struct cpu_mask {
   [[nodiscard]] int count() const noexcept;
 };
 
+/// With whose rights a process runs.
+struct user_identity {
+  std::uint32_t id;          ///< effective
+  std::uint32_t name_space;  ///< inode of the user name space; 0: unknown
+};
+
 /// The name of this host alone, which can always be told.
 std::string this_host_name();
 host_identity this_host();
+user_identity this_user() noexcept;
 /// Cores in the affinity mask of the calling thread; all bits if the system does not tell.
 cpu_mask this_process_cpus();
 

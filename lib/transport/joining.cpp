@@ -2,6 +2,7 @@
 // it cannot.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -27,11 +28,34 @@ std::uint64_t unguessable() {
   return word;
 }
 
+/// Why two ranks are in different fabrics of soft0.
+std::string why_apart(int peer, const rank_card& theirs, int rank, const rank_card& mine) {
+  const auto pair = [&](const char* rule, const auto& there, const auto& here, const char* remedy) {
+    return fmt::format("soft0 {}: rank {} {}, rank {} {}; {}", rule, peer, there, rank, here, remedy);
+  };
+  if (!(theirs.host == mine.host))
+    return pair("reaches one host only", "is on " + theirs.host.text(), "is on " + mine.host.text(),
+                "use an RDMA device, or start all ranks on one host");
+  if (theirs.user.id != mine.user.id)
+    return pair("connects processes of one user", fmt::format("runs as user {}", theirs.user.id),
+                fmt::format("as user {}", mine.user.id), "start all ranks as one user");
+  if (theirs.user.name_space != mine.user.name_space ||
+      theirs.process.pid_namespace != mine.process.pid_namespace)
+    return pair("connects processes that see each other in /proc", "is in one PID or user name space",
+                "in another",
+                "start all ranks in one container, or have their containers share it (--pid=host, "
+                "--pid=container:NAME)");
+  return pair(
+      "connects processes of one fabric", "is in one", "in another",
+      "are they in different network name spaces, or is CHORALE_SOFT_FABRIC or PMIX_NAMESPACE not the "
+      "same on all ranks?");
+}
+
 }  // namespace
 
 struct endpoint::card : rank_card {};
 
-const endpoint::group_view& endpoint::checked(const group_view& group) {
+const group_view& endpoint::checked(const group_view& group) {
   if (group.size < 1 || group.rank < 0 || group.rank >= group.size)
     throw error(
         errc::bootstrap_failed,
@@ -39,6 +63,99 @@ const endpoint::group_view& endpoint::checked(const group_view& group) {
                     "one; mend its rank() and size()",
                     group.rank, group.size));
   return group;
+}
+
+void endpoint::join(const group_view& group, std::string_view transport, const datagram_port::options& port) {
+  // Whatever goes wrong here, the others wait for this rank in the exchanges: it takes part and says what.
+  std::optional<error> obstacle;
+  const auto attempt = [&](const auto& step) {
+    if (obstacle) return;
+    try {
+      step();
+    } catch (const error& e) {
+      obstacle.emplace(e);
+    } catch (const std::system_error& e) {
+      obstacle.emplace(set_up_failure(e.code(), e.what()));
+    } catch (const std::exception& e) {
+      obstacle.emplace(set_up_failure(std::make_error_code(std::errc::not_enough_memory), e.what()));
+    }
+  };
+  // Errors that are about this rank alone do not say which it is.
+  const auto by_itself = [&](const auto& step) {
+    attempt([&] {
+      try {
+        step();
+      } catch (const error& e) {
+        throw set_up_failure(e.code(), e.what());
+      }
+    });
+  };
+
+  card mine{};
+  by_itself([&] {
+    launched_ = group.launched();
+    job_ = hash_text(group.job());
+    detector_ = failure_detector(size_, {settings_.silence, settings_.stall, settings_.deadline});
+    open_device(group, port);
+    peers_ = std::make_unique<peers_watched>();
+    answers_.resize(static_cast<std::size_t>(size_));
+    mine = describe_itself(group, transport);
+  });
+  const auto cards = obstacle ? group.exchange(refusal_card(*obstacle))
+                              : present_card(group, std::as_bytes(std::span{&mine, 1}));
+  // All ranks see the same cards: all stop here, or none.
+  if (std::any_of(cards.begin(), cards.end(), [](const auto& c) { return is_refusal(c); })) {
+    if (obstacle) throw *obstacle;
+    check_cards(cards);
+  }
+  attempt([&] {
+    check_cards(cards);
+    take_cards(cards, mine);
+  });
+  by_itself([&] { port_->open(static_cast<std::uint32_t>(job_ ^ (job_ >> 32)) & 0x7fffffffU); });
+  // The secret was not known before, so the port could not be open before the cards came. What is sent to a
+  // port that is not open is lost: nobody begins before all are.
+  if (obstacle) {
+    static_cast<void>(group.exchange(refusal_card(*obstacle)));
+    throw *obstacle;
+  }
+  check_cards([&] {
+    constexpr std::byte open_now{1};
+    try {
+      return group.exchange({&open_now, 1});
+    } catch (...) {
+      // Those to whom the exchange has succeeded expect this rank in their calls.
+      tell_of_no_start();
+      throw;
+    }
+  }());
+}
+
+bootstrap::cards endpoint::present_card(const group_view& group, std::span<const std::byte> mine) const {
+  try {
+    return group.exchange(mine);
+  } catch (const error&) {
+    // The bootstrap itself has failed, or one of the others.
+    throw;
+  } catch (const std::exception& e) {
+    // The others may have the card or not; in whichever exchange they are, they get a refusal.
+    const auto why = set_up_failure(std::make_error_code(std::errc::not_enough_memory), e.what());
+    static_cast<void>(group.exchange(refusal_card(why)));
+    throw why;
+  }
+}
+
+void endpoint::tell_of_no_start() noexcept {
+  try {
+    note_failure(std::make_exception_ptr(error(
+        errc::bootstrap_failed, fmt::format("rank {} could not make its communicator", rank_), {rank_})));
+    tell_failure();
+    // What has not been sent when the port closes is lost.
+    const std::lock_guard hold{lock_};
+    port_->drain(std::chrono::milliseconds{500});
+  } catch (...) {
+    // Then they see its silence.
+  }
 }
 
 void endpoint::open_device(const group_view& group, const datagram_port::options& port) {
@@ -54,17 +171,14 @@ void endpoint::open_device(const group_view& group, const datagram_port::options
   port_.emplace(device(), domain(), local_, o);
 }
 
-void endpoint::refuse_to_join(const group_view& group, const error& why) {
-  const error full{why.code(),
-                   fmt::format("rank {} of {} on host {} cannot make its communicator: {}", rank_, size_,
-                               this_host_name(), why.reason()),
-                   {rank_}};
-  try {
-    static_cast<void>(group.exchange(refusal_card(full)));
-  } catch (const error&) {
-    // Then the others have failed as well, and know.
-  }
-  throw full;
+error set_up_failure(int rank, int size, std::error_code code, std::string why) {
+  // The category's message ends the new error's text as well.
+  if (const std::string ending = ": " + code.message(); why.ends_with(ending))
+    why.resize(why.size() - ending.size());
+  return error{code,
+               fmt::format("rank {} of {} on host {} cannot make its communicator: {}", rank, size,
+                           this_host_name(), why),
+               {rank}};
 }
 
 void endpoint::check_cards(const bootstrap::cards& cards) const {
@@ -80,32 +194,33 @@ void endpoint::check_cards(const bootstrap::cards& cards) const {
   }
 }
 
-void endpoint::exchange_cards(const group_view& group, std::string_view transport) {
+endpoint::card endpoint::describe_itself(const group_view& group, std::string_view transport) const {
   card mine{};
-  try {
-    mine.version = card::binary_interface;
-    mine.qp_number = port_->number();
-    mine.address = local_.address;
-    mine.nonce = unguessable();
-    mine.block_bytes = settings_.block_bytes;
-    mine.blocks = settings_.blocks;
-    mine.zero_copy_bytes = settings_.zero_copy_bytes;
-    mine.connections = settings_.connections;
-    mine.tuning = model::tuning_table::of(settings_)->fingerprint();
-    mine.mtu = chosen_.mtu_bytes;
-    transport.copy(mine.transport, sizeof mine.transport - 1);
-    group.composition.copy(mine.composition, sizeof mine.composition - 1);
-    mine.composition_hash = hash_text(group.composition);
-    chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
-    mine.host = this_host();
-    mine.cpus = this_process_cpus();
-    mine.process = this_process();
-    mine.has_service = settings_.service == service_policy::off ? 0 : 1;
-  } catch (const error& e) {
-    refuse_to_join(group, e);
-  }
-  const auto cards = group.exchange(std::as_bytes(std::span{&mine, 1}));
-  check_cards(cards);
+  mine.version = card::binary_interface;
+  mine.qp_number = port_->number();
+  mine.address = local_.address;
+  mine.nonce = unguessable();
+  mine.block_bytes = settings_.block_bytes;
+  mine.blocks = settings_.blocks;
+  mine.zero_copy_bytes = settings_.zero_copy_bytes;
+  mine.connections = settings_.connections;
+  mine.tuning = model::tuning_table::of(settings_)->fingerprint();
+  mine.mtu = chosen_.mtu_bytes;
+  transport.copy(mine.transport, sizeof mine.transport - 1);
+  const std::string composition = group.composition();
+  composition.copy(mine.composition, sizeof mine.composition - 1);
+  mine.composition_hash = hash_text(composition);
+  chosen_.device.name.copy(mine.device, sizeof mine.device - 1);
+  mine.host = this_host();
+  mine.cpus = this_process_cpus();
+  mine.process = this_process();
+  mine.user = this_user();
+  mine.has_service = settings_.service == service_policy::off ? 0 : 1;
+
+  return mine;
+}
+
+void endpoint::take_cards(const bootstrap::cards& cards, const card& mine) {
   std::vector<card> all(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r) {
     const auto& raw = cards.at(static_cast<std::size_t>(r));
@@ -160,9 +275,10 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
   if (theirs.version != mine.version)
     differ("the binary interface", mine.version, theirs.version, "rebuild all with one version of Chorale");
   if (std::strcmp(theirs.transport, mine.transport) != 0)
-    differ("the transport", mine.transport, theirs.transport, "use one communicator type on all ranks");
+    differ("the transport", printable(mine.transport), printable(theirs.transport),
+           "use one communicator type on all ranks");
   if (theirs.composition_hash != mine.composition_hash)
-    differ("the composition of the communicator", fmt::format("'{}'", mine.composition),
+    differ("the composition of the communicator", fmt::format("'{}'", printable(mine.composition)),
            fmt::format("'{}'", printable(theirs.composition)), "use one communicator type on all ranks");
   if (theirs.block_bytes != mine.block_bytes)
     differ("config::block_bytes", mine.block_bytes, theirs.block_bytes, "set CHORALE_BLOCK_BYTES alike");
@@ -179,15 +295,11 @@ bool endpoint::card_fits(int peer, const card& theirs, const card& mine) const {
     differ("the path MTU", mine.mtu, theirs.mtu, "set CHORALE_MTU to the smaller one");
   const std::string soft = "soft0";
   if ((theirs.device == soft) != (mine.device == soft))
-    differ("the kind of device", mine.device, theirs.device, "set CHORALE_DEVICE alike");
-  if (mine.device == soft && !(theirs.host == mine.host && theirs.address.lid == mine.address.lid)) {
-    throw error(
-        errc::unsupported,
-        fmt::format("soft0 reaches one host only: rank {} is on {}, rank {} on {} (or in another network "
-                    "namespace or CHORALE_SOFT_FABRIC); use an RDMA device, or start all ranks on one host",
-                    rank_, mine.host.text(), peer, theirs.host.text()),
-        {peer});
-  }
+    differ("the kind of device", printable(mine.device), printable(theirs.device),
+           "set CHORALE_DEVICE alike");
+  if (mine.device == soft && !(theirs.host == mine.host && theirs.address.lid == mine.address.lid &&
+                               std::memcmp(theirs.address.gid.raw, mine.address.gid.raw, 16) == 0))
+    throw error(errc::unsupported, why_apart(peer, theirs, rank_, mine), {peer});
   return true;
 }
 

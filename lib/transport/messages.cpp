@@ -14,6 +14,10 @@ namespace {
 /// No card begins so.
 constexpr std::string_view refusal_mark = "chorale refusal ";
 
+std::string_view text_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
 bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
@@ -33,10 +37,13 @@ std::vector<std::byte> refusal_card(const error& why) {
   return {bytes.begin(), bytes.end()};
 }
 
+bool is_refusal(std::span<const std::byte> bytes) noexcept {
+  return text_of(bytes).starts_with(refusal_mark);
+}
+
 std::optional<std::string> read_refusal(std::span<const std::byte> bytes) {
-  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  if (!text.starts_with(refusal_mark)) return std::nullopt;
-  return std::string{text.substr(refusal_mark.size())};
+  if (!is_refusal(bytes)) return std::nullopt;
+  return printable(text_of(bytes).substr(refusal_mark.size()), 4096);
 }
 
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,

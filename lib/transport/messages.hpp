@@ -57,7 +57,7 @@ static_assert(std::is_trivially_copyable_v<failure_notice> &&
 
 /// What a rank tells all others of itself before they can talk.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 5;
+  static constexpr std::uint32_t binary_interface = 6;
   std::uint32_t version;
   std::uint32_t qp_number;
   verbs::endpoint_address address;
@@ -75,6 +75,7 @@ struct rank_card {
   host_identity host;
   cpu_mask cpus;
   process_identity process;
+  user_identity user;
   std::uint64_t has_service;  ///< 1 if a thread answers while the rank computes
 };
 static_assert(std::is_trivially_copyable_v<rank_card>);
@@ -84,6 +85,7 @@ bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept;
 
 /// What a rank that cannot join exchanges in place of a card, so that the others need not wait for it.
 std::vector<std::byte> refusal_card(const error& why);
+bool is_refusal(std::span<const std::byte> bytes) noexcept;
 /// Why a rank does not join; nothing if these bytes are something else.
 std::optional<std::string> read_refusal(std::span<const std::byte> bytes);
 

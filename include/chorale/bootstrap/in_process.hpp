@@ -26,10 +26,7 @@ namespace chorale::bootstrap {
 class in_process_hub {
  public:
   explicit in_process_hub(int size)
-      : size_(size),
-        here_(static_cast<std::size_t>(size), false),
-        gone_(static_cast<std::size_t>(size), false),
-        cards_(static_cast<std::size_t>(size)) {}
+      : size_(size), here_(static_cast<std::size_t>(size), false), cards_(static_cast<std::size_t>(size)) {}
   [[nodiscard]] int size() const noexcept { return size_; }
 
   /// Waits for all ranks as long as none of them has ended, and says on standard error who is missing after
@@ -39,8 +36,10 @@ class in_process_hub {
     const auto round = round_;
     const auto place = static_cast<std::size_t>(rank);
     cards_[place].assign(mine.begin(), mine.end());
+    // It is here already if what follows failed for want of memory, and it says so in this round.
+    if (!here_[place]) ++arrived_;
     here_[place] = true;
-    if (++arrived_ == size_) {
+    if (arrived_ == size_) {
       complete_ = std::exchange(cards_, cards(static_cast<std::size_t>(size_)));
       here_.assign(here_.size(), false);
       arrived_ = 0;
@@ -50,7 +49,7 @@ class in_process_hub {
     }
     const auto start = std::chrono::steady_clock::now();
     std::chrono::milliseconds report = config{}.stall;
-    const auto settled = [&] { return round_ != round || first_of(gone_, true) >= 0; };
+    const auto settled = [&] { return round_ != round || first_gone_ >= 0; };
     for (;;) {
       const bool is_last = deadline.count() != 0 && deadline <= report;
       if (changed_.wait_until(lock, start + (is_last ? deadline : report), settled)) break;
@@ -64,14 +63,13 @@ class in_process_hub {
     }
     if (round_ == round)
       throw error(errc::bootstrap_failed,
-                  "in-process exchange: rank " + std::to_string(first_of(gone_, true)) + " has ended",
-                  {first_of(gone_, true)});
+                  "in-process exchange: rank " + std::to_string(first_gone_) + " has ended", {first_gone_});
     return complete_;
   }
   /// That rank will exchange nothing more: who waits for it fails.
   void leave(int rank) noexcept {
     const std::lock_guard lock{mutex_};
-    gone_[static_cast<std::size_t>(rank)] = true;
+    if (first_gone_ < 0) first_gone_ = rank;
     changed_.notify_all();
   }
 
@@ -86,7 +84,7 @@ class in_process_hub {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<bool> here_;  ///< in this round
-  std::vector<bool> gone_;
+  int first_gone_ = -1;     ///< in time: others end because it has
   int arrived_ = 0;
   unsigned long round_ = 0;
   cards cards_;

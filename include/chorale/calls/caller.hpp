@@ -19,6 +19,7 @@
 #include <chorale/core/type_name.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/request.hpp>
+#include <chorale/transport/group_view.hpp>
 
 namespace chorale::calls {
 
@@ -57,7 +58,7 @@ class caller {
 
   template <class Group>
   caller(Group& group, const config& settings)
-      : caller(composed_group<Group>{group, describe_composition<Composition>()}, settings) {}
+      : caller(composed_group<Group>{group, &describe_composition<Composition>}, settings) {}
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
 
@@ -150,8 +151,11 @@ class caller {
 
  private:
   template <class Group>
-  caller(composed_group<Group> group, const config& settings) : net_(group, settings), queue_(net_) {
+  caller(composed_group<Group> group, const config& settings) try : net_(group, settings), queue_(net_) {
     net_.name_algorithms(&algorithm_name<Composition>);
+  } catch (const error& e) {
+    if (!e.ranks().empty()) throw;
+    throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.what());
   }
 
   [[noreturn, gnu::noinline]] void reject_root(const char* what, int root) const {

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/bootstrap/concept.hpp>
@@ -30,8 +29,7 @@ std::string describe_composition() {
 template <class Group>
 class composed_group {
  public:
-  composed_group(Group& group, std::string composition)
-      : group_(group), composition_(std::move(composition)) {}
+  composed_group(Group& group, std::string (*text)()) : group_(group), composition_(text) {}
 
   [[nodiscard]] int rank() { return group_.rank(); }
   [[nodiscard]] int size() { return group_.size(); }
@@ -39,14 +37,14 @@ class composed_group {
   { return group_.local_rank(); }
   [[nodiscard]] std::string job() { return group_.job(); }
   [[nodiscard]] std::string describe() { return group_.describe(); }
-  [[nodiscard]] const std::string& composition() const noexcept { return composition_; }
+  [[nodiscard]] std::string composition() const { return composition_(); }
   bootstrap::cards exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
     return group_.exchange(mine, deadline);
   }
 
  private:
   Group& group_;
-  std::string composition_;
+  std::string (*composition_)();
 };
 
 }  // namespace chorale::calls

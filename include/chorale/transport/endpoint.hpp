@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <chorale/bootstrap/concept.hpp>
@@ -26,10 +27,11 @@
 #include <chorale/transport/dependents.hpp>
 #include <chorale/transport/entry.hpp>
 #include <chorale/transport/failure_detector.hpp>
+#include <chorale/transport/group_view.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
-#include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/opened_device.hpp>
+#include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/transport/vigil.hpp>
@@ -194,29 +196,9 @@ class endpoint {
     constexpr mailbox_layout probe{8192, 16};
     return sizeof(endpoint) | sizeof(status_page) << 16 | probe.block_end(1) << 32 | sizeof(config) << 48;
   }
-  /// The parts of a bootstrap group that are needed after templates end.
-  struct group_view {
-    std::uint64_t headers = 0;  ///< `binary_interface()` where the caller was compiled
-    int rank = 0;
-    int size = 1;
-    int local_rank = 0;
-    std::string job;
-    std::string launched;
-    std::string composition;  ///< what the algorithms of all ranks have to be; empty without a communicator
-    std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
-  };
   template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {
-    return {binary_interface(),
-            group.rank(),
-            group.size(),
-            bootstrap::local_rank_of(group),
-            group.job(),
-            group.describe(),
-            bootstrap::composition_of(group),
-            [&group, deadline = c.deadline](std::span<const std::byte> mine) {
-              return group.exchange(mine, deadline);
-            }};
+    return group_view::of(group, c, binary_interface());
   }
 
   /// `transport`: its name, to be the same on all ranks. `port`: sizes of the datagram port.
@@ -330,7 +312,12 @@ class endpoint {
   void take_goodbye(int from, std::span<const std::byte> body);
   static const group_view& checked(const group_view& group);
   void open_device(const group_view& group, const datagram_port::options& port);
-  [[noreturn]] void refuse_to_join(const group_view& group, const error& why);
+  void join(const group_view& group, std::string_view transport, const datagram_port::options& port);
+  [[nodiscard]] bootstrap::cards present_card(const group_view& group, std::span<const std::byte> mine) const;
+  void tell_of_no_start() noexcept;
+  [[nodiscard]] error set_up_failure(std::error_code code, std::string why) const {
+    return transport::set_up_failure(rank_, size_, code, std::move(why));
+  }
   void check_cards(const bootstrap::cards& cards) const;
   void answer(int from, std::span<const std::byte> question);
   void take_datagram(std::span<const std::byte> datagram);
@@ -339,7 +326,8 @@ class endpoint {
   void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
   void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
-  void exchange_cards(const group_view& group, std::string_view transport);
+  [[nodiscard]] card describe_itself(const group_view& group, std::string_view transport) const;
+  void take_cards(const bootstrap::cards& cards, const card& mine);
   static std::size_t next_state_index() noexcept;
   template <class State>
   static std::size_t state_index() noexcept {

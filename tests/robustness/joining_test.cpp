@@ -1,0 +1,116 @@
+// One rank of three lacks something while it makes its communicator, each thing in turn: it says what, leaves
+// nothing behind, and the others are told at once instead of waiting for it.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <string>
+
+#include "../misuse/harness.hpp"
+#include "footprint.hpp"
+
+using robustness::footprint;
+
+namespace {
+
+constexpr int ranks = 3;
+constexpr int unlucky = 1;
+
+/// What became of one rank. No text is kept on the heap, whose objects are counted.
+struct fate {
+  bool made = false;      ///< it has a communicator, and went through a barrier
+  bool no_error = false;  ///< what it threw is no chorale::error
+  char text[700]{};
+  long milliseconds = 0;
+};
+
+struct attempt {
+  bool failed = false;  ///< there was such a call
+  fate ranks[::ranks]{};
+  footprint before{};
+  footprint after{};
+};
+
+template <class Comm>
+attempt try_once(shortage::call what, long nth) {
+  attempt one;
+  one.before = robustness::now();
+  {
+    const auto settings = misuse::settings();
+    chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
+      fate& mine = one.ranks[group.rank()];
+      const auto begin = std::chrono::steady_clock::now();
+      try {
+        std::optional<Comm> comm;
+        if (group.rank() == unlucky) {
+          const shortage::failing armed(what, nth);
+          try {
+            comm.emplace(group, settings);
+          } catch (...) {
+            one.failed = shortage::failing::has_failed();
+            throw;
+          }
+          one.failed = shortage::failing::has_failed();
+        } else {
+          comm.emplace(group, settings);
+        }
+        comm->barrier();
+        mine.made = true;
+      } catch (const chorale::error& e) {
+        std::snprintf(mine.text, sizeof mine.text, "%s", e.what());
+      } catch (const std::exception& e) {
+        mine.no_error = true;
+        std::snprintf(mine.text, sizeof mine.text, "%s", e.what());
+      }
+      mine.milliseconds = static_cast<long>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin)
+              .count());
+    });
+  }
+  one.after = robustness::settled(one.before);
+  return one;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness][joining]",
+                   MISUSE_TRANSPORTS) {
+  using comm = chorale::communicator<TestType>;
+  for (int i = 0; i < 2; ++i)
+    (void)try_once<comm>(shortage::call::bind, 1'000'000);  // what is made once and kept
+  // Allocations are many; CHORALE_TEST_EVERY=1 has each of them fail.
+  const bool every = std::getenv("CHORALE_TEST_EVERY") != nullptr;
+  const long limit =
+      std::getenv("CHORALE_TEST_STRICT") != nullptr ? 2'000 : misuse::settings().deadline.count() / 2;
+  long slowest = 0;
+  std::string which;
+  for (const shortage::call what : shortage::all_calls) {
+    for (long nth = 1;; nth += every || nth < 40 ? 1 : 17) {
+      const attempt one = try_once<comm>(what, nth);
+      CAPTURE(shortage::name(what), nth);
+      for (int r = 0; r < ranks; ++r) {
+        CAPTURE(r);
+        const fate& f = one.ranks[r];
+        if (f.milliseconds > slowest) {
+          slowest = f.milliseconds;
+          which = std::string{shortage::name(what)} + " " + std::to_string(nth) + ": " + f.text;
+        }
+        // Silence would have told it as well, in the end.
+        CHECK(f.milliseconds < limit);
+        INFO(f.text);
+        if (!one.ranks[unlucky].made) {
+          CHECK_FALSE(f.made);
+          // Where the bootstrap has no memory for its exchange, it is as if the rank had ended.
+          const bool no_exchange = what == shortage::call::allocate && r == unlucky && f.no_error;
+          if (!no_exchange) CHECK(std::strstr(f.text, "rank 1") != nullptr);
+          CHECK((no_exchange || !f.no_error));
+        } else {
+          CHECK(f.made);
+        }
+      }
+      CHECK(one.after == one.before);
+      if (!one.failed) break;
+    }
+  }
+  std::cout << "the slowest rank was told after " << slowest << " ms (" << which << ")" << std::endl;
+}
