@@ -10,8 +10,9 @@
 namespace bench {
 
 const std::vector<std::string>& all_operations() {
-  static const std::vector<std::string> all{"barrier",  "broadcast", "reduce",  "allreduce",      "allgather",
-                                            "alltoall", "gather",    "scatter", "reduce_scatter", "scan"};
+  static const std::vector<std::string> all{"barrier",        "broadcast", "reduce",  "allreduce",
+                                            "allgather",      "alltoall",  "gather",  "scatter",
+                                            "reduce_scatter", "scan",      "exchange"};
   return all;
 }
 

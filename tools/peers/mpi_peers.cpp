@@ -75,12 +75,23 @@ class mpi_call final : public contestant {
     if (operation == "scan")
       return time_together(calls,
                            [&] { MPI_Scan(MPI_IN_PLACE, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+    if (operation == "exchange") return time_together(calls, [&] { shift(in, out, count); });
     return time_together(
         calls, [&] { MPI_Allreduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   }
   std::string check(std::size_t, team&) override { return {}; }
 
  private:
+  /// A message to the next rank and one from the one before.
+  static void shift(const float* in, float* out, int count) {
+    int rank = 0;
+    int ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Sendrecv(in, count, MPI_FLOAT, (rank + 1) % ranks, 0, out, count, MPI_FLOAT,
+                 (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+
   bool back_to_back_;
   aligned_floats in_;
   aligned_floats out_;

@@ -93,7 +93,8 @@ class Bench(unittest.TestCase):
         self.assertIn("floor: not measured", text)
         self.assertEqual([(row["operation"], row["bytes"]) for row in told["rows"]],
                          [("barrier", 0)] + [(o, b) for o in ("broadcast", "reduce", "allreduce", "allgather", "alltoall",
-                                                              "gather", "scatter", "reduce_scatter", "scan")
+                                                              "gather", "scatter", "reduce_scatter", "scan",
+                                                              "exchange")
                                              for b in (4, 8, 16)])
 
     def test_every_algorithm_on_every_transport(self):
