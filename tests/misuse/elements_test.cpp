@@ -72,9 +72,12 @@ TEMPLATE_TEST_CASE("elements of run time: ranks that differ in type or operator"
     INFO(misuse::describe(types));
     for (const auto& one : types) CHECK((!one.failed() || (one.is(errc::mismatch) && one.says({"float32"}))));
     CHECK(types[1].failed());
-    const auto operators = misuse::run<TestType>(size, [](auto& comm) {
+    // A process knows the names of the operators that it has, and these ranks are one process.
+    const auto add = adder("add");
+    const auto plus = adder("plus");
+    const auto operators = misuse::run<TestType>(size, [&](auto& comm) {
       int mine[2] = {};
-      comm.allreduce(elements{mine, 2, 4}, adder(comm.rank() == 1 ? "add" : "plus"));
+      comm.allreduce(elements{mine, 2, 4}, comm.rank() == 1 ? add : plus);
     });
     INFO(misuse::describe(operators));
     for (const auto& one : operators) {
