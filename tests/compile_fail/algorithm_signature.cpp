@@ -1,6 +1,9 @@
-// An algorithm of one's own whose `run` does not take what its operation gives, by value, is refused when it
-// is named. expect: does not take its arguments by value expect: does not return chorale::task<> expect: is
-// not there or does not take what its operation gives expect: two transports are given
+// An algorithm of one's own whose `run` does not take what its operation gives, by value, is refused
+// when it is named.
+// expect: does not take its arguments by value
+// expect: does not return chorale::task<>
+// expect: is not there or does not take what its operation gives
+// expect: two transports are given
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/communicator.hpp>

@@ -1,9 +1,12 @@
-// Operators, roots and counts that do not fit, and arguments in the wrong order: each mistake is one readable
-// line. expect: a number stands where an operator is expected expect: the operator does not combine two of
-// these elements into one expect: the root of a call is the number of a rank, an integer expect: counts and
-// displacements are std::size_t, in elements expect: counts are a contiguous range of std::size_t expect:
-// what a call receives would be lost: this argument is a temporary expect: does not say by its type which
-// function it is
+// Operators, roots and counts that do not fit, and arguments in the wrong order: each mistake is one
+// readable line.
+// expect: a number stands where an operator is expected
+// expect: the operator does not combine two of these elements into one
+// expect: the root of a call is the number of a rank, an integer
+// expect: counts and displacements are std::size_t, in elements
+// expect: counts are a contiguous range of std::size_t
+// expect: what a call receives would be lost: this argument is a temporary
+// expect: does not say by its type which function it is
 #include <string>
 #include <vector>
 
