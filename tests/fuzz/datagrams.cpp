@@ -33,6 +33,7 @@ void read_one_card(std::span<const std::byte> bytes) {
 void read_body(const received_datagram& d) {
   if (const auto answer = read_answer(d.body)) {
     const call mine;
+    must(!answer->latest.describe().empty());
     if (const call* theirs = answer->find(answer->number)) {
       must(!theirs->describe().empty());
       must(!mine.difference(*theirs).empty());
@@ -55,10 +56,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // Most inputs have no such head: the bodies get their turn without.
   read_body({1, 0, bytes});
-  status_page page;
-  if (size >= sizeof page) {
-    std::memcpy(static_cast<void*>(&page), data, sizeof page);
-    if (const call* seen = page.find(page.current)) must(!seen->describe().empty());
+  farewell left;
+  if (size >= sizeof left) {
+    std::memcpy(static_cast<void*>(&left), data, sizeof left);
+    for (std::uint64_t back = 0; back <= farewell::kept; ++back) {
+      const status_answer told = left.about(left.current - back);
+      if (const call* last = told.find(told.number)) must(!last->describe().empty());
+    }
   }
   return 0;
 }
