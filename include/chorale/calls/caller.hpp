@@ -121,8 +121,10 @@ class caller {
     return false;
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
-    const std::string whose = net_.label().empty() ? "" : "communicator '" + net_.label() + "': ";
-    throw error(errc::invalid_argument, whose + what + " on rank " + std::to_string(rank()) + ": " + why);
+    std::string text;
+    if (!net_.label().empty()) text.append("communicator '").append(net_.label()).append("': ");
+    text.append(what).append(" on rank ").append(std::to_string(rank())).append(": ").append(why);
+    throw error(errc::invalid_argument, text);
   }
   /// The uneven layout of blocks of `sizes` elements of `one` bytes for each rank, at `displacements` or, if
   /// there are none, one behind the other, in a buffer of `room` bytes.

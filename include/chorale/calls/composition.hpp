@@ -20,7 +20,7 @@ std::string describe_composition() {
   for_each_operation(operations_with_algorithms{}, [&]<operation What>() {
     using algorithm = typename Composition::template algorithm_of<What>;
     if constexpr (!std::is_same_v<algorithm, typename operation_traits<What>::default_algorithm>)
-      text += (text.empty() ? "" : ", ") + (name(What) + (" " + type_name<algorithm>()));
+      text.append(text.empty() ? "" : ", ").append(name(What)).append(" ").append(type_name<algorithm>());
   });
   return text.empty() ? "standard" : text + "; else standard";
 }
