@@ -48,9 +48,9 @@ const std::error_category& category() noexcept {
   return instance;
 }
 
-std::string error::reason() const {
-  std::string text = what();
-  const std::string ending = ": " + code().message();
+std::string reason_of(const std::system_error& e) {
+  std::string text = e.what();
+  const std::string ending = ": " + e.code().message();
   if (text.ends_with(ending)) text.resize(text.size() - ending.size());
   return text;
 }

@@ -181,7 +181,7 @@ void endpoint::start_service() {
                      service::work{[this] { port_->arm(); }, [this] { serve(); },
                                    [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
   } catch (const std::system_error& e) {
-    throw set_up_failure(e.code(), fmt::format("no thread for its service (ulimit -u): {}", e.what()));
+    throw set_up_failure(e.code(), fmt::format("no thread for its service (ulimit -u): {}", reason_of(e)));
   }
 }
 

@@ -75,7 +75,7 @@ void endpoint::join(const group_view& group, std::string_view transport, const d
     } catch (const error& e) {
       obstacle.emplace(e);
     } catch (const std::system_error& e) {
-      obstacle.emplace(set_up_failure(e.code(), e.what()));
+      obstacle.emplace(set_up_failure(e.code(), reason_of(e)));
     } catch (const std::exception& e) {
       obstacle.emplace(set_up_failure(std::make_error_code(std::errc::not_enough_memory), e.what()));
     }
@@ -86,7 +86,7 @@ void endpoint::join(const group_view& group, std::string_view transport, const d
       try {
         step();
       } catch (const error& e) {
-        throw set_up_failure(e.code(), e.what());
+        throw set_up_failure(e.code(), e.reason());
       }
     });
   };
@@ -171,10 +171,7 @@ void endpoint::open_device(const group_view& group, const datagram_port::options
   port_.emplace(device(), domain(), local_, o);
 }
 
-error set_up_failure(int rank, int size, std::error_code code, std::string why) {
-  // The category's message ends the new error's text as well.
-  if (const std::string ending = ": " + code.message(); why.ends_with(ending))
-    why.resize(why.size() - ending.size());
+error set_up_failure(int rank, int size, std::error_code code, const std::string& why) {
   return error{code,
                fmt::format("rank {} of {} on host {} cannot make its communicator: {}", rank, size,
                            this_host_name(), why),

@@ -74,12 +74,15 @@ void endpoint::begin_survey() {
   survey_ = std::make_unique<stall_survey>(size_, rank_, settings_.on_stall != nullptr, steady::now());
 }
 
+void endpoint::ask_surveyed(steady::time_point time, epoch now) {
+  if (!survey_->is_time_to_ask(time)) return;
+  for (int r = 0; r < size_; ++r)
+    if (survey_->is_asked(r) && !departed(r)) ask(r, now);
+}
+
 void endpoint::get_on_with_survey(int peer, epoch now, steady::duration since) {
   const auto time = steady::now();
-  if (survey_->is_time_to_ask(time)) {
-    for (int r = 0; r < size_; ++r)
-      if (survey_->is_asked(r) && !departed(r)) ask(r, now);
-  }
+  ask_surveyed(time, now);
   if (!survey_->is_answered(time)) return;
   if (!settings_.on_stall && survey_->is_left_to_lower(settings_.stall / 2)) return survey_.reset();
   if (!survey_->asks_all()) return survey_->ask_all(time);
@@ -131,10 +134,7 @@ std::string endpoint::describe_ranks(std::vector<stall_report::rank_state> ranks
 void endpoint::report_deadline(int peer, epoch now) {
   survey_ = std::make_unique<stall_survey>(size_, rank_, true, steady::now());
   for (auto time = steady::now(); !survey_->is_answered(time); time = steady::now()) {
-    if (survey_->is_time_to_ask(time)) {
-      for (int r = 0; r < size_; ++r)
-        if (survey_->is_asked(r) && !departed(r)) ask(r, now);
-    }
+    ask_surveyed(time, now);
     look_around();
     sched_yield();
   }

@@ -26,6 +26,28 @@ std::optional<chorale::error> on_another_thread(Body&& body) {
   return failure;
 }
 
+/// A barrier of all ranks, which rank 0 makes on a thread of its own. Meanwhile another one tries `intrude`;
+/// `refused` is what that threw, and `tried` lets the other ranks come.
+template <class Comm, class Intrude>
+void intrude_into_barrier(Comm& comm, std::atomic<bool>& tried, std::optional<chorale::error>& refused,
+                          Intrude&& intrude) {
+  if (comm.rank() != 0) {
+    while (!tried) std::this_thread::sleep_for(1ms);
+    comm.barrier();
+    return;
+  }
+  std::atomic<bool> inside{false};
+  std::thread innocent{[&] {
+    inside = true;
+    comm.barrier();
+  }};
+  while (!inside) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);
+  refused = on_another_thread(intrude);
+  tried = true;
+  innocent.join();
+}
+
 /// Rank 0 waits for the others in a barrier, on a thread of its own, while `intrude(comm)` is tried; returns
 /// what that threw. Everything ends right for all who keep to the rule.
 template <class Transport, class Intrude>
@@ -34,21 +56,7 @@ void check_intruder(int size, Intrude&& intrude) {
   std::optional<chorale::error> refused;
   const auto all = misuse::run<Transport>(size, [&](auto& comm) {
     comm.barrier();
-    if (comm.rank() != 0) {
-      while (!tried) std::this_thread::sleep_for(1ms);
-      comm.barrier();
-      return;
-    }
-    std::atomic<bool> inside{false};
-    std::thread innocent{[&] {
-      inside = true;
-      comm.barrier();
-    }};
-    while (!inside) std::this_thread::yield();
-    std::this_thread::sleep_for(20ms);
-    refused = on_another_thread([&] { intrude(comm); });
-    tried = true;
-    innocent.join();
+    intrude_into_barrier(comm, tried, refused, [&] { intrude(comm); });
   });
   INFO(misuse::describe(all));
   for (const auto& one : all) {
@@ -81,22 +89,8 @@ TEMPLATE_TEST_CASE("window calls beside collective calls of another thread are r
     const auto all = misuse::run<TestType>(size, [&](auto& comm) {
       std::vector<int> cells(4);
       chorale::window window{comm, std::span{cells}};
-      if (comm.rank() != 0) {
-        while (!tried) std::this_thread::sleep_for(1ms);
-        comm.barrier();
-        return;
-      }
-      std::atomic<bool> inside{false};
-      std::thread innocent{[&] {
-        inside = true;
-        comm.barrier();
-      }};
-      while (!inside) std::this_thread::yield();
-      std::this_thread::sleep_for(20ms);
       const int one = 1;
-      refused = on_another_thread([&] { window.put(1, 0, std::span<const int>{&one, 1}); });
-      tried = true;
-      innocent.join();
+      intrude_into_barrier(comm, tried, refused, [&] { window.put(1, 0, std::span<const int>{&one, 1}); });
     });
     INFO(misuse::describe(all));
     for (const auto& one : all) CHECK(!one.failed());

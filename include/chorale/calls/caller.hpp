@@ -157,7 +157,7 @@ class caller {
     net_.name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
-    throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.what());
+    throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
 
   [[noreturn, gnu::noinline]] void reject_root(const char* what, int root) const {

@@ -33,6 +33,10 @@ inline std::error_code make_error_code(errc e) noexcept {
   return {static_cast<int>(e), category()};
 }
 
+/// The text of `e` without the message of its code, which ends it: to be put into the text of another error,
+/// which ends with that message as well.
+[[nodiscard]] std::string reason_of(const std::system_error& e);
+
 /// Thrown by everything in Chorale that fails. `code()` is an `errc` or, for failed system and verbs
 /// calls, a `std::generic_category` errno. `ranks()` holds the ranks the failure is about (dead, silent
 /// or mismatched ones), empty where none is to blame.
@@ -44,8 +48,7 @@ class error : public std::system_error {
       : error(make_error_code(code), what, std::move(ranks)) {}
 
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
-  /// `what()` without the message of the code, which ends it: to be put into the text of another error.
-  [[nodiscard]] std::string reason() const;
+  [[nodiscard]] std::string reason() const { return reason_of(*this); }
 
  private:
   std::vector<int> ranks_;

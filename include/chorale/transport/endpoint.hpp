@@ -301,6 +301,7 @@ class endpoint {
   void keep_notice() noexcept;
   [[noreturn]] void report_deadline(int peer, epoch now);
   void begin_survey();
+  void ask_surveyed(steady::time_point time, epoch now);
   void get_on_with_survey(int peer, epoch now, steady::duration since);
   stall_report describe_stall(const std::vector<std::optional<status_answer>>& answers, int peer, epoch now,
                               steady::duration since);
@@ -315,8 +316,8 @@ class endpoint {
   void join(const group_view& group, std::string_view transport, const datagram_port::options& port);
   [[nodiscard]] bootstrap::cards present_card(const group_view& group, std::span<const std::byte> mine) const;
   void tell_of_no_start() noexcept;
-  [[nodiscard]] error set_up_failure(std::error_code code, std::string why) const {
-    return transport::set_up_failure(rank_, size_, code, std::move(why));
+  [[nodiscard]] error set_up_failure(std::error_code code, const std::string& why) const {
+    return transport::set_up_failure(rank_, size_, code, why);
   }
   void check_cards(const bootstrap::cards& cards) const;
   void answer(int from, std::span<const std::byte> question);

@@ -43,7 +43,8 @@ struct group_view {
   }
 };
 
-/// What a rank throws that cannot make its communicator, for a reason that names no rank. Thread-safe.
-[[nodiscard]] error set_up_failure(int rank, int size, std::error_code code, std::string why);
+/// What a rank throws that cannot make its communicator, for a reason that names no rank: `why`, as
+/// `reason_of` has it. Thread-safe.
+[[nodiscard]] error set_up_failure(int rank, int size, std::error_code code, const std::string& why);
 
 }  // namespace chorale::transport
