@@ -24,16 +24,19 @@ bool finds_by_address(const verbs::device& device) {
 
 }  // namespace
 
-connected::connected(const group_view& group, const config& settings, const char* transport, const options& o)
-    : endpoint(
-          group, settings, transport,
-          {.payload_bytes = o.datagram_bytes,
-           .receives = o.datagrams != 0 ? o.datagrams
-                                        : static_cast<std::uint32_t>(std::clamp(8 * group.size, 256, 8192)),
-           .sends = 64}),
+joining_plan connected::plan(std::string transport, int ranks, const config& settings) {
+  return {std::move(transport),
+          settings,
+          {.payload_bytes = 1024,
+           .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
+           .sends = 64}};
+}
+
+connected::connected(joined_group&& group, const options& o)
+    : endpoint(std::move(group)),
       options_(o),
       pool_(domain(), 8 * o.inbox_bytes, IBV_ACCESS_LOCAL_WRITE | remote_access),
-      cache_(domain(), settings, finds_by_address(device())),
+      cache_(domain(), settings(), finds_by_address(device())),
       inline_wanted_(device().is_soft() ? o.inline_bytes : inline_on_hardware) {
   links_.resize(static_cast<std::size_t>(size()));
   const long long entries = std::min<long long>(spare_entries + o.receives + entries_for_each_peer * size(),

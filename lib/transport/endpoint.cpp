@@ -12,10 +12,10 @@
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
+#include "membership.hpp"
 #include "messages.hpp"
-#include "mixing.hpp"
 #include "multicast_messages.hpp"
-#include "peers_watched.hpp"
+#include "no_start.hpp"
 #include "stall_survey.hpp"
 
 namespace chorale::transport {
@@ -47,23 +47,49 @@ void name_unknown_variables() noexcept {
 
 }  // namespace
 
-endpoint::endpoint(const group_view& group, const config& settings, std::string_view transport,
-                   const datagram_port::options& port)
-    : rank_(checked(group).rank), size_(group.size), settings_(settings), job_(0), detector_(0, {}) {
+group_view endpoint::checked(group_view group) {
   if (group.headers != binary_interface()) {
     throw error(errc::unsupported,
                 "this program was compiled with headers that do not belong to the libchorale it runs with; "
                 "rebuild it, or look which library the loader finds (ldd)");
   }
+  return group;
+}
+
+// What may fail comes first: until the group is taken its owner tells the others.
+endpoint::endpoint(joined_group&& group)
+    : rank_(group.rank()),
+      size_(group.size()),
+      settings_(group.settings),
+      spin_(settings_.wait == wait_policy::spin ||
+            (settings_.wait == wait_policy::automatic && !group.members->is_oversubscribed())),
+      device_(group.device),
+      detector_(size_, {settings_.silence, settings_.stall, settings_.deadline}),
+      answers_(static_cast<std::size_t>(size_)) {
   use_.set_rank(rank_);
-  join(group, transport, port);
-  has_met_ = true;
   if (rank_ == 0) name_unknown_variables();
+  channel_ = std::move(group.channel);
+  port_ = std::move(group.port);
+  members_ = std::move(group.members);
 }
 
 endpoint::~endpoint() {
   // The transport could not be made whole: the others have met this rank, and would wait for it.
-  if (has_met_ && !has_left_ && !failure_) tell_of_no_start();
+  if (has_left_ || failure_) return;
+  const std::lock_guard hold{lock_};
+  tell_of_no_start(*port_, *members_);
+}
+
+bool endpoint::oversubscribed() const noexcept {
+  return members_->is_oversubscribed();
+}
+
+const std::string& endpoint::launched() const noexcept {
+  return members_->launched();
+}
+
+std::uint64_t endpoint::job() const noexcept {
+  return members_->secret();
 }
 
 std::size_t endpoint::next_state_index() noexcept {
@@ -76,7 +102,7 @@ bool endpoint::send_datagram(int to, std::uint16_t kind, std::span<const std::by
   const datagram_header head{datagram_header::expected_magic,
                              kind,
                              0,
-                             job_,
+                             members_->secret(),
                              rank_,
                              static_cast<std::uint32_t>(body.size() + more.size())};
   const std::lock_guard hold{lock_};
@@ -109,7 +135,7 @@ void endpoint::broadcast_datagram(std::uint16_t kind,
 
 void endpoint::take_datagram(std::span<const std::byte> datagram) {
   // Anything that is not from this job is none of our business.
-  const auto read = read_datagram(datagram, job_, size_);
+  const auto read = read_datagram(datagram, members_->secret(), size_);
   if (!read) return refuse_datagram();
   const auto [from, kind, body] = *read;
   detector_.hear(from);
@@ -195,7 +221,7 @@ void endpoint::serve() noexcept {
 }
 
 void endpoint::keep_datagram(std::span<const std::byte> datagram) {
-  const auto read = read_datagram(datagram, job_, size_);
+  const auto read = read_datagram(datagram, members_->secret(), size_);
   if (!read) return refuse_datagram();
   detector_.hear(read->source);
   if (is_served(read->kind))

@@ -9,43 +9,6 @@
 #include <chorale/core/printable.hpp>
 
 namespace chorale::transport {
-namespace {
-
-/// No card begins so.
-constexpr std::string_view refusal_mark = "chorale refusal ";
-
-std::string_view text_of(std::span<const std::byte> bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-}  // namespace
-
-bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept {
-  if (bytes.size() != sizeof card) return false;
-  std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
-  for (const std::span<char> text :
-       {std::span<char>{card.transport}, std::span<char>{card.composition}, std::span<char>{card.device},
-        std::span<char>{card.host.name}, std::span<char>{card.host.boot}})
-    text.back() = '\0';
-  return true;
-}
-
-std::vector<std::byte> refusal_card(const error& why) {
-  constexpr std::size_t most_text = 4096;
-  const std::string text = std::string{refusal_mark} + std::string{why.what()}.substr(0, most_text);
-  const auto bytes = std::as_bytes(std::span{text});
-  return {bytes.begin(), bytes.end()};
-}
-
-bool is_refusal(std::span<const std::byte> bytes) noexcept {
-  return text_of(bytes).starts_with(refusal_mark);
-}
-
-std::optional<std::string> read_refusal(std::span<const std::byte> bytes) {
-  if (!is_refusal(bytes)) return std::nullopt;
-  return printable(text_of(bytes).substr(refusal_mark.size()), 4096);
-}
-
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
                                                int size) noexcept {
   datagram_header head;
@@ -63,6 +26,23 @@ std::optional<status_answer> read_answer(std::span<const std::byte> body) noexce
   if (body.size() != sizeof theirs) return std::nullopt;
   std::memcpy(static_cast<void*>(&theirs), body.data(), sizeof theirs);
   return theirs;
+}
+
+std::vector<std::byte> write_notice(const error& why, std::size_t room) {
+  failure_notice n{};
+  // An errno of this rank says nothing to another: there it is a failed verbs call.
+  const bool is_ours = why.code().category() == category();
+  n.code = is_ours ? why.code().value() : static_cast<int>(errc::verbs_failed);
+  // The other rank's error ends with the category's message as well, if it is of the same category.
+  std::string text = is_ours ? why.reason() : std::string{why.what()};
+  const std::size_t most = std::min(failure_notice::text_bytes, room - failure_notice::bytes_without_text);
+  if (text.size() > most) text.replace(most - 3, std::string::npos, "...");
+  n.bytes = static_cast<std::uint32_t>(text.copy(n.text, most));
+  for (const int r : why.ranks()) {
+    if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
+  }
+  const auto body = std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes);
+  return {body.begin(), body.end()};
 }
 
 std::optional<error> read_notice(int from, int size, std::span<const std::byte> body) {

@@ -11,10 +11,6 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/status.hpp>
-#include <chorale/verbs/address.hpp>
-
-#include "../core/process.hpp"
-#include "host.hpp"
 
 namespace chorale::transport {
 
@@ -55,40 +51,6 @@ struct failure_notice {
 static_assert(std::is_trivially_copyable_v<failure_notice> &&
               offsetof(failure_notice, text) == failure_notice::bytes_without_text);
 
-/// What a rank tells all others of itself before they can talk.
-struct rank_card {
-  static constexpr std::uint32_t binary_interface = 6;
-  std::uint32_t version;
-  std::uint32_t qp_number;
-  verbs::endpoint_address address;
-  std::uint64_t nonce;  ///< random; what all ranks contribute makes the group's secret
-  std::uint64_t block_bytes;
-  std::uint64_t zero_copy_bytes;
-  std::uint64_t tuning;  ///< fingerprint of the table
-  std::uint32_t connections;
-  std::uint32_t blocks;
-  std::int32_t mtu;
-  std::uint64_t composition_hash;  ///< of the whole text
-  char transport[32];
-  char composition[128];  ///< algorithms that are not the standard ones, as far as they fit
-  char device[32];
-  host_identity host;
-  cpu_mask cpus;
-  process_identity process;
-  user_identity user;
-  std::uint64_t has_service;  ///< 1 if a thread answers while the rank computes
-};
-static_assert(std::is_trivially_copyable_v<rank_card>);
-
-/// False if these bytes are no card. Its texts end, whatever the bytes say.
-bool read_card(std::span<const std::byte> bytes, rank_card& card) noexcept;
-
-/// What a rank that cannot join exchanges in place of a card, so that the others need not wait for it.
-std::vector<std::byte> refusal_card(const error& why);
-bool is_refusal(std::span<const std::byte> bytes) noexcept;
-/// Why a rank does not join; nothing if these bytes are something else.
-std::optional<std::string> read_refusal(std::span<const std::byte> bytes);
-
 struct received_datagram {
   int source;
   std::uint16_t kind;
@@ -99,6 +61,8 @@ std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes,
                                                int size) noexcept;
 /// Nothing if these bytes are no answer.
 std::optional<status_answer> read_answer(std::span<const std::byte> body) noexcept;
+/// A failure as it is told to others, in at most `room` bytes.
+[[nodiscard]] std::vector<std::byte> write_notice(const error& why, std::size_t room);
 /// The failure that rank `from` tells of, its ranks within 0..size-1; nothing if these bytes tell of none.
 std::optional<error> read_notice(int from, int size, std::span<const std::byte> body);
 

@@ -18,11 +18,11 @@ constexpr auto look_interval = std::chrono::milliseconds{100};
 }  // namespace
 
 bool endpoint::has_multicast() const {
-  return transport::has_multicast(device(), local_, settings_);
+  return transport::has_multicast(device(), device_.local(), settings_);
 }
 
 std::size_t endpoint::multicast_bytes() const noexcept {
-  return static_cast<std::size_t>(chosen_.mtu_bytes) - sizeof(datagram_header) - sizeof(message_head);
+  return static_cast<std::size_t>(chosen().mtu_bytes) - sizeof(datagram_header) - sizeof(message_head);
 }
 
 void endpoint::make_multicast_group() {

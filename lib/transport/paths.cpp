@@ -19,12 +19,6 @@ constexpr std::uint64_t busy_bytes = 64 * 1024;
 
 constexpr int sends_between_looks = 4;
 
-config without_limit(config c) {
-  // The limit of this transport is one of its type; closing connections is not part of it.
-  c.connections = 0;
-  return c;
-}
-
 /// Symmetric, and true for at most `limit` others of each rank.
 bool is_near(int a, int b, int ranks, int limit) noexcept {
   if (std::has_single_bit(static_cast<unsigned>(ranks))) return (a ^ b) <= limit;
@@ -36,14 +30,20 @@ bool is_near(int a, int b, int ranks, int limit) noexcept {
 
 }  // namespace
 
-paths::paths(const group_view& group, const config& settings, const std::string& transport, int limit,
-             path_choice choice)
-    : rc_mailbox(
-          group, without_limit(settings), transport.c_str(),
-          {.datagram_bytes = largest_datagram, .datagrams = reliable::streams::receives_for(group.size)}),
-      limit_(std::min(limit, group.size - 1)),
+joining_plan paths::plan(std::string transport, int ranks, const config& settings) {
+  joining_plan made = connected::plan(std::move(transport), ranks, settings);
+  // The limit of this transport is one of its type; closing connections is not part of it.
+  made.settings.connections = 0;
+  made.port.payload_bytes = largest_datagram;
+  made.port.receives = reliable::streams::receives_for(ranks);
+  return made;
+}
+
+paths::paths(joined_group&& group, int limit, path_choice choice)
+    : rc_mailbox(std::move(group)),
+      limit_(std::min(limit, size() - 1)),
       choice_(choice),
-      peers_(static_cast<std::size_t>(group.size)),
+      peers_(static_cast<std::size_t>(size())),
       streams_(*this) {
   serve_streams(streams_);
   start_service();

@@ -14,14 +14,15 @@ constexpr std::size_t short_message = 256;
 
 }  // namespace
 
-rc_mailbox::rc_mailbox(const group_view& group, const config& settings, const char* transport, options o)
-    : connected(group, settings, transport,
-                {.inbox_bytes = mailbox_layout{settings.block_bytes, settings.blocks}.total_bytes(),
-                 .receives = static_cast<std::uint32_t>(std::clamp(4 * group.size, 64, 4096)),
-                 .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes),
-                 .datagram_bytes = o.datagram_bytes,
-                 .datagrams = o.datagrams}),
-      layout_{settings.block_bytes, settings.blocks} {}
+connected::options rc_mailbox::options_for(int ranks, const config& settings) {
+  return {.inbox_bytes = mailbox_layout{settings.block_bytes, settings.blocks}.total_bytes(),
+          .receives = static_cast<std::uint32_t>(std::clamp(4 * ranks, 64, 4096)),
+          .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes)};
+}
+
+rc_mailbox::rc_mailbox(joined_group&& group)
+    : connected(std::move(group), options_for(group.size(), group.settings)),
+      layout_{settings().block_bytes, settings().blocks} {}
 
 rc::~rc() {
   close();

@@ -25,13 +25,12 @@ std::uint32_t receives_for(int ranks, const config& settings) {
 
 }  // namespace
 
-rc_send_receive::rc_send_receive(const group_view& group, const config& settings)
-    : connected(group, settings, name,
-                {.inbox_bytes = mailbox_layout::blocks_offset,
-                 .receive_bytes = settings.block_bytes,
-                 .receives = receives_for(group.size, settings),
-                 .inline_bytes = inline_wanted}),
-      queues_(static_cast<std::size_t>(group.size)) {
+rc_send_receive::rc_send_receive(joined_group&& group)
+    : connected(std::move(group), {.inbox_bytes = mailbox_layout::blocks_offset,
+                                   .receive_bytes = group.settings.block_bytes,
+                                   .receives = receives_for(group.size(), group.settings),
+                                   .inline_bytes = inline_wanted}),
+      queues_(static_cast<std::size_t>(size())) {
   start_service();
 }
 

@@ -7,8 +7,8 @@
 
 #include <chorale/transport/endpoint.hpp>
 
+#include "membership.hpp"
 #include "messages.hpp"
-#include "peers_watched.hpp"
 #include "stall_survey.hpp"
 
 namespace chorale::transport {
@@ -103,16 +103,16 @@ stall_report endpoint::describe_stall(const std::vector<std::optional<status_ans
   const auto mine = status_.find(now.number);
   report.call = mine ? name_of(*mine, now.number) : "a call";
   if (status_.completed() >= now.number) report.call = "a window operation after " + report.call;
-  report.text = fmt::format("rank {} on host {} has waited {:.1f} s for {} in {}", rank_,
-                            hosts_[static_cast<std::size_t>(rank_)],
-                            static_cast<double>(report.waited.count()) / 1000, whom(peer), report.call);
+  report.text =
+      fmt::format("rank {} on host {} has waited {:.1f} s for {} in {}", rank_, members_->host_of(rank_),
+                  static_cast<double>(report.waited.count()) / 1000, whom(peer), report.call);
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     auto state = state_of(r, answers[static_cast<std::size_t>(r)]);
-    const auto& process = peers_->processes[static_cast<std::size_t>(r)];
+    const process_identity* process = members_->process_of(r);
     if (departed(r))
       state.what = activity::departed;
-    else if (process.pid != 0 && chorale::state_of(process) == process_state::stopped)
+    else if (process != nullptr && chorale::state_of(*process) == process_state::stopped)
       state.what = activity::stopped;
     report.others.push_back(std::move(state));
   }

@@ -9,12 +9,15 @@ constexpr std::uint32_t sends_under_way = 128;
 
 }  // namespace
 
-datagrams::datagrams(const group_view& group, const config& settings, const char* transport)
-    : endpoint(group, settings, transport,
-               {.payload_bytes = largest_datagram,
-                .receives = reliable::streams::receives_for(group.size),
-                .sends = sends_under_way}),
-      streams_(*this) {
+joining_plan datagrams::plan(std::string transport, int ranks, const config& settings) {
+  return {std::move(transport),
+          settings,
+          {.payload_bytes = largest_datagram,
+           .receives = reliable::streams::receives_for(ranks),
+           .sends = sends_under_way}};
+}
+
+datagrams::datagrams(joined_group&& group) : endpoint(std::move(group)), streams_(*this) {
   serve_streams(streams_);
   start_service();
 }

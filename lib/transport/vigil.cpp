@@ -9,8 +9,8 @@
 #include <chorale/core/background.hpp>
 #include <chorale/transport/endpoint.hpp>
 
+#include "membership.hpp"
 #include "messages.hpp"
-#include "peers_watched.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -75,7 +75,7 @@ void endpoint::ask(int peer, epoch now) {
                      std::as_bytes(std::span{&now.number, 1}), {}, true))
     return;
   // Without a service thread it answers only while it waits in a call.
-  if (peers_->served[static_cast<std::size_t>(peer)]) expect_answer(peer);
+  if (members_->is_served(peer)) expect_answer(peer);
 }
 
 void endpoint::expect_answer(int peer) {
@@ -150,14 +150,14 @@ void endpoint::mismatch(int peer, epoch now, std::uint32_t seen) {
 void endpoint::lost(int peer, const std::string& why) {
   // A rank that fails says so before it ends its connections.
   check();
-  throw error(errc::peer_lost,
-              fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer,
-                          hosts_[static_cast<std::size_t>(peer)], rank_, why,
-                          dependents_.has_withdrawn()
-                              ? "; this rank has left a window by an exception, and an access of "
-                                "that rank to it would end the connection"
-                              : ""),
-              {peer});
+  throw error(
+      errc::peer_lost,
+      fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer, members_->host_of(peer), rank_, why,
+                  dependents_.has_withdrawn()
+                      ? "; this rank has left a window by an exception, and an access of "
+                        "that rank to it would end the connection"
+                      : ""),
+      {peer});
 }
 
 void endpoint::throw_poisoned() const {
@@ -245,24 +245,9 @@ void endpoint::tell_failure() noexcept {
 
 void endpoint::keep_notice() noexcept {
   try {
-    failure_notice n{};
-    // An errno of this rank says nothing to another: there it is a failed verbs call.
-    n.code = failure_->code().category() == category() ? failure_->code().value()
-                                                       : static_cast<int>(errc::verbs_failed);
-    // The other rank's error ends with the category's message as well, if it is of the same category.
-    std::string text =
-        failure_->code().category() == category() ? failure_->reason() : std::string{failure_->what()};
-    const std::size_t room =
-        std::min(failure_notice::text_bytes,
-                 port_->payload_bytes() - sizeof(datagram_header) - failure_notice::bytes_without_text);
-    if (text.size() > room) text.replace(room - 3, std::string::npos, "...");
-    n.bytes = static_cast<std::uint32_t>(text.copy(n.text, room));
-    for (const int r : failure_->ranks()) {
-      if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
-    }
-    const auto body = std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes);
+    auto body = write_notice(*failure_, port_->payload_bytes() - sizeof(datagram_header));
     const std::lock_guard hold{lock_};
-    failure_told_.assign(body.begin(), body.end());
+    failure_told_ = std::move(body);
   } catch (...) {
     // Then the others see silence.
   }

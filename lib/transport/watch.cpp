@@ -7,8 +7,8 @@
 #include <chorale/core/background.hpp>
 #include <chorale/transport/endpoint.hpp>
 
+#include "membership.hpp"
 #include "messages.hpp"
-#include "peers_watched.hpp"
 #include "stall_survey.hpp"
 
 namespace chorale::transport {
@@ -97,9 +97,9 @@ steady::duration endpoint::attend() {
 }
 
 void endpoint::look_at_process(int peer) {
-  const process_identity& process = peers_->processes[static_cast<std::size_t>(peer)];
-  if (process.pid == 0 || departed(peer)) return;
-  const process_state state = state_of(process);
+  const process_identity* process = members_->process_of(peer);
+  if (process == nullptr || departed(peer)) return;
+  const process_state state = state_of(*process);
   const std::lock_guard hold{lock_};
   if (state == process_state::gone) detector_.die(peer);
   // Who is stopped cannot answer, and is not dead: somebody debugs it, or will let it go on.
@@ -107,14 +107,14 @@ void endpoint::look_at_process(int peer) {
 }
 
 void endpoint::look_at_processes() {
-  for (const int peer : peers_->neighbours) look_at_process(peer);
+  for (const int peer : members_->neighbours()) look_at_process(peer);
 }
 
 void endpoint::watch_all(int awaited, epoch now, bool asks_others) {
   if (awaited >= 0) look_at_process(awaited);
-  const auto count = static_cast<int>(peers_->neighbours.size());
-  for (int i = 0; i < std::min(processes_at_once, count); ++i)
-    look_at_process(peers_->neighbours[peers_->next_neighbour++ % peers_->neighbours.size()]);
+  const std::vector<int>& neighbours = members_->neighbours();
+  for (int i = 0; i < std::min(processes_at_once, static_cast<int>(neighbours.size())); ++i)
+    look_at_process(neighbours[turns_.neighbour++ % neighbours.size()]);
   const auto suspects = [this] {
     const std::lock_guard hold{lock_};
     return detector_.suspects();
@@ -122,7 +122,7 @@ void endpoint::watch_all(int awaited, epoch now, bool asks_others) {
   for (const int peer : suspects)
     if (peer != awaited) ask(peer, now);
   if (!asks_others || size_ < 2) return;
-  const int next = peers_->next_asked++ % size_;
+  const int next = static_cast<int>(turns_.asked++ % static_cast<unsigned>(size_));
   if (next != rank_ && next != awaited && !departed(next)) ask(next, now);
 }
 

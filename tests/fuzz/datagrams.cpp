@@ -5,8 +5,11 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/rank_card.hpp"
+#include "../../lib/transport/terms.hpp"
 
 using namespace chorale;
 using namespace chorale::transport;
@@ -21,13 +24,27 @@ void must(bool good) {
 }
 
 void read_one_card(std::span<const std::byte> bytes) {
-  rank_card card;
-  if (!read_card(bytes, card)) return;
-  must(std::strlen(card.transport) < sizeof card.transport && std::strlen(card.device) < sizeof card.device);
-  must(card.host.text().size() < sizeof card.host.name);
-  must(card.cpus.count() >= 0 && card.cpus.count() <= 1024);
-  rank_card again;
-  must(read_card(std::as_bytes(std::span{&card, 1}), again) && again.host == card.host);
+  if (const auto read = read_card(bytes)) {
+    must(read->card.version == version_of_card(bytes) && version_of_card(bytes) != 0);
+    must(read->cores.count() >= 0 && read->cores.count() <= 1024);
+    const auto again = read_card(write_card(read->card, read->cores));
+    must(again && again->card.host == read->card.host && again->cores.words == read->cores.words);
+  }
+  if (const auto why = read_refusal(bytes)) must(is_refusal(bytes) && !read_card(bytes));
+}
+
+void read_one_set_of_terms(std::span<const std::byte> bytes) {
+  group_terms terms;
+  if (!read_terms(bytes, terms)) return;
+  must(std::strlen(terms.transport) < sizeof terms.transport &&
+       std::strlen(terms.composition) < sizeof terms.composition);
+  must(terms.host.text().size() <= 4 * sizeof terms.host.name);
+  require_same_terms(0, terms, 1, terms);
+  try {
+    require_same_terms(0, group_terms{}, 1, terms);
+  } catch (const error& e) {
+    must(std::string_view{e.what()}.find("rank 1") != std::string_view::npos);
+  }
 }
 
 void read_body(const received_datagram& d) {
@@ -50,6 +67,7 @@ void read_body(const received_datagram& d) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span{data, size});
   read_one_card(bytes);
+  read_one_set_of_terms(bytes);
   if (const auto read = read_datagram(bytes, job, ranks)) {
     must(read->source >= 0 && read->source < ranks && read->body.size() <= size);
     read_body(*read);

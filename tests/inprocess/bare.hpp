@@ -16,8 +16,9 @@ class bare final : public chorale::transport::endpoint {
  public:
   template <chorale::bootstrap::group G>
   bare(G& group, const chorale::config& settings)
-      : endpoint(view_of(group, settings), settings, "bare",
-                 {.payload_bytes = 1024, .receives = 256, .sends = 64}) {}
+      : endpoint(chorale::transport::join(
+            view_of(group, settings),
+            {"bare", settings, {.payload_bytes = 1024, .receives = 256, .sends = 64}})) {}
   ~bare() override { say_goodbye(); }
 
   using endpoint::local_port;

@@ -17,8 +17,8 @@ namespace chorale::transport {
 
 /// What an intruder would have to know.
 struct endpoint_probe {
-  static const verbs::local_port& port(const endpoint& e) { return e.local_; }
-  static const verbs::endpoint_address& address(const endpoint& e) { return e.local_.address; }
+  static const verbs::local_port& port(const endpoint& e) { return e.device_.local(); }
+  static const verbs::endpoint_address& address(const endpoint& e) { return e.device_.local().address; }
   static std::uint32_t qp_number(const endpoint& e) { return e.port_->number(); }
 };
 

@@ -68,6 +68,9 @@ class connected : public endpoint {
   /// To be told before memory that may have been exposed is given back to the device.
   void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
 
+  /// What it joins a group of so many ranks with: datagrams are for connections and questions alone.
+  [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
+
   [[nodiscard]] auto put(remote_region target, std::size_t offset, const exposure& local,
                          std::span<const std::byte> from, epoch now);
   [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const exposure& local,
@@ -88,14 +91,12 @@ class connected : public endpoint {
   bool try_flush(int peer);
   bool try_notified(int from, epoch now);
   struct options {
-    std::size_t inbox_bytes = 0;        ///< written by the peer, one for each connection
-    std::size_t receive_bytes = 0;      ///< of one receive; 0 for receives that only carry immediate data
-    std::uint32_t receives = 0;         ///< that wait on the shared receive queue
-    std::uint32_t inline_bytes = 0;     ///< that a request should be able to carry, on the software device
-    std::size_t datagram_bytes = 1024;  ///< largest datagram; the path MTU if that is less
-    std::uint32_t datagrams = 0;        ///< that may wait unread; 0: by the number of ranks
+    std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
+    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that only carry immediate data
+    std::uint32_t receives = 0;      ///< that wait on the shared receive queue
+    std::uint32_t inline_bytes = 0;  ///< that a request should be able to carry, on the software device
   };
-  connected(const group_view& group, const config& settings, const char* transport, const options& o);
+  connected(joined_group&& group, const options& o);
   ~connected() override;
 
   [[nodiscard]] link* link_of(int peer) const noexcept {

@@ -46,6 +46,10 @@ class datagram_port {
 
   /// Makes the next rank (from 0) known; its path is resolved at the first send.
   void add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number);
+  /// Precondition: that rank is known.
+  [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
+    return peers_[static_cast<std::size_t>(rank)].address;
+  }
 
   /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. A `solicited` one
   /// wakes who waits for an event at the receiver. False if the send queue is full: try again later. @throws

@@ -28,22 +28,20 @@
 #include <chorale/transport/entry.hpp>
 #include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/group_view.hpp>
+#include <chorale/transport/joining.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicast_group.hpp>
-#include <chorale/transport/opened_device.hpp>
 #include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/transport/vigil.hpp>
 #include <chorale/transport/waiting.hpp>
-#include <chorale/verbs/selection.hpp>
 
 namespace chorale::transport {
 
 class endpoint;
 struct endpoint_probe;
 class stall_survey;
-struct peers_watched;
 namespace reliable {
 class streams;
 }
@@ -60,21 +58,23 @@ class endpoint {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
-  [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
-  [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
-  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
-  [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept { return opened_; }
+  [[nodiscard]] const verbs::choice& chosen() const noexcept { return device_.chosen(); }
+  [[nodiscard]] const verbs::device& device() const noexcept { return device_.device(); }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return device_.domain(); }
+  [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
+    return device_.opened();
+  }
   /// Who has to let go of this transport when it ends.
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
   /// True if ranks outnumber the cores of some host, so that waiting must yield.
-  [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
+  [[nodiscard]] bool oversubscribed() const noexcept;
   /// What errors call this communicator; empty without a name.
   void set_label(std::string label) { label_ = std::move(label); }
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
   /// How the group came to be, e.g. "singleton: ...".
-  [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
+  [[nodiscard]] const std::string& launched() const noexcept;
   /// A number that all ranks of this group have, and nobody else can guess.
-  [[nodiscard]] std::uint64_t job() const noexcept { return job_; }
+  [[nodiscard]] std::uint64_t job() const noexcept;
 
   /// Datagrams that came and were not of this group, or not as a rank of it would write them: they were
   /// thrown away.
@@ -198,12 +198,10 @@ class endpoint {
   }
   template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {
-    return group_view::of(group, c, binary_interface());
+    return checked(group_view::of(group, c, binary_interface()));
   }
 
-  /// `transport`: its name, to be the same on all ranks. `port`: sizes of the datagram port.
-  endpoint(const group_view& group, const config& settings, std::string_view transport,
-           const datagram_port::options& port);
+  explicit endpoint(joined_group&& group);
   virtual ~endpoint();
 
   /// A datagram that is not as its sender should have written it.
@@ -265,10 +263,8 @@ class endpoint {
   /// Looks which processes of this host are gone.
   void look_at_processes();
   void look_at_process(int peer);
-  [[nodiscard]] const verbs::local_port& local_port() const noexcept { return local_; }
-  [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const {
-    return addresses_[static_cast<std::size_t>(peer)];
-  }
+  [[nodiscard]] const verbs::local_port& local_port() const noexcept { return device_.local(); }
+  [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const { return port_->address_of(peer); }
   /// Registered bytes for datagrams, those of the multicast group among them.
   [[nodiscard]] std::size_t datagram_bytes() const noexcept {
     return port_->memory_bytes() + (multicast_ ? multicast_->memory_bytes() : 0);
@@ -292,7 +288,6 @@ class endpoint {
   friend class reliable::streams;
   friend class multicast_group;
   friend struct endpoint_probe;  // of tests that send what no rank would
-  struct card;
 
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_forgotten() const;
@@ -311,15 +306,10 @@ class endpoint {
   void check();
   [[noreturn]] void left(int peer, epoch now);
   void take_goodbye(int from, std::span<const std::byte> body);
-  static const group_view& checked(const group_view& group);
-  void open_device(const group_view& group, const datagram_port::options& port);
-  void join(const group_view& group, std::string_view transport, const datagram_port::options& port);
-  [[nodiscard]] bootstrap::cards present_card(const group_view& group, std::span<const std::byte> mine) const;
-  void tell_of_no_start() noexcept;
+  static group_view checked(group_view group);
   [[nodiscard]] error set_up_failure(std::error_code code, const std::string& why) const {
     return transport::set_up_failure(rank_, size_, code, why);
   }
-  void check_cards(const bootstrap::cards& cards) const;
   void answer(int from, std::span<const std::byte> question);
   void take_datagram(std::span<const std::byte> datagram);
   void keep_datagram(std::span<const std::byte> datagram);
@@ -327,41 +317,35 @@ class endpoint {
   void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
   void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
-  [[nodiscard]] card describe_itself(const group_view& group, std::string_view transport) const;
-  void take_cards(const bootstrap::cards& cards, const card& mine);
   static std::size_t next_state_index() noexcept;
   template <class State>
   static std::size_t state_index() noexcept {
     static const std::size_t index = next_state_index();
     return index;
   }
-  bool card_fits(int peer, const card& theirs, const card& mine) const;
-
   int rank_;
   int size_;
   config settings_;
-  std::string launched_;
   std::string label_;
-  std::uint64_t job_;
-  bool spin_ = true;
-  bool oversubscribed_ = false;
+  bool spin_;
   bool blocking_ = true;
   occupancy use_;
   frame_arena frames_;
-  verbs::choice chosen_;
-  std::shared_ptr<const opened_device> opened_;
-  verbs::local_port local_;
+  device_port device_;
   service_lock lock_;
   reliable::streams* streams_ = nullptr;
-  std::optional<verbs::completion_channel> channel_;
-  std::optional<datagram_port> port_;
+  std::unique_ptr<verbs::completion_channel> channel_;
+  std::unique_ptr<datagram_port> port_;
   /// What the service thread left to the rank's own: the newest of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_datagrams_;
   std::exception_ptr service_failure_;
   std::atomic<std::uint64_t> refused_{0};
-  std::vector<verbs::endpoint_address> addresses_;
-  std::vector<std::string> hosts_;
-  std::unique_ptr<peers_watched> peers_;
+  std::unique_ptr<membership> members_;
+  /// Who is looked at, and asked, next, though nobody waits for it.
+  struct {
+    std::size_t neighbour = 0;
+    unsigned asked = 0;
+  } turns_;
   failure_detector detector_;  ///< used under the lock
   status_page status_;
   std::uint64_t number_ = 0;
@@ -378,8 +362,7 @@ class endpoint {
   std::vector<std::shared_ptr<void>> states_;
   std::unique_ptr<multicast_group> multicast_;
   bool multicasts_settled_ = false;
-  bool has_met_ = false;   ///< all ranks have made their endpoints
-  bool has_left_ = false;  ///< this one has said so
+  bool has_left_ = false;  ///< this rank has said so
   std::optional<service> service_;
   dependents dependents_;
 };

@@ -173,9 +173,12 @@ class hybrid final : public hybrid_paths {
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
   hybrid(G& group, const config& settings)
-      : hybrid_paths(view_of(group, settings), settings,
-                     "hybrid " + std::to_string(Limit) + "/" + std::to_string(static_cast<int>(Choice)),
-                     Limit, Choice) {}
+      : hybrid(join(view_of(group, settings), plan(group.size(), settings))) {}
+  explicit hybrid(joined_group&& group) : hybrid_paths(std::move(group), Limit, Choice) {}
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return paths::plan("hybrid " + std::to_string(Limit) + "/" + std::to_string(static_cast<int>(Choice)),
+                       ranks, settings);
+  }
 };
 
 }  // namespace chorale::transport

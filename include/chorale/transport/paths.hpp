@@ -48,12 +48,14 @@ class paths : public rc_mailbox {
   /// Most connections that this rank will have.
   [[nodiscard]] int limit() const noexcept { return limit_; }
 
+  /// As of `connected`, with datagrams for messages too.
+  [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
+
   /// Asks for a connection to `peer`, as far as the limits of both allow. Costs nothing the second time.
   void wants_connection(int peer);
 
  protected:
-  paths(const group_view& group, const config& settings, const std::string& transport, int limit,
-        path_choice choice);
+  paths(joined_group&& group, int limit, path_choice choice);
   ~paths() override;
 
   enum class path { datagrams, changing, connection };

@@ -14,7 +14,7 @@ namespace chorale::transport {
 /// The mailbox of reliable connections, by attempts which return false as long as they have to wait.
 class rc_mailbox : public connected {
  protected:
-  rc_mailbox(const group_view& group, const config& settings, const char* transport, options o = {});
+  explicit rc_mailbox(joined_group&& group);
 
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
@@ -23,6 +23,8 @@ class rc_mailbox : public connected {
   [[nodiscard]] const mailbox_layout& layout() const noexcept { return layout_; }
 
  private:
+  static options options_for(int ranks, const config& settings);
+
   mailbox_layout layout_;
 };
 
@@ -36,10 +38,12 @@ class rc final : public rc_mailbox, public mailbox_calls<rc, connected::link*> {
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  rc(G& group, const config& settings) : rc_mailbox(view_of(group, settings), settings, name) {
-    start_service();
-  }
+  rc(G& group, const config& settings) : rc(join(view_of(group, settings), plan(group.size(), settings))) {}
+  explicit rc(joined_group&& group) : rc_mailbox(std::move(group)) { start_service(); }
   ~rc() override;
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return connected::plan(name, ranks, settings);
+  }
 
   /// Largest payload of one message.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout().payload_bytes(); }

@@ -29,7 +29,12 @@ class rc_send_receive final : public connected, public mailbox_calls<rc_send_rec
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  rc_send_receive(G& group, const config& settings) : rc_send_receive(view_of(group, settings), settings) {}
+  rc_send_receive(G& group, const config& settings)
+      : rc_send_receive(join(view_of(group, settings), plan(group.size(), settings))) {}
+  explicit rc_send_receive(joined_group&& group);
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return connected::plan(name, ranks, settings);
+  }
   ~rc_send_receive() override;
 
   /// Largest payload of one message.
@@ -63,8 +68,6 @@ class rc_send_receive final : public connected, public mailbox_calls<rc_send_rec
     std::vector<unexpected>
         places;  ///< message n in place n % config::blocks; made when the peer first sends
   };
-
-  rc_send_receive(const group_view& group, const config& settings);
 
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);

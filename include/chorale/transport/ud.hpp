@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <utility>
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
@@ -24,9 +26,10 @@ class datagrams : public endpoint {
   /// Packets, losses and repairs so far.
   [[nodiscard]] reliable::stream_statistics statistics() const { return streams_.statistics(); }
   [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
+  [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
 
  protected:
-  datagrams(const group_view& group, const config& settings, const char* transport);
+  explicit datagrams(joined_group&& group);
   ~datagrams() override;
 
   // The attempts of a mailbox.
@@ -61,7 +64,11 @@ class ud final : public datagrams, public mailbox_calls<ud, int> {
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  ud(G& group, const config& settings) : datagrams(view_of(group, settings), settings, name) {}
+  ud(G& group, const config& settings) : ud(join(view_of(group, settings), plan(group.size(), settings))) {}
+  explicit ud(joined_group&& group) : datagrams(std::move(group)) {}
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return datagrams::plan(name, ranks, settings);
+  }
 
  private:
   friend class mailbox_calls<ud, int>;

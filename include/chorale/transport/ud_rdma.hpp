@@ -20,7 +20,12 @@ class ud_rdma final : public datagrams,
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
-  ud_rdma(G& group, const config& settings) : datagrams(view_of(group, settings), settings, name) {}
+  ud_rdma(G& group, const config& settings)
+      : ud_rdma(join(view_of(group, settings), plan(group.size(), settings))) {}
+  explicit ud_rdma(joined_group&& group) : datagrams(std::move(group)) {}
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return datagrams::plan(name, ranks, settings);
+  }
 
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_bytes; }
 

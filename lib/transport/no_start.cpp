@@ -1,0 +1,58 @@
+#include "no_start.hpp"
+
+#include <chrono>
+#include <span>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+#include "messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Where a datagram in ten is lost, one rank in 100,000 does not hear it.
+constexpr int repetitions = 5;
+constexpr std::chrono::milliseconds patience{500};
+
+void send_to_all(datagram_port& port, const membership& members, std::span<const std::byte> notice) {
+  const datagram_header head{datagram_header::expected_magic,
+                             static_cast<std::uint16_t>(datagram_kind::notice),
+                             0,
+                             members.secret(),
+                             members.rank(),
+                             static_cast<std::uint32_t>(notice.size())};
+  for (int peer = 0; peer < members.size(); ++peer) {
+    if (peer == members.rank()) continue;
+    try {
+      // Once more if the queue was full; those who miss it hear it in the next round.
+      if (!port.send(peer, {std::as_bytes(std::span{&head, 1}), notice})) {
+        port.drain(std::chrono::milliseconds{10});
+        static_cast<void>(port.send(peer, {std::as_bytes(std::span{&head, 1}), notice}));
+      }
+    } catch (const error&) {
+      // One that cannot be reached must not keep the others from hearing it.
+    }
+  }
+}
+
+}  // namespace
+
+void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
+  try {
+    const error why{errc::bootstrap_failed,
+                    fmt::format("rank {} could not make its communicator", members.rank()),
+                    {members.rank()}};
+    const auto notice = write_notice(why, port.payload_bytes() - sizeof(datagram_header));
+    for (int i = 0; i < repetitions; ++i) {
+      send_to_all(port, members, notice);
+      // What has not been sent when the port closes is lost.
+      port.drain(patience / repetitions);
+    }
+  } catch (...) {
+    // Then they see its silence.
+  }
+}
+
+}  // namespace chorale::transport
