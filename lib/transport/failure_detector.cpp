@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <chorale/transport/failure_detector.hpp>
 
@@ -8,11 +9,14 @@ failure_detector::failure_detector(int peers, const limits& l)
     : limits_(l), peers_(static_cast<std::size_t>(peers)) {
   suspects_.reserve(peers_.size());
   dead_.reserve(peers_.size());
+  leaving_.reserve(peers_.size());
 }
 
 void failure_detector::look(time_point now) noexcept {
   if (last_look_ && now > *last_look_) attended_ += std::min<duration>(now - *last_look_, longest_gap);
   if (!last_look_ || now > *last_look_) last_look_ = now;
+  for (const int peer : leaving_) at(peer).left = attended_;
+  leaving_.clear();
 }
 
 void failure_detector::hear(int peer) noexcept {
@@ -36,6 +40,7 @@ void failure_detector::ask(int peer) {
 void failure_detector::leave(int peer) noexcept {
   if (has_left(peer)) return;
   at(peer).left = attended_;
+  leaving_.push_back(peer);
   ++left_;
   // Its last question needs no answer any more, and the end of its process is no death.
   std::erase(suspects_, peer);
@@ -59,7 +64,7 @@ bool failure_detector::is_silent(int peer) const noexcept {
 }
 
 failure_detector::wait failure_detector::begin(int peer) const noexcept {
-  return {peer, attended_, attended_ + limits_.stall, limits_.stall};
+  return {peer, attended_, attended_ + limits_.stall, limits_.stall, {}};
 }
 
 bool failure_detector::all_left(const wait& w) const noexcept {
@@ -73,7 +78,7 @@ bool failure_detector::all_left(const wait& w) const noexcept {
                      [&](const peer_state& p) { return !p.left || long_ago(p); });
 }
 
-failure_detector::verdict failure_detector::judge(wait& w) const noexcept {
+failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept {
   for (const int peer : dead_) {
     const duration grace = peer == w.peer ? last_messages : farewell;
     if (attended_ - std::max(*at(peer).died, w.since) > grace) return {outcome::dead, peer};
@@ -82,8 +87,15 @@ failure_detector::verdict failure_detector::judge(wait& w) const noexcept {
   for (const int peer : suspects_) {
     if (is_silent(peer)) return {outcome::silent, peer};
   }
-  const duration so_far = waited(w);
-  if (limits_.deadline != duration::zero() && so_far > limits_.deadline) return {outcome::deadline, w.peer};
+  if (limits_.deadline != duration::zero() && waited(w) > limits_.deadline)
+    return {outcome::deadline, w.peer};
+  return {};
+}
+
+failure_detector::verdict failure_detector::judge(wait& w) const noexcept {
+  const verdict end = end_of(w);
+  const verdict before = std::exchange(w.suspicion, end);
+  if (end.what != outcome::go_on) return end == before ? end : verdict{};
   if (attended_ >= w.next_report) {
     w.report_interval *= 2;
     w.next_report = attended_ + w.report_interval;

@@ -234,6 +234,47 @@ TEMPLATE_TEST_CASE("a rank that has left is named by those who need it", "[failu
   }
 }
 
+TEMPLATE_TEST_CASE("what came while a rank did not run is found, though its sender has left meanwhile",
+                   "[failures]", standard<rc>, standard<ud>) {
+  std::atomic<bool> stands_still{false};
+  std::atomic<bool> has_left{false};
+  const auto until = [](const std::atomic<bool>& flag) {
+    while (!flag) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  };
+  std::string complaint;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    {
+      TestType comm{group, impatient()};
+      comm.barrier();
+      if (group.rank() == 0) {
+        until(stands_still);
+      } else {
+        auto& net = comm.transport();
+        const auto begin = std::chrono::steady_clock::now();
+        // Waits for long enough to look around, finds nothing, and does not run for a while just then. What
+        // it waits for comes in that time, and the farewell behind it.
+        const auto ready = [&] {
+          if (has_left) return true;
+          if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds{50}) return false;
+          stands_still = true;
+          until(has_left);
+          std::this_thread::sleep_for(3 * chorale::transport::failure_detector::last_messages);
+          return false;
+        };
+        try {
+          net.wait(0, net.current(), ready);
+        } catch (const error& e) {
+          complaint = e.what();
+          stands_still = true;
+        }
+      }
+    }
+    if (group.rank() == 0) has_left = true;
+  });
+  INFO(complaint);
+  CHECK(complaint.empty());
+}
+
 TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", "[failures]", standard<rc>,
                    standard<ud>) {
   auto c = settings();

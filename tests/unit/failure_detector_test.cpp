@@ -35,6 +35,11 @@ struct scene {
     now += time;
     detector.look(now);
   }
+  /// The verdict once the owner has tested in vain what it waits for, as it does between two judgements.
+  failure_detector::verdict verdict_on(failure_detector::wait& wait) {
+    static_cast<void>(detector.judge(wait));
+    return detector.judge(wait);
+  }
   /// Asks as a wait does, each 100 ms.
   void pass_asking(int peer, failure_detector::duration time) {
     int steps = 0;
@@ -67,9 +72,9 @@ TEST_CASE("silence is the time since the first question without an answer", "[li
   s.pass(1min);
   CHECK(s.detector.silence_of(1) == 0s);
   s.pass_asking(1, 1900ms);
-  CHECK(s.detector.judge(wait).what != outcome::silent);
+  CHECK(s.verdict_on(wait).what != outcome::silent);
   s.pass_asking(1, 200ms);
-  const auto verdict = s.detector.judge(wait);
+  const auto verdict = s.verdict_on(wait);
   CHECK(verdict.what == outcome::silent);
   CHECK(verdict.peer == 1);
   s.detector.hear(1);
@@ -82,9 +87,9 @@ TEST_CASE("a few lost questions are no silence", "[liveness]") {
   auto wait = s.detector.begin(1);
   for (unsigned i = 0; i + 1 < failure_detector::fewest_questions; ++i) s.detector.ask(1);
   s.pass(1s);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
   s.detector.ask(1);
-  CHECK(s.detector.judge(wait).what == outcome::silent);
+  CHECK(s.verdict_on(wait).what == outcome::silent);
 }
 
 TEST_CASE("a peer that nobody waits for ends the wait for another by its silence", "[liveness]") {
@@ -92,7 +97,7 @@ TEST_CASE("a peer that nobody waits for ends the wait for another by its silence
   auto wait = s.detector.begin(1);
   s.pass_asking(3, 2100ms);
   CHECK(s.detector.suspects() == std::vector<int>{3});
-  const auto verdict = s.detector.judge(wait);
+  const auto verdict = s.verdict_on(wait);
   CHECK(verdict.what == outcome::silent);
   CHECK(verdict.peer == 3);
 }
@@ -102,16 +107,16 @@ TEST_CASE("time in which this rank did not run is not held against the others", 
   auto wait = s.detector.begin(1);
   s.pass_asking(1, 1s);
   s.gap(1h);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
   CHECK(s.detector.waited(wait) == 1s + failure_detector::longest_gap);
   SECTION("who is silent nevertheless is found") {
     s.pass_asking(1, 600ms);
-    CHECK(s.detector.judge(wait).what == outcome::silent);
+    CHECK(s.verdict_on(wait).what == outcome::silent);
   }
   SECTION("who answers then is not") {
     s.detector.hear(1);
     s.pass(1s);
-    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::go_on);
   }
 }
 
@@ -130,25 +135,25 @@ TEST_CASE("who has left is given up when its last messages must have come", "[li
   SECTION("during the wait") {
     auto wait = s.detector.begin(1);
     s.detector.leave(1);
-    s.pass(failure_detector::last_messages);
-    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    s.pass(10ms + failure_detector::last_messages);
+    CHECK(s.verdict_on(wait).what == outcome::go_on);
     s.pass(10ms);
-    CHECK(s.detector.judge(wait).what == outcome::left);
+    CHECK(s.verdict_on(wait).what == outcome::left);
   }
   SECTION("long before it") {
     s.detector.leave(1);
     s.pass(1h);
     auto wait = s.detector.begin(1);
-    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::go_on);
     s.pass(failure_detector::last_messages + 10ms);
-    CHECK(s.detector.judge(wait).what == outcome::left);
+    CHECK(s.verdict_on(wait).what == outcome::left);
   }
   SECTION("another one") {
     auto wait = s.detector.begin(2);
     s.detector.leave(1);
     s.detector.die(1);
     s.pass(5s);
-    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::go_on);
     CHECK(s.detector.has_left(1));
     CHECK_FALSE(s.detector.is_dead(1));
   }
@@ -160,11 +165,11 @@ TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
   s.detector.leave(1);
   s.detector.leave(2);
   s.pass(1s);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
   s.detector.leave(3);
   s.detector.leave(3);
   s.pass(1s);
-  CHECK(s.detector.judge(wait).what == outcome::left);
+  CHECK(s.verdict_on(wait).what == outcome::left);
 }
 
 TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it", "[liveness]") {
@@ -173,10 +178,10 @@ TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it
   auto for_another = s.detector.begin(2);
   s.detector.die(1);
   s.pass(failure_detector::last_messages + 10ms);
-  CHECK(s.detector.judge(for_it).what == outcome::dead);
-  CHECK(s.detector.judge(for_another).what == outcome::go_on);
+  CHECK(s.verdict_on(for_it).what == outcome::dead);
+  CHECK(s.verdict_on(for_another).what == outcome::go_on);
   s.pass(failure_detector::farewell);
-  const auto verdict = s.detector.judge(for_another);
+  const auto verdict = s.verdict_on(for_another);
   CHECK(verdict.what == outcome::dead);
   CHECK(verdict.peer == 1);
 }
@@ -188,21 +193,75 @@ TEST_CASE("a farewell that comes after the end of the process was no death", "[l
   s.pass(200ms);
   s.detector.leave(1);
   s.pass(5s);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
 }
 
 TEST_CASE("a deadline ends a wait for whomever, without one nothing does", "[liveness]") {
   scene s{{.silence = 2s, .stall = 10s, .deadline = 1s}};
   auto wait = s.detector.begin(-1);
   s.pass(1s);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
   s.pass(10ms);
-  CHECK(s.detector.judge(wait).what == outcome::deadline);
+  CHECK(s.verdict_on(wait).what == outcome::deadline);
 }
 
 TEST_CASE("a group of one rank waits for nobody in vain", "[liveness]") {
   scene s{{.silence = 1s, .stall = 1h}, 1};
   auto wait = s.detector.begin(-1);
   s.pass(1min);
+  CHECK(s.verdict_on(wait).what == outcome::go_on);
+}
+
+TEST_CASE("what has come while this rank did not run is looked for before the wait ends", "[liveness]") {
+  scene s{{.silence = 2s, .stall = 1h, .deadline = 300ms}};
+  auto wait = s.detector.begin(1);
+  s.pass(20ms);
+  REQUIRE(s.detector.judge(wait).what == outcome::go_on);
+  outcome expected{};
+  SECTION("a farewell, and the message before it") {
+    s.detector.leave(1);
+    s.gap(200ms);
+    // The time before it was read counts for nothing, and this rank has not looked for the message yet.
+    CHECK(s.detector.judge(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    s.gap(200ms);
+    expected = outcome::left;
+  }
+  SECTION("the farewell is old, the wait is new") {
+    s.detector.leave(1);
+    s.pass(1s);
+    wait = s.detector.begin(1);
+    s.gap(200ms);
+    expected = outcome::left;
+  }
+  SECTION("the end of the process") {
+    s.detector.die(1);
+    s.gap(200ms);
+    expected = outcome::dead;
+  }
+  SECTION("anything, when the deadline is over") {
+    s.gap(400ms);
+    expected = outcome::deadline;
+  }
   CHECK(s.detector.judge(wait).what == outcome::go_on);
+  const auto verdict = s.detector.judge(wait);
+  CHECK(verdict.what == expected);
+  CHECK(verdict.peer == 1);
+}
+
+TEST_CASE("what one look suspects and the next does not ends no wait", "[liveness]") {
+  scene s{{.silence = 2s, .stall = 1h}};
+  auto wait = s.detector.begin(2);
+  s.detector.die(1);
+  s.gap(1h);
+  s.pass(100ms);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  // Its farewell comes after all, and somebody else dies.
+  s.detector.leave(1);
+  s.detector.die(3);
+  s.pass(failure_detector::farewell + 10ms);
+  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  const auto verdict = s.detector.judge(wait);
+  CHECK(verdict.what == outcome::dead);
+  CHECK(verdict.peer == 3);
 }

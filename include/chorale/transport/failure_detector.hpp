@@ -46,7 +46,8 @@ class failure_detector {
   void hear(int peer) noexcept;
   /// `peer` was asked something that it answers as long as it is alive.
   void ask(int peer);
-  /// `peer` has ended its communicator.
+  /// `peer` has ended its communicator. Known from now on; its time counts from the next look, since this
+  /// rank may not have run for a while when it reads of it.
   void leave(int peer) noexcept;
   /// `peer` is dead: its process is gone.
   void die(int peer) noexcept;
@@ -65,15 +66,6 @@ class failure_detector {
   /// Peers that owe an answer to an earlier question: they are to be asked again.
   [[nodiscard]] const std::vector<int>& suspects() const noexcept { return suspects_; }
 
-  /// A wait for `peer`, or for any peer if that is negative.
-  struct wait {
-    int peer = -1;
-    duration since{};
-    duration next_report{};
-    duration report_interval{};
-  };
-  [[nodiscard]] wait begin(int peer) const noexcept;
-
   enum class outcome {
     go_on,
     dead,      ///< the verdict's peer is dead
@@ -85,8 +77,21 @@ class failure_detector {
   struct verdict {
     outcome what = outcome::go_on;
     int peer = -1;
+    bool operator==(const verdict&) const = default;
   };
-  /// Judges a wait at the time of the last look.
+
+  /// A wait for `peer`, or for any peer if that is negative.
+  struct wait {
+    int peer = -1;
+    duration since{};
+    duration next_report{};
+    duration report_interval{};
+    verdict suspicion{};  ///< how it would have ended at the judgement before
+  };
+  [[nodiscard]] wait begin(int peer) const noexcept;
+  /// Judges a wait at the time of the last look. Its owner tests what it waits for between two judgements; a
+  /// wait ends only where two in a row say so. What is awaited may have come with the farewell that ends the
+  /// wait, or while this rank did not run, and nobody has looked for it since.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
@@ -103,11 +108,13 @@ class failure_detector {
   }
   [[nodiscard]] peer_state& at(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] bool all_left(const wait& w) const noexcept;
+  [[nodiscard]] verdict end_of(const wait& w) const noexcept;
 
   limits limits_;
   std::vector<peer_state> peers_;
   std::vector<int> suspects_;
   std::vector<int> dead_;
+  std::vector<int> leaving_;  ///< since the last look
   int left_ = 0;
   duration attended_{};
   std::optional<time_point> last_look_;
