@@ -89,6 +89,12 @@ TEST_CASE("barriers are not acknowledged", "[datagrams]") {
 TEST_CASE("a rank that computes is read, and sends again what was lost", "[datagrams]") {
   std::atomic<int> done{0};
   constexpr int size = 4;
+  // Of rank 0's memory: counters, what each of the others writes, and what all of them read. A rank may have
+  // written before another one reads, so that these must be apart.
+  constexpr std::size_t written = 300;
+  const auto part_of = [](int rank) { return 100 + written * static_cast<std::size_t>(rank - 1); };
+  constexpr std::size_t read_from = 1000;
+  REQUIRE(part_of(size) <= read_from);
   run_ranks<emulated>(size, settings(), [&](emulated& comm) {
     std::vector<std::uint64_t> memory(5000, static_cast<std::uint64_t>(comm.rank()));
     chorale::window w{comm, std::span{memory}};
@@ -99,14 +105,14 @@ TEST_CASE("a rank that computes is read, and sends again what was lost", "[datag
         throw std::runtime_error("nobody answered for a rank that computes");
     } else {
       std::vector<std::uint64_t> seen(4000, 99);
-      w.get(0, 1000, std::span{seen});
+      w.get(0, read_from, std::span{seen});
       for (const auto v : seen) windows::expect(v == 0, "a read of a rank that computes is wrong");
       for (int i = 0; i < 20; ++i)
         w.accumulate(0, 0, std::span<const std::uint64_t>{seen}.first(1), chorale::sum);
       const std::uint64_t one = 1;
       for (int i = 0; i < 20; ++i) w.accumulate(0, 1, std::span{&one, 1}, chorale::sum);
-      const std::vector<std::uint64_t> mine(300, static_cast<std::uint64_t>(comm.rank()));
-      w.put(0, 100 + 300 * static_cast<std::size_t>(comm.rank()), std::span<const std::uint64_t>{mine});
+      const std::vector<std::uint64_t> mine(written, static_cast<std::uint64_t>(comm.rank()));
+      w.put(0, part_of(comm.rank()), std::span<const std::uint64_t>{mine});
       w.flush(0);
       ++done;
     }
@@ -115,10 +121,8 @@ TEST_CASE("a rank that computes is read, and sends again what was lost", "[datag
       windows::expect(memory[1] == 20 * (size - 1),
                       "additions were lost or came twice: " + std::to_string(memory[1]));
       for (int r = 1; r < size; ++r)
-        for (std::size_t i = 0; i < 300; ++i)
-          windows::expect(
-              memory[100 + 300 * static_cast<std::size_t>(r) + i] == static_cast<std::uint64_t>(r),
-              "a write was lost");
+        for (std::size_t i = 0; i < written; ++i)
+          windows::expect(memory[part_of(r) + i] == static_cast<std::uint64_t>(r), "a write was lost");
     }
   });
 }
