@@ -67,6 +67,10 @@ class communicator {
   explicit communicator(G&& group, const config& settings = config::from_environment())
       : calls_(std::make_unique<calls::caller<composed>>(group, settings)) {}
 
+  /// The ranks of a group that has been joined step by step (`transport/joining.hpp`), as `isplit` does.
+  explicit communicator(transport::joined_group&& group)
+      : calls_(std::make_unique<calls::caller<composed>>(std::move(group))) {}
+
   [[nodiscard]] int rank() const { return on().rank(); }
   [[nodiscard]] int size() const { return on().size(); }
   /// How this group came to be: the launcher, or that it is a singleton.
@@ -379,7 +383,7 @@ class communicator {
   /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
   /// is independent of this one, which may end first: it has an endpoint, queue pairs and memory of its own,
   /// and one may be used by another thread at the same time as the other. It has the same settings and
-  /// device. Cost: four allgathers of small messages; a device context, a datagram queue pair with its
+  /// device. Cost: six allgathers of small messages; a device context, a datagram queue pair with its
   /// buffers, and connections as they are used (`transport().registered_bytes()` and `connections()` tell).
   /// On soft0 with four ranks: 2 ms, six file descriptors and 340 KiB of registered memory; once a barrier
   /// has made connections, a seventh descriptor and 1 MiB more.
@@ -389,8 +393,13 @@ class communicator {
   [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0) {
     return part(calls::wish_of_color(on(), color, key));
   }
+  /// The request's `take()` gives what `split` returns; its `wait()` and `test()` throw what `split` throws.
+  request_for<communicator> isplit(int color, int key = 0) {
+    return start_part(calls::wish_of_color(on(), color, key));
+  }
   /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
   [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
+  request_for<communicator> iduplicate() { return start_part({.color = 0, .key = 0}); }
   /// A communicator of `ranks` in that order; null on a rank that gives a list without itself, such as an
   /// empty one. Collective; ranks that are to be together give the same list, so that disjoint groups can be
   /// made at once. Cost as `split`.
@@ -398,6 +407,9 @@ class communicator {
   /// errc::mismatch on all ranks if lists differ; as `split`.
   [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks) {
     return part(calls::wish_of_list(on(), ranks));
+  }
+  request_for<communicator> isubgroup(std::span<const int> ranks) {
+    return start_part(calls::wish_of_list(on(), ranks));
   }
 
   /// `count` elements of memory from the device, all bytes zero, registered for this communicator as long as
@@ -435,7 +447,13 @@ class communicator {
     return calls_->start(made);
   }
   [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine) {
-    return calls::parting{on()}.template make<communicator>(mine);
+    const auto out = std::make_shared<detail::outcome<communicator>>();
+    on().run(calls::make_part(on(), mine, out));
+    return out->take();
+  }
+  request_for<communicator> start_part(const calls::wish& mine) {
+    const auto out = std::make_shared<detail::outcome<communicator>>();
+    return {on().start(calls::make_part(on(), mine, out)), out};
   }
 
   /// Where requests and windows find it, wherever the communicator is moved.

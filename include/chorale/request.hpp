@@ -15,6 +15,35 @@
 
 namespace chorale {
 
+class request;
+template <class Made>
+class request_for;
+
+namespace detail {
+
+/// Ranges of these are waited for.
+template <class T>
+inline constexpr bool is_request = std::is_same_v<T, request&>;
+template <class Made>
+inline constexpr bool is_request<request_for<Made>&> = true;
+
+/// What a call makes, or why it has made none although the call itself is over.
+template <class Made>
+struct outcome {
+  std::unique_ptr<Made> made;
+  std::exception_ptr failure;
+
+  void report() {
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+  }
+  std::unique_ptr<Made> take() {
+    report();
+    return std::move(made);
+  }
+};
+
+}  // namespace detail
+
 /// A nonblocking call. Its buffers must live and stay untouched until `test()` has returned true or `wait()`
 /// has returned. It progresses whenever the thread that began it waits in Chorale: while any request, of this
 /// or another communicator, is tested or waited for, a blocking call is made, or `chorale::progress()` is
@@ -54,7 +83,7 @@ class [[nodiscard]] request {
     if (!call_->done) call_->queue->drive_for_request(false);
     if (!call_->done) background::get_on_with_all();
     if (!call_->done) return false;
-    take();
+    report();
     return true;
   }
 
@@ -63,17 +92,20 @@ class [[nodiscard]] request {
   void wait() {
     if (!call_) return;
     while (!call_->done) call_->queue->drive_for_request(true);
-    take();
+    report();
   }
 
  private:
+  template <class Made>
+  friend class request_for;
   template <std::ranges::forward_range Requests>
   friend bool test_all(Requests&& requests);
   template <std::ranges::forward_range Requests>
   friend std::size_t wait_any(Requests&& requests);
 
   [[nodiscard]] bool is_over() const noexcept { return !call_ || call_->done; }
-  void take() {
+  [[nodiscard]] detail::call_queue* queue() const noexcept { return call_->queue; }
+  void report() {
     const auto call = std::exchange(call_, nullptr);
     if (call->failure) std::rethrow_exception(call->failure);
   }
@@ -87,6 +119,49 @@ class [[nodiscard]] request {
   int exceptions_ = std::uncaught_exceptions();
 };
 
+/// The request of a call that makes a communicator: `comm.isplit(color)`. As `request`, and `take()` gives
+/// what was made. If it is destroyed before that, so is what was made, then or as soon as it is there.
+template <class Made>
+class [[nodiscard]] request_for {
+ public:
+  request_for() = default;
+  request_for(request call, std::shared_ptr<detail::outcome<Made>> out) noexcept
+      : out_(std::move(out)), call_(std::move(call)) {}
+
+  [[nodiscard]] bool valid() const noexcept { return call_.valid(); }
+  /// As `request::test`. @throws error, once, also if this rank could not make its communicator.
+  bool test() {
+    if (!call_.test()) return false;
+    if (out_) out_->report();
+    return true;
+  }
+  void wait() {
+    call_.wait();
+    if (out_) out_->report();
+  }
+  /// Waits, and gives what the call has made; null at a second time, and for a rank that is in no part.
+  [[nodiscard]] std::unique_ptr<Made> take() {
+    wait();
+    return out_ ? out_->take() : nullptr;
+  }
+
+ private:
+  template <std::ranges::forward_range Requests>
+  friend bool test_all(Requests&& requests);
+  template <std::ranges::forward_range Requests>
+  friend std::size_t wait_any(Requests&& requests);
+
+  [[nodiscard]] bool is_over() const noexcept { return call_.is_over(); }
+  [[nodiscard]] detail::call_queue* queue() const noexcept { return call_.queue(); }
+  void report() {
+    call_.report();
+    out_->report();
+  }
+
+  std::shared_ptr<detail::outcome<Made>> out_;
+  request call_;  ///< ends first
+};
+
 /// Lets all nonblocking calls that this thread has begun, of all its communicators, get on as far as they do
 /// without waiting. For programs that compute for long between a call and its wait. What fails is reported by
 /// the request. An idle communicator has nothing to get on with; `transport().progress()` makes one answer
@@ -95,15 +170,15 @@ inline void progress() noexcept {
   background::get_on_with_all();
 }
 
-/// Waits for all `requests`, a range of `request` of one or several communicators; those without a call count
-/// as over. @throws error the failure of the first, in the order of the range, that failed; all are over
-/// then.
+/// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
+/// those without a call count as over. @throws error the failure of the first, in the order of the range,
+/// that failed; all are over then.
 template <std::ranges::forward_range Requests>
 void wait_all(Requests&& requests) {
-  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::wait_all: a range of chorale::request that are not const is wanted");
   std::exception_ptr failure;
-  for (request& one : requests) {
+  for (auto& one : requests) {
     try {
       one.wait();
     } catch (...) {
@@ -117,10 +192,10 @@ void wait_all(Requests&& requests) {
 /// @throws error as `wait_all`, once all are over.
 template <std::ranges::forward_range Requests>
 bool test_all(Requests&& requests) {
-  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::test_all: a range of chorale::request that are not const is wanted");
   progress();
-  for (request& one : requests)
+  for (auto& one : requests)
     if (!one.is_over()) return false;
   wait_all(requests);
   return true;
@@ -131,7 +206,7 @@ bool test_all(Requests&& requests) {
 /// number of requests is returned at once. @throws error the failure of that one call, as `request::wait`.
 template <std::ranges::forward_range Requests>
 std::size_t wait_any(Requests&& requests) {
-  static_assert(std::is_same_v<std::ranges::range_reference_t<Requests>, request&>,
+  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::wait_any: a range of chorale::request that are not const is wanted");
   const auto start = steady::now();
   std::optional<backoff> pace;
@@ -139,12 +214,12 @@ std::size_t wait_any(Requests&& requests) {
     progress();
     std::size_t index = 0;
     detail::call_queue* waits_for = nullptr;
-    for (request& one : requests) {
+    for (auto& one : requests) {
       if (one.valid() && one.is_over()) {
-        one.take();
+        one.report();
         return index;
       }
-      if (one.valid() && waits_for == nullptr) waits_for = one.call_->queue;
+      if (one.valid() && waits_for == nullptr) waits_for = one.queue();
       ++index;
     }
     if (waits_for == nullptr) return index;

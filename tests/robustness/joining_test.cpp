@@ -114,3 +114,76 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
   }
   std::cout << "the slowest rank was told after " << slowest << " ms (" << which << ")" << std::endl;
 }
+
+namespace {
+
+/// What became of one rank's part, and of its parent afterwards.
+struct parted {
+  bool made = false;
+  bool no_error = false;
+  bool sound = false;  ///< the parent goes on
+  char text[700]{};
+};
+
+template <class Comm>
+bool part_once(shortage::call what, long nth, parted (&all)[ranks]) {
+  bool failed = false;
+  chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
+    parted& mine = all[group.rank()];
+    const auto note = [&](const char* text) { std::snprintf(mine.text, sizeof mine.text, "%s", text); };
+    Comm parent{group, misuse::settings()};
+    parent.barrier();
+    try {
+      std::unique_ptr<Comm> made;
+      if (group.rank() == unlucky) {
+        const shortage::failing armed(what, nth);
+        try {
+          made = parent.isplit(0).take();
+        } catch (...) {
+          failed = shortage::failing::has_failed();
+          throw;
+        }
+        failed = shortage::failing::has_failed();
+      } else {
+        made = parent.isplit(0).take();
+      }
+      made->barrier();
+      mine.made = true;
+    } catch (const chorale::error& e) {
+      note(e.what());
+    } catch (const std::exception& e) {
+      mine.no_error = true;
+      note(e.what());
+    }
+    try {
+      parent.barrier();
+      mine.sound = true;
+    } catch (const chorale::error&) {
+      // It failed with the part.
+    }
+  });
+  return failed;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A rank that lacks something for its part tells the others, and the parent goes on",
+                   "[robustness][joining]", chorale::transport::rc, chorale::transport::ud_rdma) {
+  const bool every = std::getenv("CHORALE_TEST_EVERY") != nullptr;
+  for (const shortage::call what : shortage::all_calls) {
+    for (long nth = 1;; nth += every || nth < 10 ? 1 : 23) {
+      parted all[ranks];
+      const bool failed = part_once<chorale::communicator<TestType>>(what, nth, all);
+      CAPTURE(shortage::name(what), nth);
+      for (int r = 0; r < ranks; ++r) {
+        INFO("rank " << r << ": " << all[r].text);
+        CHECK(all[r].made == all[unlucky].made);
+        CHECK((all[r].made || r == unlucky || std::strstr(all[r].text, "rank 1") != nullptr));
+        CHECK((!all[r].no_error || (r == unlucky && what == shortage::call::allocate)));
+        // Without memory for the call itself that one fails, and the parent with it.
+        CHECK((all[r].sound || what == shortage::call::allocate));
+      }
+      if (!failed) break;
+    }
+  }
+}

@@ -20,6 +20,7 @@
 #include <chorale/core/types.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/group_view.hpp>
+#include <chorale/transport/joining.hpp>
 
 namespace chorale::calls {
 
@@ -59,8 +60,12 @@ class caller {
   template <class Group>
   caller(Group& group, const config& settings)
       : caller(composed_group<Group>{group, &describe_composition<Composition>}, settings) {}
+  explicit caller(transport::joined_group&& group) : caller(group.rank(), group.size(), std::move(group)) {}
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
+
+  /// What its algorithms are, as ranks compare it when they meet.
+  [[nodiscard]] static std::string composition() { return describe_composition<Composition>(); }
 
   [[nodiscard]] int rank() const noexcept { return net_.rank(); }
   [[nodiscard]] int size() const noexcept { return net_.size(); }
@@ -158,6 +163,12 @@ class caller {
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
+  }
+  caller(int rank, int size, transport::joined_group&& group) try : net_(std::move(group)), queue_(net_) {
+    net_.name_algorithms(&algorithm_name<Composition>);
+  } catch (const error& e) {
+    if (!e.ranks().empty()) throw;
+    throw transport::set_up_failure(rank, size, e.code(), e.reason());
   }
 
   [[noreturn, gnu::noinline]] void reject_root(const char* what, int root) const {
