@@ -1,4 +1,5 @@
 // The member that is killed, in the midst of whatever it does.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -25,11 +26,11 @@ class attacker {
     one_ = make_ah(here_, false);
     expect(all_ != nullptr, "create_ah");
     for (std::size_t i = 0; i < out_.bytes; ++i) out_.data[i] = message_byte(0, i);
+    senders_.push_back(std::make_unique<sender>(here_, datagrams_));
   }
   ~attacker() {
-    for (ibv_qp* qp : qps_) soft().destroy_qp(qp);
     soft().detach_mcast(datagrams_, &group_, 0);
-    soft().destroy_qp(datagrams_);
+    for (const auto& each : senders_) soft().destroy_qp(each->qp);
     soft().destroy_ah(all_);
     soft().destroy_ah(one_);
   }
@@ -37,77 +38,109 @@ class attacker {
   void meet_survivors() {
     for (std::size_t i = 0; i < 2; ++i) {
       targets_[i] = line_.receive<invitation>();
-      qps_.push_back(make_qp(here_, IBV_QPT_RC));
-      connect_rc(here_, qps_[i], targets_[i].qpn);
-      for (int k = 0; k < 100; ++k) post_receive(qps_[i], i, {sge(in_, 0, message_bytes)});
-      line_.send(address{qps_[i]->qp_num, in_.address(), in_.mr->rkey});
+      ibv_qp* qp = make_qp(here_, IBV_QPT_RC);
+      senders_.push_back(std::make_unique<sender>(here_, qp));
+      connect_rc(here_, qp, targets_[i].qpn);
+      for (int k = 0; k < 100; ++k) post_receive(qp, i, {sge(in_, 0, message_bytes)});
+      line_.send(address{qp->qp_num, in_.address(), in_.mr->rkey});
     }
     line_.receive<char>();
   }
 
   void strike() {
-    std::array<ibv_wc, 16> done{};
-    while (const int got = ibv_poll_cq(here_.send_cq, static_cast<int>(done.size()), done.data()))
-      pending_ -= static_cast<unsigned>(got);
-    while (ibv_poll_cq(here_.recv_cq, 1, done.data()) > 0)
-      post_receive(qps_[done[0].wr_id], done[0].wr_id, {sge(in_, 0, message_bytes)});
-    // What has not completed still reads its message.
-    if (pending_ >= messages) return;
-    ++pending_;
+    note_completions();
     const std::size_t i = generator_() % 2;
+    const auto kind = generator_() % 8;
+    sender& from = *senders_[kind < 6 ? 1 + i : 0];
+    if (!from.is_free()) return;
     const invitation& to = targets_[i];
     const auto bytes = 1 + generator_() % block_bytes;
     const auto place = to.memory + guard_bytes + generator_() % (block_bytes - bytes + 1);
-    const std::size_t at = fill();
-    switch (generator_() % 8) {
+    switch (kind) {
       case 0:
       case 1: {  // in several pieces
         const std::size_t cut = bytes / 3;
-        post(qps_[i], IBV_WR_RDMA_WRITE,
-             {sge(out_, 0, cut), sge(out_, cut, cut), sge(out_, 2 * cut, bytes - 2 * cut)}, IBV_SEND_SIGNALED,
-             place, to.rkey);
+        from.post(IBV_WR_RDMA_WRITE,
+                  {sge(out_, 0, cut), sge(out_, cut, cut), sge(out_, 2 * cut, bytes - 2 * cut)}, place,
+                  to.rkey);
         break;
       }
       case 2:
-        post(qps_[i], IBV_WR_RDMA_READ, {sge(in_, 0, bytes)}, IBV_SEND_SIGNALED, place, to.rkey);
+        from.post(IBV_WR_RDMA_READ, {sge(in_, 0, bytes)}, place, to.rkey);
         break;
       case 3:
-      case 4:
-        post(qps_[i], IBV_WR_SEND, {sge(message_, at, 1000), sge(message_, at + 1000, message_bytes - 1000)},
-             IBV_SEND_SIGNALED);
+      case 4: {
+        const std::size_t at = from.fill(generator_());
+        from.post(IBV_WR_SEND,
+                  {sge(from.messages, at, 1000), sge(from.messages, at + 1000, message_bytes - 1000)});
         break;
+      }
       case 5:
-        post(qps_[i], IBV_WR_ATOMIC_FETCH_AND_ADD, {sge(in_, 0, 8)}, IBV_SEND_SIGNALED, to.word, to.word_key,
-             survivors_share + 1);
+        from.post(IBV_WR_ATOMIC_FETCH_AND_ADD, {sge(in_, 0, 8)}, to.word, to.word_key, survivors_share + 1);
         break;
       case 6:
-        post_datagram(datagrams_, {sge(message_, at, message_bytes)}, IBV_SEND_SIGNALED, one_,
-                      to.datagram_qpn, kill_qkey);
+        from.post_datagram(generator_(), one_, to.datagram_qpn);
         break;
       default:
-        post_datagram(datagrams_, {sge(message_, at, message_bytes)}, IBV_SEND_SIGNALED, all_, 0xffffff,
-                      kill_qkey);
+        from.post_datagram(generator_(), all_, 0xffffff);
         break;
     }
   }
 
  private:
-  /// Writes the next message, and gives its place.
-  std::size_t fill() {
-    const std::size_t at = next_++ % messages * message_bytes;
-    const std::uint64_t number = generator_();
-    for (std::size_t i = 8; i < message_bytes; ++i) message_.data[at + i] = message_byte(number, i);
-    std::memcpy(message_.data + at, &number, 8);
-    return at;
+  /// A queue pair with messages of its own. A request takes the next of them, whether it sends it or not, and
+  /// keeps it until it has completed. Requests of one queue pair complete in order; those of others do not
+  /// wait for them, so that a pool for all of them would need to know which of its messages are free.
+  struct sender {
+    sender(node& here, ibv_qp* its) : qp(its), messages(here, count * message_bytes, true) {}
+    bool is_free() const { return posted - completed < count; }
+    /// Writes the message of the next request, and gives its place.
+    std::size_t fill(std::uint64_t number) const {
+      const std::size_t at = posted % count * message_bytes;
+      for (std::size_t i = 8; i < message_bytes; ++i) messages.data[at + i] = message_byte(number, i);
+      std::memcpy(messages.data + at, &number, 8);
+      return at;
+    }
+    void post(ibv_wr_opcode opcode, const std::vector<ibv_sge>& list, std::uint64_t place = 0,
+              std::uint32_t rkey = 0, std::uint64_t operand = 0) {
+      expect(soft_test::post(qp, opcode, list, IBV_SEND_SIGNALED, place, rkey, operand) == 0,
+             "post of the victim");
+      ++posted;
+    }
+    void post_datagram(std::uint64_t number, ibv_ah* to, std::uint32_t qpn) {
+      const std::size_t at = fill(number);
+      expect(soft_test::post_datagram(qp, {sge(messages, at, message_bytes)}, IBV_SEND_SIGNALED, to, qpn,
+                                      kill_qkey) == 0,
+             "post of the victim");
+      ++posted;
+    }
+    static constexpr std::size_t count = 32;
+    ibv_qp* qp;
+    memory messages;
+    std::size_t posted = 0;
+    std::size_t completed = 0;
+  };
+
+  void note_completions() {
+    std::array<ibv_wc, 16> done{};
+    while (const int got = ibv_poll_cq(here_.send_cq, static_cast<int>(done.size()), done.data())) {
+      expect(got > 0, "poll of the victim's sends");
+      for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
+        const auto of = std::find_if(senders_.begin(), senders_.end(),
+                                     [&](const auto& each) { return each->qp->qp_num == done[i].qp_num; });
+        expect(of != senders_.end() && (*of)->completed < (*of)->posted, "a completion of nobody's request");
+        ++(*of)->completed;
+      }
+    }
+    while (ibv_poll_cq(here_.recv_cq, 1, done.data()) > 0)
+      post_receive(senders_[1 + done[0].wr_id]->qp, done[0].wr_id, {sge(in_, 0, message_bytes)});
   }
 
-  static constexpr std::size_t messages = 32;
   wire& line_;
   std::mt19937_64& generator_;
   node here_{1 << 12, true};
   memory out_{here_, block_bytes, false};
   memory in_{here_, block_bytes, generator_() % 2 == 0};
-  memory message_{here_, messages* message_bytes, true};
   ibv_qp* datagrams_ = [this] {
     ibv_qp* qp = make_qp(here_, IBV_QPT_UD);
     start_ud(qp, kill_qkey);
@@ -121,10 +154,8 @@ class attacker {
   }();
   ibv_ah* all_ = nullptr;
   ibv_ah* one_ = nullptr;
-  std::vector<ibv_qp*> qps_;
+  std::vector<std::unique_ptr<sender>> senders_;  ///< of datagrams, to each survivor
   std::array<invitation, 2> targets_{};
-  std::size_t next_ = 0;
-  unsigned pending_ = 0;
 };
 
 }  // namespace
