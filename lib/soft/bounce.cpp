@@ -12,6 +12,21 @@ namespace {
 
 constexpr std::int64_t bounce_patience_ns = 10'000'000'000;
 
+/// Withdraws a request that an earlier user of the slot left; its lock is held. False if the target is at
+/// work on it.
+bool is_vacant(bounce_slot& slot) noexcept {
+  bounce_phase seen = slot.phase.load(std::memory_order_acquire);
+  while (seen.state == bounce_state::request)
+    if (slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::idle})) return true;
+  return seen.state != bounce_state::busy;
+}
+
+/// True if the user that the phase belongs to has lost the slot, or its life.
+bool is_left_behind(std::uint64_t lock_word, const bounce_phase& seen) noexcept {
+  const std::uint32_t owner = shared_lock::owner(lock_word);
+  return owner == 0 || shared_lock::hold(lock_word) != seen.hold || owner_gone(owner);
+}
+
 /// Takes a slot of the target; nullptr if it is dead or all stay taken.
 bounce_slot* take_slot(process& self, peer& target) noexcept {
   const std::int64_t begun = now_ns();
@@ -26,11 +41,7 @@ bounce_slot* take_slot(process& self, peer& target) noexcept {
         taken = slot.lock.word.compare_exchange_strong(expected, shared_lock::next(seen, self.lock_name()));
       }
       if (!taken) continue;
-      // What a dead user left may still be in the target's hands.
-      if (slot.state.load(std::memory_order_acquire) != bounce_state::busy) {
-        slot.state.store(bounce_state::idle);
-        return &slot;
-      }
+      if (is_vacant(slot)) return &slot;
       slot.lock.unlock();
     }
     self.serve_bounces();
@@ -42,14 +53,16 @@ bounce_slot* take_slot(process& self, peer& target) noexcept {
 
 /// Hands the filled slot to the target and waits. False if it does not answer: the slot is not to be used.
 bool ask(process& self, peer& target, bounce_slot& slot) noexcept {
-  slot.state.store(bounce_state::request, std::memory_order_release);
+  const std::uint32_t hold = shared_lock::hold(slot.lock.word.load(std::memory_order_relaxed));
+  slot.phase.store(bounce_phase{hold, bounce_state::request}, std::memory_order_release);
   target.wake();
   const std::int64_t begun = now_ns();
-  for (unsigned round = 0; slot.state.load(std::memory_order_acquire) != bounce_state::done; ++round) {
+  for (unsigned round = 0;
+       slot.phase.load(std::memory_order_acquire) != bounce_phase{hold, bounce_state::done}; ++round) {
     if (target.dead.load()) return false;
     if (now_ns() - begun > bounce_patience_ns) {
-      auto expected = bounce_state::request;
-      if (slot.state.compare_exchange_strong(expected, bounce_state::idle)) return false;
+      bounce_phase expected{hold, bounce_state::request};
+      if (slot.phase.compare_exchange_strong(expected, bounce_phase{hold, bounce_state::idle})) return false;
     }
     // The target may be waiting for this process's own service.
     self.serve_bounces();
@@ -58,9 +71,9 @@ bool ask(process& self, peer& target, bounce_slot& slot) noexcept {
   return true;
 }
 
-void give_back(bounce_slot& slot) noexcept {
-  slot.state.store(bounce_state::idle);
-  slot.lock.unlock();
+/// A dead target's slot is no more: a page of zeroes is there, which a write would cost memory for.
+void give_back(const peer& target, bounce_slot& slot) noexcept {
+  if (!target.dead.load()) slot.lock.unlock();
 }
 
 /// True if the range lies in a region that this key opens, and is mapped.
@@ -105,18 +118,42 @@ void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
     }
   }
   served.fetch_add(1, std::memory_order_release);
-  slot.state.store(bounce_state::done, std::memory_order_release);
 }
 
 }  // namespace
 
 void process::serve_bounces() noexcept {
   for (bounce_slot& slot : own().bounce) {
-    if (slot.state.load(std::memory_order_relaxed) != bounce_state::request) continue;
-    auto expected = bounce_state::request;
-    if (slot.state.compare_exchange_strong(expected, bounce_state::busy))
-      serve_one(own(), lock_name(), slot, bounced_);
+    bounce_phase seen = slot.phase.load(std::memory_order_relaxed);
+    if (seen.state != bounce_state::request) continue;
+    if (!slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::busy})) continue;
+    serve_one(own(), lock_name(), slot, bounced_);
+    slot.phase.store(bounce_phase{seen.hold, bounce_state::done}, std::memory_order_release);
   }
+}
+
+bool settle_bounces(segment& base, std::int64_t patience_ns) noexcept {
+  for (bounce_slot& slot : base.bounce) {
+    bounce_phase seen = slot.phase.load(std::memory_order_acquire);
+    const auto is_open = [&] {
+      return (seen.state == bounce_state::request || seen.state == bounce_state::busy) &&
+             is_left_behind(slot.lock.word.load(std::memory_order_acquire), seen);
+    };
+    if (!is_open()) continue;
+    // A peer that takes the slot over may withdraw the same request meanwhile.
+    while (seen.state == bounce_state::request &&
+           !slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::idle}) &&
+           is_open()) {
+    }
+    const std::int64_t begun = now_ns();
+    for (unsigned round = 0;
+         seen.state == bounce_state::busy && slot.phase.load(std::memory_order_acquire) == seen; ++round) {
+      if (now_ns() - begun > patience_ns) return false;
+      serve_while_waiting();
+      back_off(round);
+    }
+  }
+  return true;
 }
 
 copy_result bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
@@ -131,19 +168,18 @@ copy_result bounce_copy(process& self, peer& target, bounce_operation operation,
     slot->key = remote.key;
     if (operation == bounce_operation::write) std::memcpy(slot->data, local + done, bytes);
     if (!ask(self, target, *slot)) {
-      slot->lock.unlock();
+      give_back(target, *slot);
       return copy_result::silent;
     }
     const int error = slot->error;
     if (error == 0 && operation == bounce_operation::read) std::memcpy(local + done, slot->data, bytes);
-    slot->state.store(bounce_state::idle);
     if (error != 0) {
-      slot->lock.unlock();
+      give_back(target, *slot);
       return copy_result::refused;
     }
     done += bytes;
   }
-  give_back(*slot);
+  give_back(target, *slot);
   return copy_result::done;
 }
 
@@ -158,12 +194,12 @@ copy_result bounce_atomic(process& self, peer& target, bounce_operation operatio
   slot->operand[0] = first;
   slot->operand[1] = second;
   if (!ask(self, target, *slot)) {
-    slot->lock.unlock();
+    give_back(target, *slot);
     return copy_result::silent;
   }
   const int error = slot->error;
   old = slot->result;
-  give_back(*slot);
+  give_back(target, *slot);
   return error == 0 ? copy_result::done : copy_result::refused;
 }
 

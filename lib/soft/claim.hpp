@@ -20,7 +20,7 @@ class claim {
   claim(queue_pair& qp, qp_record& record, std::uint64_t bytes) noexcept : qp_(qp) {
     segment& base = *qp.target->base;
     queue_ = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
-    if (queue_ == nullptr || !queue_->lock.lock(qp.owner->lock_name())) return;
+    if (queue_ == nullptr || !queue_->lock.lock(qp.owner->lock_name(), lock_patience_ns, &base)) return;
     locked_ = reachable_ = true;
     found_ = peek_receive(base, *queue_, receive_) && (reliable(qp) || bytes <= receive_.bytes());
     if (found_ && record.shared_receive_queue.load(std::memory_order_relaxed) != 0) {

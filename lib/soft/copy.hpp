@@ -95,6 +95,11 @@ copy_result bounce_copy(process& self, peer& target, bounce_operation operation,
 copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
                           std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept;
 
+/// Withdraws the copies into this segment that users have left behind who died, and waits for those that its
+/// owner's threads have begun. Nothing is copied for them any more. False if such a thread is stopped for
+/// longer than `patience_ns`.
+bool settle_bounces(segment& base, std::int64_t patience_ns) noexcept;
+
 /// The processor's atomic on memory that this process can reach.
 std::uint64_t atomic_here(unsigned char* where, bounce_operation operation, std::uint64_t first,
                           std::uint64_t second) noexcept;

@@ -120,7 +120,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
   bool bad_key = false;
   {
     // Held over the copy: a receiver that takes its memory back waits for this lock.
-    const lock_guard lock(queue->lock, self.lock_name());
+    const lock_guard lock(queue->lock, self.lock_name(), lock_patience_ns, &base);
     taken_receive taken;
     // The QP may have been destroyed since, and its queue may serve another.
     if (lock && at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed)) != queue)

@@ -13,7 +13,7 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-inline constexpr std::uint32_t layout_version = 3;
+inline constexpr std::uint32_t layout_version = 4;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
@@ -170,12 +170,21 @@ struct alignas(64) qp_record {
 static_assert(sizeof(qp_record) == 128);
 
 enum class bounce_state : std::uint32_t { idle, request, busy, done };
+/// State of a slot, and the hold of its lock (`shared_lock::hold`) that it belongs to: so what a dead user
+/// has left is told from the request of the next one, and the end of a copy is taken for that of the right
+/// one.
+struct alignas(8) bounce_phase {
+  std::uint32_t hold;
+  bounce_state state;
+  friend bool operator==(const bounce_phase&, const bounce_phase&) = default;
+};
+static_assert(std::atomic<bounce_phase>::is_always_lock_free);
 enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_swap };
 
 /// A copy that the owner of the segment makes in its own address space for a peer that cannot reach it.
 struct alignas(64) bounce_slot {
   shared_lock lock;  ///< of the peer that uses the slot
-  shared<bounce_state> state;
+  shared<bounce_phase> phase;
   bounce_operation operation;
   std::uint64_t address;
   std::uint32_t length;

@@ -113,7 +113,7 @@ void close_receive_queue(process& self, receive_queue& queue) noexcept {
   if (queue.record == nullptr || self.abandoned()) return;
   receive_queue_record& r = *std::exchange(queue.record, nullptr);
   {
-    const lock_guard lock(r.lock, self.lock_name());
+    const lock_guard lock(r.lock, self.lock_name(), lock_patience_ns, &self.own());
     if (!lock) return;  // a stopped process holds it: neither is used again
     r.ring.store(0);
     r.mask.store(0);

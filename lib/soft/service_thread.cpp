@@ -195,14 +195,20 @@ bool process::quiesce_one(queue_pair& qp) noexcept {
 bool process::quiesce(queue_pair* only) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (abandoned()) return true;
-  // A copy for a peer that died meanwhile may be in the hands of this process's own threads.
+  bool quiet = true;
+  if (only != nullptr) {
+    quiet = quiesce_one(*only);
+  } else {
+    const std::lock_guard lock(objects_mutex_);
+    quiet = std::all_of(queue_pairs_.begin(), queue_pairs_.end(),
+                        [&](queue_pair* qp) { return quiesce_one(*qp); });
+  }
+  // Those that live have let go. What the dead have asked for is done now or never.
+  serve_bounces();
   for (bounce_slot& slot : own().bounce)
-    for (unsigned round = 0; slot.state.load(std::memory_order_acquire) == bounce_state::busy; ++round)
+    for (unsigned round = 0; slot.phase.load(std::memory_order_acquire).state == bounce_state::busy; ++round)
       back_off(round);
-  if (only != nullptr) return quiesce_one(*only);
-  const std::lock_guard lock(objects_mutex_);
-  return std::all_of(queue_pairs_.begin(), queue_pairs_.end(),
-                     [&](queue_pair* qp) { return quiesce_one(*qp); });
+  return quiet;
 }
 
 }  // namespace chorale::soft

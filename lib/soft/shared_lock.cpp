@@ -3,7 +3,7 @@
 #include <ctime>
 #include <sched.h>
 
-#include "process.hpp"
+#include "copy.hpp"
 
 namespace chorale::soft {
 
@@ -30,7 +30,7 @@ static bool is_time_to_look(unsigned round) noexcept {
   return round >= 128 && round % 64 == 0;
 }
 
-bool shared_lock::lock_contended(std::uint32_t me, std::int64_t patience_ns) noexcept {
+bool shared_lock::lock_contended(std::uint32_t me, std::int64_t patience_ns, segment* written) noexcept {
   std::int64_t begun = 0;
   for (unsigned round = 0;; ++round) {
     back_off(round);
@@ -41,6 +41,7 @@ bool shared_lock::lock_contended(std::uint32_t me, std::int64_t patience_ns) noe
     if (begun == 0) begun = now;
     std::uint64_t seen = word.load(std::memory_order_relaxed);
     if (owner(seen) != 0 && owner_gone(owner(seen)) &&
+        (written == nullptr || settle_bounces(*written, patience_ns)) &&
         word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst))
       return true;
     if (now - begun > patience_ns) return false;

@@ -9,6 +9,8 @@ namespace chorale::soft {
 /// How long anyone waits for a live holder: only a stopped process keeps a lock that long.
 inline constexpr std::int64_t lock_patience_ns = 5'000'000'000;
 
+struct segment;
+
 /// The word: low half the owner (0 = free, else slot + 1 and the slot's generation), high half a count of
 /// acquisitions, so that an observer can tell one hold from the next. Critical sections publish last: what
 /// a dead holder leaves behind is consistent, or its successor mends it.
@@ -18,6 +20,9 @@ struct shared_lock {
   static constexpr std::uint32_t owner(std::uint64_t value) noexcept {
     return static_cast<std::uint32_t>(value);
   }
+  static constexpr std::uint32_t hold(std::uint64_t value) noexcept {
+    return static_cast<std::uint32_t>(value >> 32);
+  }
   static constexpr std::uint64_t next(std::uint64_t value, std::uint32_t me) noexcept {
     return (((value >> 32) + 1) << 32) | me;
   }
@@ -26,9 +31,12 @@ struct shared_lock {
     std::uint64_t seen = word.load(std::memory_order_relaxed);
     return owner(seen) == 0 && word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst);
   }
-  /// False when a live holder keeps the lock for longer than `patience_ns`.
-  bool lock(std::uint32_t me, std::int64_t patience_ns = lock_patience_ns) noexcept {
-    return try_lock(me) || lock_contended(me, patience_ns);
+  /// False when a live holder keeps the lock for longer than `patience_ns`. `written`: the segment that
+  /// holders copy into, if they do: before the lock passes on from a dead one, copies are over that the owner
+  /// of the segment was to make for it.
+  bool lock(std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
+            segment* written = nullptr) noexcept {
+    return try_lock(me) || lock_contended(me, patience_ns, written);
   }
   void unlock() noexcept {
     word.store((word.load(std::memory_order_relaxed) >> 32) << 32, std::memory_order_release);
@@ -37,15 +45,16 @@ struct shared_lock {
   bool await_release() noexcept;
 
  private:
-  bool lock_contended(std::uint32_t me, std::int64_t patience_ns) noexcept;
+  bool lock_contended(std::uint32_t me, std::int64_t patience_ns, segment* written) noexcept;
 };
 static_assert(sizeof(shared_lock) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// Holds a `shared_lock` for a scope; `if (!guard)` where it could not be had.
 class lock_guard {
  public:
-  lock_guard(shared_lock& lock, std::uint32_t me, std::int64_t patience_ns = lock_patience_ns) noexcept
-      : lock_(lock.lock(me, patience_ns) ? &lock : nullptr) {}
+  lock_guard(shared_lock& lock, std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
+             segment* written = nullptr) noexcept
+      : lock_(lock.lock(me, patience_ns, written) ? &lock : nullptr) {}
   ~lock_guard() {
     if (lock_ != nullptr) lock_->unlock();
   }

@@ -1,5 +1,8 @@
 // What a process leaves locked when it is killed, by reaching into the segment as the device does.
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <thread>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -46,6 +49,90 @@ TEST_CASE("A receive queue locked by a dead process can be used", "[soft]") {
   CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, IBV_SEND_SIGNALED) == 0);
   CHECK(wait(p.here.send_cq).status == IBV_WC_SUCCESS);
   CHECK(wait(p.there.recv_cq).wr_id == 3);
+}
+
+TEST_CASE("What a receiver copies for a dead sender is over before the next message comes", "[soft]") {
+  const auto left_as = GENERATE(device::bounce_state::request, device::bounce_state::busy);
+  constexpr std::size_t bytes = 64;
+  constexpr std::size_t place = 5;
+  pair p;
+  killed_while_holding(p.b->qp_num, [&](device::process& self, device::peer& parent,
+                                        device::qp_record& record) {
+    auto* queue = device::at<device::receive_queue_record>(*parent.base, record.receive_queue.load());
+    device::bounce_slot& slot = parent.base->bounce[place];
+    expect(queue != nullptr && queue->lock.try_lock(self.lock_name()) && slot.lock.try_lock(self.lock_name()),
+           "take the locks");
+    slot.operation = device::bounce_operation::write;
+    slot.address = p.to.address();
+    slot.length = bytes;
+    slot.key = p.to.mr->lkey;
+    std::memset(slot.data, 0xee, bytes);
+    slot.phase.store({device::shared_lock::hold(slot.lock.word.load()), left_as});
+  });
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  // A thread of the receiver that has begun the copy, and had no core for a while.
+  device::bounce_slot& slot = self->own().bounce[place];
+  std::thread slow([&, begun = slot.phase.load()] {
+    if (begun.state != device::bounce_state::busy) return;
+    usleep(100'000);
+    std::memcpy(p.to.data, slot.data, bytes);
+    slot.phase.store({begun.hold, device::bounce_state::done});
+  });
+  std::memset(p.from.data, 0x11, bytes);
+  CHECK(post_receive(p.b, 3, {sge(p.to, 0, bytes)}) == 0);
+  CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, bytes)}, IBV_SEND_SIGNALED) == 0);
+  CHECK(wait(p.here.send_cq).status == IBV_WC_SUCCESS);
+  CHECK(wait(p.there.recv_cq).wr_id == 3);
+  slow.join();
+  self->serve_bounces();
+  CHECK(std::memcmp(p.from.data, p.to.data, bytes) == 0);
+  CHECK(slot.phase.load().state != device::bounce_state::busy);
+  self->leave();
+}
+
+TEST_CASE("A slot that a dead sender left is used again once its copy is over", "[soft]") {
+  pair p;
+  ibv_qp* target = make_qp(p.there, IBV_QPT_RC);
+  killed_while_holding(p.b->qp_num, [&](device::process& self, device::peer& parent, device::qp_record&) {
+    for (device::bounce_slot& slot : parent.base->bounce) {
+      expect(slot.lock.try_lock(self.lock_name()), "take the lock");
+      slot.phase.store({device::shared_lock::hold(slot.lock.word.load()), device::bounce_state::busy});
+    }
+  });
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  child writer([&](wire& line) {
+    setenv("CHORALE_SOFT_COPY", "bounce", 1);
+    node n;
+    ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+    {
+      const memory from(n, 64, false);
+      std::memset(from.data, 0x22, from.bytes);
+      connect_rc(n, qp, target->qp_num);
+      line.send(qp->qp_num);
+      line.receive<char>();
+      expect(post(qp, IBV_WR_RDMA_WRITE, {sge(from, 0, 64)}, IBV_SEND_SIGNALED, p.to.address(),
+                  p.to.mr->rkey) == 0,
+             "post");
+      expect(wait(n.send_cq).status == IBV_WC_SUCCESS, "write");
+      line.meet();
+    }
+    soft().destroy_qp(qp);
+  });
+  connect_rc(p.there, target, writer.line().receive<std::uint32_t>());
+  writer.line().send(char{1});
+  // All are taken: nothing is copied, and nothing is said to be.
+  usleep(50'000);
+  CHECK(!writer.line().readable());
+  CHECK(p.to.data[0] == 0);
+  for (device::bounce_slot& slot : self->own().bounce)
+    slot.phase.store({slot.phase.load().hold, device::bounce_state::done});
+  writer.line().meet();
+  CHECK(std::all_of(p.to.data, p.to.data + 64, [](unsigned char byte) { return byte == 0x22; }));
+  CHECK(writer.join().empty());
+  CHECK(soft().destroy_qp(target) == 0);
+  self->leave();
 }
 
 TEST_CASE("A completion queue whose producer died half way can be used", "[soft]") {
