@@ -1,0 +1,293 @@
+// Joining a large group: one rank is real, the cards of the others are made up. What it learns is compared
+// with what follows from the cards by hand.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <malloc.h>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <chorale/transport/joining.hpp>
+#include <chorale/transport/rc.hpp>
+
+#include "../../lib/transport/membership.hpp"
+#include "../../lib/transport/rank_card.hpp"
+#include "../../lib/transport/terms.hpp"
+
+using namespace chorale;
+using namespace chorale::transport;
+
+namespace {
+
+std::uint64_t seed() {
+  static const std::uint64_t value = [] {
+    const char* given = std::getenv("CHORALE_TEST_SEED");
+    const std::uint64_t s = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+    std::cout << "CHORALE_TEST_SEED=" << s << std::endl;
+    return s;
+  }();
+  return value;
+}
+
+cpu_mask first_cores(int count) {
+  cpu_mask mask{};
+  for (int c = 0; c < count; ++c)
+    mask.words[static_cast<std::size_t>(c) / 64] |= std::uint64_t{1} << (c % 64);
+  return mask;
+}
+
+/// A card of rank `r` on host number `host`.
+rank_card made_up(int r, int host) {
+  rank_card card;
+  card.qp_number = static_cast<std::uint32_t>(r);
+  card.nonce = 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(r + 1);
+  card.host = 1000 + static_cast<std::uint64_t>(host);
+  card.process = {1'000'000 + r, 1, 0};
+  return card;
+}
+
+/// A bootstrap with one real rank, number 0; the others are on hosts of `on_host` ranks each.
+struct large_group {
+  int ranks;
+  int on_host;
+  std::size_t bytes = 0;  ///< of all messages of both rounds
+
+  bootstrap::cards exchange(std::span<const std::byte> mine) {
+    bootstrap::cards all(static_cast<std::size_t>(ranks));
+    const auto own = read_card(mine);
+    for (int r = 0; r < ranks; ++r) {
+      auto& one = all[static_cast<std::size_t>(r)];
+      if (r == 0) {
+        one.assign(mine.begin(), mine.end());
+      } else if (own) {
+        rank_card card = made_up(r, r / on_host);
+        card.terms = own->card.terms;
+        card.address = own->card.address;
+        if (r < on_host) card.host = own->card.host;
+        one = write_card(card, own->cores);
+      } else {
+        const std::string text = r % on_host == 0 ? fmt::format("\1node{:05}", r / on_host) : "\1";
+        const auto raw = std::as_bytes(std::span{text});
+        one.assign(raw.begin(), raw.end());
+      }
+      bytes += one.size();
+    }
+    return all;
+  }
+  [[nodiscard]] group_view view() {
+    group_view v;
+    v.size = ranks;
+    v.job = [] { return std::string{"made up"}; };
+    v.launched = v.job;
+    v.composition = [] { return std::string{"standard"}; };
+    v.exchange = [this](std::span<const std::byte> mine) { return exchange(mine); };
+    return v;
+  }
+};
+
+config settings() {
+  config c;
+  c.device = "soft0";
+  return c;
+}
+
+/// Nobody is told of it when it ends.
+joined_group join_alone(large_group& group) {
+  joined_group joined = join(group.view(), rc::plan(group.ranks, settings()));
+  joined.expected = false;
+  return joined;
+}
+
+}  // namespace
+
+TEST_CASE("cards are as small as the mask of cores, and read as they were written", "[starting]") {
+  std::mt19937_64 random{seed()};
+  CHECK(write_card(rank_card{}, first_cores(0)).size() == 88);
+  CHECK(write_card(rank_card{}, first_cores(64)).size() == 96);
+  CHECK(write_card(rank_card{}, first_cores(1024)).size() == 216);
+  for (int trial = 0; trial < 1000; ++trial) {
+    cpu_mask cores{};
+    for (auto& word : cores.words)
+      if (random() % 3 == 0) word = random();
+    rank_card card = made_up(static_cast<int>(random() % 100'000), static_cast<int>(random() % 1000));
+    card.has_service = static_cast<std::uint32_t>(random() % 2);
+    auto bytes = write_card(card, cores);
+    const auto read = read_card(bytes);
+    REQUIRE(read);
+    CHECK((read->cores.words == cores.words && read->card.host == card.host &&
+           read->card.nonce == card.nonce && read->card.process == card.process &&
+           read->card.has_service == card.has_service));
+    // Neither torn nor longer, nor of another version.
+    CHECK(!read_card(std::span{bytes}.first(random() % bytes.size())));
+    bytes.push_back(std::byte{});
+    CHECK(!read_card(bytes));
+    bytes.pop_back();
+    bytes[0] ^= std::byte{1};
+    CHECK(!read_card(bytes));
+    CHECK(version_of_card(bytes) != rank_card::binary_interface);
+  }
+}
+
+TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of the ranks", "[starting]") {
+  std::mt19937_64 random{seed()};
+  for (const int ranks : {1, 2, 3, 5, 7, 13, 64, 500}) {
+    std::vector<int> host_of;
+    std::vector<cpu_mask> cores;
+    const int hosts = 1 + static_cast<int>(random() % 9);
+    for (int r = 0; r < ranks; ++r) {
+      host_of.push_back(static_cast<int>(random() % static_cast<unsigned>(hosts)));
+      cores.push_back(first_cores(1 + static_cast<int>(random() % 100)));
+    }
+    const int me = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    const rank_card mine = made_up(me, host_of[static_cast<std::size_t>(me)]);
+    membership members{me, ranks, "by hand", 7};
+    membership others{0, ranks, "by hand", 7};
+    for (int r = 0; r < ranks; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      members.add({made_up(r, host_of[at]), cores[at]}, mine);
+      others.add({made_up(r, host_of[at]), cores[at]}, made_up(0, host_of[0]));
+    }
+    members.complete();
+    others.complete();
+    bool oversubscribed = false;
+    std::map<int, int> lowest;
+    for (int r = 0; r < ranks; ++r) {
+      const int host = host_of[static_cast<std::size_t>(r)];
+      lowest.try_emplace(host, r);
+      std::vector<bool> usable(1024);
+      int there = 0;
+      for (int s = 0; s < ranks; ++s) {
+        const auto at = static_cast<std::size_t>(s);
+        if (host_of[at] != host) continue;
+        ++there;
+        for (std::size_t c = 0; c < usable.size(); ++c)
+          if ((cores[at].words[c / 64] >> (c % 64) & 1) != 0) usable[c] = true;
+      }
+      if (there > std::count(usable.begin(), usable.end(), true)) oversubscribed = true;
+    }
+    CHECK(members.hosts() == static_cast<int>(lowest.size()));
+    CHECK(members.is_oversubscribed() == oversubscribed);
+    CHECK(members.secret() == others.secret());
+    CHECK(members.neighbours().empty());
+    for (const auto& [host, r] : lowest) members.name_host_of(r, "node\x1b" + std::to_string(host));
+    for (int r = 0; r < ranks; ++r) {
+      const int host = host_of[static_cast<std::size_t>(r)];
+      CHECK(members.names_its_host(r) == (lowest.at(host) == r));
+      CHECK(members.host_of(r).find('\x1b') == std::string::npos);
+      CHECK(members.host_of(r).ends_with(std::to_string(host)));
+      CHECK(members.process_of(r) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("terms have one fingerprint if and only if they fit, and the error names what differs",
+          "[starting]") {
+  group_terms mine;
+  mine.set_transport("rc");
+  mine.set_composition("standard");
+  mine.is_soft = 1;
+  std::strcpy(mine.device, "soft0");
+  std::strcpy(mine.host.name, "here");
+  REQUIRE_NOTHROW(require_same_terms(0, mine, 1, mine));
+  const auto differs = [&](const std::function<void(group_terms&)>& change, const std::string& words) {
+    group_terms theirs = mine;
+    change(theirs);
+    CHECK(theirs.fingerprint() != mine.fingerprint());
+    try {
+      require_same_terms(3, mine, 5, theirs);
+      FAIL(words << " may differ");
+    } catch (const error& e) {
+      INFO(e.what());
+      CHECK(std::string{e.what()}.find(words) != std::string::npos);
+      CHECK(std::string{e.what()}.find("rank 5") != std::string::npos);
+    }
+  };
+  differs([](auto& t) { t.block_bytes = 4096; },
+          "config::block_bytes differs between ranks: 0 on rank 3, 4096");
+  differs([](auto& t) { t.blocks = 3; }, "config::blocks");
+  differs([](auto& t) { t.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
+  differs([](auto& t) { t.tuning = 3; }, "the tuning table");
+  differs([](auto& t) { t.connections = 3; }, "config::connections");
+  differs([](auto& t) { t.mtu = 256; }, "the path MTU");
+  differs([](auto& t) { t.set_transport("ud"); }, "the transport differs between ranks: rc on rank 3, ud");
+  differs([](auto& t) { t.set_composition("scan chain; else standard"); }, "'scan chain; else standard'");
+  differs([](auto& t) { t.is_soft = 0; }, "the kind of device");
+  differs([](auto& t) { t.fabric.lid = 3; }, "is in one");
+  differs([](auto& t) { t.fabric.gid.raw[15] = 3; }, "is in one");
+  differs([](auto& t) { std::strcpy(t.host.name, "there"); }, "is on there");
+  differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
+  // What only errors say does not matter.
+  group_terms alike = mine;
+  alike.user.id = 7;
+  CHECK(alike.fingerprint() == mine.fingerprint());
+}
+
+TEST_CASE("a rank joins thousands by two messages each, which do not grow with their number", "[starting]") {
+  for (const int ranks : {16, 1024, 4096}) {
+    for (const int on_host : {1, 64}) {
+      large_group group{ranks, std::min(on_host, ranks)};
+      const joined_group joined = join_alone(group);
+      CHECK(joined.size() == ranks);
+      CHECK(joined.members->hosts() == ranks / group.on_host);
+      CHECK(joined.members->host_of(ranks - 1) ==
+            (ranks == group.on_host ? joined.members->host_of(0)
+                                    : fmt::format("node{:05}", (ranks - 1) / group.on_host)));
+      CHECK(joined.port->address_of(ranks - 1).lid == joined.port->address_of(0).lid);
+      const auto own_name = joined.members->host_of(0).size();
+      const auto mask = write_card(rank_card{}, this_process_cpus()).size();
+      const auto names = static_cast<std::size_t>(joined.members->hosts() - 1) * std::strlen("node00000");
+      CHECK(group.bytes == static_cast<std::size_t>(ranks) * (mask + 1) + own_name + names);
+    }
+  }
+}
+
+TEST_CASE("the cards of a hundred thousand ranks are no work", "[starting]") {
+  // Comparing each with each would take minutes.
+  constexpr int ranks = 100'000;
+  membership members{0, ranks, "by hand", 7};
+  const cpu_mask cores = first_cores(128);
+  for (int r = 0; r < ranks; ++r) members.add({made_up(r, r / 100), cores}, made_up(0, 0));
+  members.complete();
+  CHECK(members.hosts() == ranks / 100);
+  CHECK(!members.is_oversubscribed());
+}
+
+TEST_CASE("what joining costs, by the number of ranks", "[.measure]") {
+  fmt::print(
+      "| ranks | on a host | bytes of both rounds | ms in all | ms of the cards | KiB of the membership |\n");
+  for (const int ranks : {16, 64, 256, 1024, 4096, 16384, 65536}) {
+    for (const int on_host : {1, 64}) {
+      using clock = std::chrono::steady_clock;
+      const auto ms = [](clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+      large_group group{ranks, std::min(on_host, ranks)};
+      const auto plan = rc::plan(ranks, settings());
+      const auto start = clock::now();
+      joining mine{group.view(), plan};
+      const auto opened = clock::now() - start;
+      clock::duration taking{};
+      while (!mine.is_over()) {
+        const auto cards = group.exchange(mine.message());
+        const auto before = clock::now();
+        mine.take(cards);
+        taking += clock::now() - before;
+      }
+      auto joined = mine.finish();
+      joined.expected = false;
+      const auto before = mallinfo2().uordblks;
+      joined.members.reset();
+      joined.port.reset();
+      fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {} |\n", ranks, group.on_host, group.bytes,
+                 ms(opened + taking), ms(taking), (before - mallinfo2().uordblks) / 1024);
+    }
+  }
+}
