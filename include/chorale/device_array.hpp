@@ -51,7 +51,7 @@ class device_block_of final : public device_block {
 
  private:
   /// Emulated operations copy: they register nothing.
-  static constexpr bool registers = requires(Net & net) { net.registrations(); };
+  static constexpr bool registers = registering_transport<Net>;
 
   void let_go() noexcept {
     if (net_ == nullptr) return;

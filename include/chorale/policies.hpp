@@ -8,15 +8,16 @@
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
+#include <chorale/transport/concepts.hpp>
 
 namespace chorale {
 
-/// Something that a communicator can be composed over.
+/// Something that is meant as the transport of a communicator; whether it can be, says
+/// `communicator_transport`.
 template <class T>
-concept transport_policy = !algorithm_policy<T> && requires(T & net, epoch now) {
+concept transport_policy = !algorithm_policy<T> && requires(const T& net) {
   { T::name } -> std::convertible_to<const char*>;
-  net.begin(call{});
-  net.complete(now);
+  net.rank();
 };
 
 namespace detail {
@@ -133,6 +134,10 @@ struct composition {
   static_assert(transports_among<Policies...> <= 1, "chorale::communicator: two transports are given");
   static_assert((is_alone<Policies, Policies...> && ...),
                 "chorale::communicator: two algorithms are given for one operation");
+  static_assert(
+      communicator_transport<transport>,
+      "chorale::communicator: the transport lacks what algorithms or calls use; what that is says "
+      "communicator_transport (transport/concepts.hpp), and the notes of the compiler say what of it");
   static_assert((runs_or_is_none<Policies, transport>() && ...),
                 "chorale::communicator: an algorithm cannot run on this transport: its runs_on<Transport> "
                 "names the concept (transport/concepts.hpp) that the transport does not model");

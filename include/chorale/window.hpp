@@ -85,7 +85,7 @@ class window {
   using net_type = typename Communicator::transport_type;
   using caller_type = std::remove_reference_t<decltype(std::declval<const Communicator&>().on())>;
   using memory_type = transport::remote_memory<net_type>;
-  static_assert(atomic_transport<net_type>,
+  static_assert(window_transport<net_type>,
                 "chorale::window: the transport has no one-sided and atomic operations");
 
  public:

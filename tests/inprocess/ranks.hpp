@@ -2,13 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <mutex>
-#include <random>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -17,10 +12,12 @@
 #include <chorale/communicator.hpp>
 
 #include "../support/instrumented.hpp"
+#include "../support/seed.hpp"
 
 namespace inprocess {
 
 using support::instrumented;
+using support::seed;
 using support::threads_watched;
 
 /// Whether groups of this size are left to builds without a sanitizer, where they take seconds.
@@ -33,17 +30,6 @@ inline chorale::config settings() {
   c.device = "soft0";
   c.deadline = std::chrono::seconds{instrumented ? 120 : 60};
   return c;
-}
-
-/// The seed of this run: CHORALE_TEST_SEED or random; printed once.
-inline std::uint64_t seed() {
-  static const std::uint64_t value = [] {
-    const char* given = std::getenv("CHORALE_TEST_SEED");
-    const std::uint64_t s = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-    std::cout << "CHORALE_TEST_SEED=" << s << std::endl;
-    return s;
-  }();
-  return value;
 }
 
 /// Runs `body(comm)` on `size` ranks with a communicator each and fails the test case with what any rank

@@ -62,16 +62,17 @@ struct automatic {
   /// Where ranks do not know each other's blocks they cannot choose by them.
   static constexpr bool uneven = false;
   template <class T>
-  static constexpr bool runs_on = First::template runs_on<T> || (Rest::template runs_on<T> || ...);
+  static constexpr bool runs_on = tunable_transport<T> &&
+                                  (First::template runs_on<T> || (Rest::template runs_on<T> || ...));
 
-  template <mailbox_transport Net, class... Arguments>
+  template <tunable_transport Net, class... Arguments>
   static task<> run(Net& net, epoch now, const Arguments&... arguments) {
     const auto& chosen = choice_for(net).of(detail::payload_of(arguments...));
     return dispatch<Net, 0, First, Rest...>(chosen.algorithm, net, now, arguments...);
   }
 
   /// Which algorithm serves `bytes` (of a block, for operations of blocks), and why.
-  template <mailbox_transport Net>
+  template <tunable_transport Net>
   static std::string explain(Net& net, std::size_t bytes) {
     auto& all = choice_for(net);
     const auto& chosen = all.of(bytes);

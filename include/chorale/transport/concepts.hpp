@@ -1,4 +1,15 @@
-// What an algorithm may ask of a transport: two ladders of concepts, so that it asks only for what it needs.
+// All that is used of a transport, in layers, so that each user of one asks only for what it needs:
+//
+//   an algorithm                       mailbox_transport
+//   ... that moves long messages       one_sided_transport, reading_transport
+//   ... that multicasts                multicast_transport
+//   ... that asks for connections      path_choosing_transport
+//   the choice among algorithms        tunable_transport
+//   a communicator                     communicator_transport
+//   a window                           window_transport (above atomic_transport)
+//
+// tests/fake/transport.hpp has all of the layers of algorithms, in one process and without a device;
+// docs/transport.md says how to write a transport.
 #pragma once
 
 #include <concepts>
@@ -10,6 +21,12 @@
 #include <chorale/core/task.hpp>
 
 namespace chorale {
+
+struct config;
+
+namespace transport {
+class endpoint;
+}
 
 /// Something that `co_await` accepts directly.
 template <class A>
@@ -24,37 +41,46 @@ concept awaitable = requires(A a) {
 /// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
 /// the object, which give the block back to the sender; messages of one sender are released in their order.
 template <class M>
-concept arrived_message = std::movable<M> && requires(M m) {
-  { m.bytes() } -> std::same_as<std::span<const std::byte>>;
+concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
+  { seen.bytes() } -> std::same_as<std::span<const std::byte>>;
   m.release();
 };
 
-/// *Mailbox*: small messages into blocks that were registered in advance.
+/// *Mailbox*: small messages into blocks that were registered in advance. Every algorithm needs it.
 ///
-/// * `block_bytes()`: the largest message, in bytes; a payload begins on a 16-byte boundary at the receiver.
+/// * `rank()`, `size()`: who this is of how many, the same for the life of the transport.
+/// * `block_bytes()`: the largest message, in bytes, at least 64 and the same on all ranks; a payload begins
+///   on a 16-byte boundary at the receiver.
+/// * `blocks()`: messages of one sender that one receiver may have, received or not, until it releases one:
+///   2 or more, the same on all ranks.
 /// * `signal(to, now)` / `signalled(from, now)`: a flag without payload, one place for each peer, overwritten
 ///   by later calls; waiting for call n is satisfied by n or a later one (P1 section 5.2).
 /// * `send(to, now, bytes)` / `receive(from, now)`: messages of one sender to one receiver arrive in order,
-/// each
-///   exactly once. The source may be reused when `send` is over. At most `blocks` messages are under way
-///   to one receiver; then `send` waits for the receiver's notification (P2 section 4.1.4), so no algorithm
-///   can overwrite what has not been read.
+///   each exactly once. The source may be reused when `send` is over. While `blocks()` messages are under way
+///   to a receiver `send` waits for its notification (P2 section 4.1.4), so that no algorithm can overwrite
+///   what has not been read.
+/// * `frames()`: the arena of the coroutines of this rank's algorithms.
+/// * `state<S>()`: what an algorithm keeps from call to call, one default-constructed `S` for each type.
 ///
-/// Every one of them is awaited, since each may have to wait: for a connection that is made on first use, for
-/// a free block, for the peer. Awaiting costs no suspension if there is nothing to wait for.
-/// Each throws `error`: errc::mismatch (the peer is in another call of this number), errc::peer_lost,
-/// errc::deadline. One thread at a time.
+/// Operations are awaited, since each may have to wait: for a connection that is made on first use, for a
+/// free block, for the peer. Awaiting costs no suspension if there is nothing to wait for. `now` is the call,
+/// the same on all ranks: ranks never meet in calls of the same number that differ. Each operation throws
+/// `error`: errc::mismatch (the peer is in another call of this number), errc::peer_lost, errc::deadline. One
+/// thread at a time.
 template <class T>
-concept mailbox_transport = requires(T& net, int peer, epoch now, std::span<const std::byte> payload) {
-  { net.rank() } -> std::same_as<int>;
-  { net.size() } -> std::same_as<int>;
-  { net.block_bytes() } -> std::same_as<std::size_t>;
-  { net.frames() } -> std::same_as<frame_arena&>;
+concept mailbox_transport = requires(T& net, const T& seen, int peer, epoch now,
+                                     std::span<const std::byte> payload) {
+  { seen.rank() } -> std::same_as<int>;
+  { seen.size() } -> std::same_as<int>;
+  { seen.block_bytes() } -> std::same_as<std::size_t>;
+  { seen.blocks() } -> std::same_as<std::size_t>;
   { net.signal(peer, now) } -> awaitable;
   { net.signalled(peer, now) } -> awaitable;
   { net.send(peer, now, payload) } -> awaitable;
   { net.receive(peer, now) } -> awaitable;
   requires arrived_message<decltype(net.receive(peer, now).await_resume())>;
+  { net.frames() } -> std::same_as<frame_arena&>;
+  { net.template state<std::size_t>() } -> std::same_as<std::size_t&>;
 };
 
 /// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
@@ -65,27 +91,38 @@ struct remote_region {
   std::int32_t owner = -1;  ///< rank
 };
 
+/// Memory that a transport may use as long as this object lives. `region()`: what peers need to know of it.
+template <class M>
+concept registered_memory = std::movable<M> && requires(const M& memory) {
+  { memory.region() } -> std::same_as<remote_region>;
+};
+
 /// *One-sided*: writing to and reading from user memory that peers expose, zero copy, without their CPU.
 ///
-/// * `zero_copy_bytes()`: from this size on a message is worth it.
-/// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives;
-///   its `region()` is what they need to know. `offer(memory)`: the same of memory that they may only read.
-///   `lend(memory)`: memory that is only a source here.
-/// * `put(region, offset, lent, from, now)`: begins to write; `from` must not change before `flush`. What is
-///   put to a rank is there before any later message, signal or notice to it.
+/// * `zero_copy_bytes()`: from this size on a message is worth it; the same on all ranks.
+/// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives.
+///   `offer(memory)`: the same of memory that they may only read. `lend(memory)`: memory that is only a
+///   source here. All give the same type; none writes or reads the memory by itself.
+/// * `put(region, offset, source, from, now)`: begins to write `from`, which lies in the registered `source`
+///   and must not change before `flush`. What is put to a rank is there before any later message, signal or
+///   notice to it.
 /// * `flush(peer, now)`: all that was put to that rank has been placed, and its sources may be used again.
-/// * `get(region, offset, exposed, into, now)`: over when the bytes are here.
+///   Nothing to do where nothing was put.
+/// * `get(region, offset, target, into, now)`: over when the bytes are here; `into` lies in `target`, which
+///   is exposed.
 /// * `put_notified(...)`: as `put`; the target learns of it by `notified(from, now)`, one for each in their
 ///   order (P5 section 4.1: RDMA write with immediate).
 ///
-/// Sizes are in bytes, zero included, up to the region's; errc::invalid_argument outside of it.
+/// A region may be a part of what was exposed: the same key and owner, another address and size. Sizes are in
+/// bytes, zero included, up to the region's; errc::invalid_argument outside of it.
 template <class T>
 concept one_sided_transport = mailbox_transport<T> &&
-    requires(T& net, int peer, epoch now, remote_region region, std::size_t offset,
+    requires(T& net, const T& seen, int peer, epoch now, remote_region region, std::size_t offset,
              std::span<std::byte> memory, std::span<const std::byte> source) {
-  { net.zero_copy_bytes() } -> std::same_as<std::size_t>;
-  { net.expose(memory).region() } -> std::same_as<remote_region>;
-  { net.offer(source).region() } -> std::same_as<remote_region>;
+  { seen.zero_copy_bytes() } -> std::same_as<std::size_t>;
+  { net.expose(memory) } -> registered_memory;
+  { net.offer(source) } -> std::same_as<decltype(net.expose(memory))>;
+  { net.lend(source) } -> std::same_as<decltype(net.expose(memory))>;
   { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
   { net.put_notified(region, offset, net.lend(source), source, now) } -> awaitable;
   { net.notified(peer, now) } -> awaitable;
@@ -104,7 +141,7 @@ template <class T>
 concept atomic_transport = one_sided_transport<T> &&
     requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now,
              std::span<std::byte> memory) {
-  { net.expose_alone(memory).region() } -> std::same_as<remote_region>;
+  { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
   { net.fetch_add(region, offset, value, now) } -> awaitable;
   { net.compare_swap(region, offset, value, value, now) } -> awaitable;
 };
@@ -112,8 +149,7 @@ concept atomic_transport = one_sided_transport<T> &&
 /// *Path choosing*: there are connections for some of the peers, and an algorithm may say for whom.
 ///
 /// * `wants_connection(peer)`: asks for one, within the limit of the transport; whether and when it comes
-/// changes
-///   nothing but the cost. Ignored by transports that choose themselves.
+///   changes nothing but the cost. Ignored by transports that choose themselves.
 template <class T>
 concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int peer) {
   net.wants_connection(peer);
@@ -122,26 +158,66 @@ concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int p
 /// *Multicast*: one datagram to all ranks, made reliable; beside a mailbox.
 ///
 /// * `join_multicast()`: this rank takes part from now on. Whoever waits or sends joins by it; a rank that
-/// joins late
-///   has lost what came before, and has it repeated.
+///   joins late has lost what came before, and has it repeated.
 /// * `multicast_signal(now)` / `multicast_signalled(root, now)`: call `now` is over, says its root to all;
-/// one place
-///   for each root, overwritten by later calls; never acknowledged (P1 section 5.4).
+///   one place for each root, overwritten by later calls; never acknowledged (P1 section 5.4).
 /// * `multicast(now, bytes)` / `multicast_receive(root, now)`: messages of at most `multicast_bytes()` to all
-/// other
-///   ranks, which all have to receive them: in the sender's order, each exactly once. `bytes` may be reused
-///   when it is over, which is before they have arrived; it waits only while the slowest rank is a window
-///   behind.
+///   other ranks, which all have to receive them: in the sender's order, each exactly once. `bytes` may be
+///   reused when it is over, which is before they have arrived; it waits only while the slowest rank is a
+///   window behind.
 template <class T>
 concept multicast_transport = mailbox_transport<T> &&
-    requires(T& net, int root, epoch now, std::span<const std::byte> payload) {
+    requires(T& net, const T& seen, int root, epoch now, std::span<const std::byte> payload) {
   net.join_multicast();
-  { net.multicast_bytes() } -> std::same_as<std::size_t>;
+  { seen.multicast_bytes() } -> std::same_as<std::size_t>;
   { net.multicast_signal(now) } -> awaitable;
   { net.multicast_signalled(root, now) } -> awaitable;
   { net.multicast(now, payload) } -> awaitable;
   { net.multicast_receive(root, now) } -> awaitable;
   requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
+};
+
+/// *Tunable*: knows what the choice among algorithms at run time depends on (`automatic`, and with it every
+/// `standard` algorithm), all of it the same on all ranks.
+///
+/// * `name`: the transport's name in tuning tables, and in errors.
+/// * `oversubscribed()`: whether ranks outnumber the cores of some host.
+/// * `settings()`: the configuration; of it config::tuning and config::explain.
+template <class T>
+concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
+  { T::name } -> std::convertible_to<const char*>;
+  { seen.oversubscribed() } -> std::same_as<bool>;
+  { seen.settings() } -> std::same_as<const config&>;
+};
+
+/// *Communicator*: a transport that calls can be made over. It is an `endpoint` (transport/endpoint.hpp),
+/// from which a communicator has all that does not depend on how messages travel: the numbers of calls, the
+/// waiting of blocking and the parking of nonblocking ones, failures, names, the device and the group's
+/// origin. It is made by `T{group, settings}`, collectively, of any bootstrap::group. It may name a base that
+/// it shares with others of its kind as `seen_by_algorithms`: algorithms are compiled for that.
+template <class T>
+concept communicator_transport = tunable_transport<T> && std::derived_from<T, transport::endpoint>;
+
+/// *Window*: a transport that windows can be made over.
+///
+/// * `atomics_by_device`: whether atomic operations are the device's. Then those of a rank on its own memory
+///   go through the device, too, and what peers write shows without the transport's help. If not:
+/// * `expect(from)`: is called while a write of rank `from` (-1: of any) is awaited in memory.
+template <class T>
+concept window_transport = communicator_transport<T> && atomic_transport<T> && requires(T& net, int from) {
+  { T::atomics_by_device } -> std::convertible_to<bool>;
+  requires T::atomics_by_device || requires {
+    net.expect(from);
+  };
+};
+
+/// *Registering*: one-sided operations need memory that is registered with the device, and registrations are
+/// kept. `registrations()`: what there is. `forget(memory)`: gives up those of memory that is given back to
+/// the device; nothing of it is in use.
+template <class T>
+concept registering_transport = one_sided_transport<T> && requires(T& net, std::span<std::byte> memory) {
+  net.registrations();
+  net.forget(memory);
 };
 
 }  // namespace chorale

@@ -58,6 +58,8 @@ class endpoint {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
+  /// Messages of one sender that one receiver may have until it gives one back.
+  [[nodiscard]] std::size_t blocks() const noexcept { return settings_.blocks; }
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return device_.chosen(); }
   [[nodiscard]] const verbs::device& device() const noexcept { return device_.device(); }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return device_.domain(); }

@@ -183,5 +183,5 @@ class hybrid final : public hybrid_paths {
 
 }  // namespace chorale::transport
 
-static_assert(chorale::mailbox_transport<chorale::transport::hybrid<2>>);
-static_assert(chorale::atomic_transport<chorale::transport::hybrid<2>>);
+static_assert(chorale::path_choosing_transport<chorale::transport::hybrid<2>>);
+static_assert(chorale::window_transport<chorale::transport::hybrid<2>>);

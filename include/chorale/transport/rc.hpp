@@ -114,6 +114,5 @@ inline bool rc_mailbox::try_receive(int from, epoch now, std::span<const std::by
 
 }  // namespace chorale::transport
 
-static_assert(chorale::mailbox_transport<chorale::transport::rc>);
 static_assert(chorale::multicast_transport<chorale::transport::rc>);
-static_assert(chorale::atomic_transport<chorale::transport::rc>);
+static_assert(chorale::window_transport<chorale::transport::rc>);

@@ -85,6 +85,5 @@ class rc_send_receive final : public connected, public mailbox_calls<rc_send_rec
 
 }  // namespace chorale::transport
 
-static_assert(chorale::mailbox_transport<chorale::transport::rc_send_receive>);
 static_assert(chorale::multicast_transport<chorale::transport::rc_send_receive>);
-static_assert(chorale::atomic_transport<chorale::transport::rc_send_receive>);
+static_assert(chorale::window_transport<chorale::transport::rc_send_receive>);

@@ -27,7 +27,7 @@ namespace chorale::transport {
 /// A failure poisons the communicator, but not what a callback of the caller throws. errc::misuse, without
 /// any effect: an operation from inside another one or from another thread, and any after the transport has
 /// ended.
-template <atomic_transport Net>
+template <window_transport Net>
 class remote_memory {
   using parts = remote_parts<Net>;
 

@@ -25,7 +25,7 @@ namespace chorale::transport {
 
 /// This rank's part of the exposed memory, control words beside it, and what is under way to the parts of the
 /// others. It ends before its transport does. Offsets and sizes in bytes, not checked here.
-template <atomic_transport Net>
+template <window_transport Net>
 class remote_parts {
   using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
 
@@ -101,7 +101,7 @@ class remote_parts {
   static constexpr std::size_t most_under_way = 256;
   static constexpr std::size_t copied_bytes = 4096;
   /// Where puts are emulated, their sources are copied before `put` returns.
-  static constexpr bool registers = requires(Net & net) { net.registrations(); };
+  static constexpr bool registers = registering_transport<Net>;
 
   /// The result of an operation of the transport, waited for in place.
   template <class Awaitable>

@@ -76,5 +76,5 @@ class ud final : public datagrams, public mailbox_calls<ud, int> {
 
 }  // namespace chorale::transport
 
-static_assert(chorale::mailbox_transport<chorale::transport::ud>);
+static_assert(chorale::communicator_transport<chorale::transport::ud>);
 static_assert(!chorale::one_sided_transport<chorale::transport::ud>);

@@ -35,5 +35,4 @@ class ud_rdma final : public datagrams,
 
 }  // namespace chorale::transport
 
-static_assert(chorale::mailbox_transport<chorale::transport::ud_rdma>);
-static_assert(chorale::atomic_transport<chorale::transport::ud_rdma>);
+static_assert(chorale::window_transport<chorale::transport::ud_rdma>);

@@ -84,13 +84,4 @@ class addresses {
   std::vector<remote_region> known_;
 };
 
-/// Those of this communicator, if its transport keeps state for algorithms, else `fresh`.
-template <class Net>
-addresses& addresses_of(Net& net, addresses& fresh) {
-  if constexpr (requires { net.template state<addresses>(); })
-    return net.template state<addresses>();
-  else
-    return fresh;
-}
-
 }  // namespace chorale::alltoall

@@ -77,8 +77,7 @@ struct direct {
   static task<> put_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
     const auto exposed = net.expose(out.buffer().first(out.layout().total()));
     const auto lent = net.lend(in.buffer());
-    addresses fresh;
-    addresses& known = addresses_of(net, fresh);
+    auto& known = net.template state<addresses>();
     co_await known.refresh(net, now, exposed.region());
     for (int d = 1; d < net.size(); ++d) {
       const int to = at_distance(net, d);

@@ -32,11 +32,12 @@ struct degree_k {
                     reduction op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
     std::vector<std::byte> scratch;
-    // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up.
+    // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up:
+    // fewer wait for it than a mailbox has blocks.
     std::size_t delivered = 0;
     std::size_t at = 0;
     const std::size_t block = op.whole(net.block_bytes());
-    const std::size_t ahead = blocks_ahead(net) * block;
+    const std::size_t ahead = net.blocks() / 2 * block;
     const bool takes = tree.deliver_from() >= 0;
     for (const auto bytes : chunks{in, block}) {
       const std::byte* result = bytes.data();
@@ -65,16 +66,6 @@ struct degree_k {
       transfer::place(net, tree.deliver_from(), now, arrived, piece);
       delivered += piece.size();
     }
-  }
-
- private:
-  /// Blocks of a result that may wait for the root: fewer than a mailbox has.
-  template <class Net>
-  static std::size_t blocks_ahead(const Net& net) noexcept {
-    if constexpr (requires { net.settings().blocks; })
-      return net.settings().blocks / 2;
-    else
-      return 1;
   }
 };
 

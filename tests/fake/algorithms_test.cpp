@@ -1,0 +1,28 @@
+// Every algorithm over a transport that has all that algorithms can use.
+#include "algorithms.hpp"
+
+#include "every_algorithm.hpp"
+#include "transport.hpp"
+
+TEST_CASE("every algorithm does what its operation says, whoever goes on when", "[algorithms]") {
+  fake::check_all<fake::transport>(fake::moving_algorithms{});
+  fake::check_all<fake::transport>(fake::reducing_algorithms{});
+}
+
+TEST_CASE("every rank may be the root", "[algorithms]") {
+  fake::check_roots<fake::transport>(fake::moving_algorithms{});
+  fake::check_roots<fake::transport>(fake::reducing_algorithms{});
+}
+
+TEST_CASE("what is longer than a segment travels in several", "[algorithms]") {
+  using chorale::operation;
+  for (const auto& one : fake::candidates_of<fake::transport>(fake::moving_algorithms{})) {
+    if (one.what != operation::broadcast && one.what != operation::allgather) continue;
+    for (const int ranks : {2, 3, 5}) {
+      auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + static_cast<std::uint64_t>(ranks)));
+      c.block_bytes = 4096;
+      c.zero_copy_bytes = 1000;
+      fake::run_calls(one, c, {300'001, 1'100'000}, ranks == 3 ? 2 : 1);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+// Runs each algorithm of a list over a fake transport: sizes, roots, counts, schedules.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/algorithm/allreduce/rank_by_rank.hpp>
+#include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/core/operators.hpp>
+#include <chorale/core/type_name.hpp>
+
+#include "../support/instrumented.hpp"
+#include "../support/seed.hpp"
+#include "moving_checks.hpp"
+#include "reducing_checks.hpp"
+#include "world.hpp"
+
+namespace fake {
+
+/// What the ranks of a run share beside their world: which barriers they have begun.
+using barriers = std::vector<std::uint64_t>;
+
+/// An algorithm, and how one call of it is made and checked.
+template <class Net>
+struct candidate {
+  std::string name;
+  chorale::operation what;
+  chorale::operation also;  ///< calls of blocks of several sizes; none if it does not serve them
+  std::function<chorale::task<>(Net&, round, barriers&)> check;
+};
+
+template <class A>
+inline constexpr bool is_serial =
+    std::same_as<A, chorale::allreduce::reproducible> || std::same_as<A, chorale::reduce::reproducible> ||
+    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce_scatter::direct>;
+template <class A>
+inline constexpr bool takes_long_elements =
+    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::scan::chain>;
+
+/// `check(operator, T{})` with operators that do not commute, that do, and that tell how they are evaluated,
+/// by turns.
+template <class A, class Check>
+chorale::task<> with_operator(const round& call, Check&& check) {
+  if constexpr (is_serial<A>) {
+    if (call.seed % 4 == 0) return check(serial{}, std::uint32_t{});
+  }
+  if constexpr (takes_long_elements<A>) {
+    if (call.seed % 4 == 1 && call.count < 10) return check(join_long{}, long_stretch{});
+  }
+  if (call.seed % 4 == 2) return check(chorale::sum, std::uint64_t{});
+  return check(join_neighbours{}, stretch_of_ranks{});
+}
+
+template <class A, class Net>
+chorale::task<> check_call(Net& net, round call, barriers& came) {
+  using chorale::operation;
+  constexpr operation what = A::implements;
+  // A type of function of which the arguments are known: each check is compiled once for all algorithms.
+  const run_of<what, Net> run = [](Net& n, chorale::epoch now, auto... arguments) -> chorale::task<> {
+    return A::run(n, now, arguments...);
+  };
+  if constexpr (what == operation::barrier)
+    return check_barrier<Net>(net, run, call, came);
+  else if constexpr (what == operation::broadcast)
+    return check_broadcast<Net>(net, run, call);
+  else if constexpr (what == operation::allgather)
+    return check_allgather<Net>(net, run, call);
+  else if constexpr (what == operation::alltoall)
+    return check_alltoall<Net>(net, run, call);
+  else if constexpr (what == operation::gather)
+    return check_gather<Net>(net, run, call);
+  else if constexpr (what == operation::scatter)
+    return check_scatter<Net>(net, run, call);
+  else if constexpr (what == operation::exchange)
+    return check_exchange<Net>(net, run, call);
+  else
+    return with_operator<A>(call, [&](auto op, auto element) {
+      using T = decltype(element);
+      if constexpr (what == operation::reduce)
+        return check_reduce<T>(net, run, call, op);
+      else if constexpr (what == operation::allreduce)
+        return check_allreduce<T>(net, run, call, op);
+      else if constexpr (what == operation::reduce_scatter)
+        return check_reduce_scatter<T>(net, run, call, op);
+      else
+        return check_scan<T>(net, run, call, op);
+    });
+}
+
+template <class A, class Net>
+candidate<Net> candidate_of() {
+  using chorale::operation;
+  constexpr operation what = A::implements;
+  operation also = chorale::operation_traits<what>::also;
+  if constexpr (requires { A::uneven; }) {
+    if (what == operation::reduce_scatter) also = what;
+    if (!A::uneven) also = operation::none;
+  }
+  return {chorale::name(what) + std::string{" "} + chorale::type_name<A>(), what, also, &check_call<A, Net>};
+}
+/// Those of a list that run on `Net`.
+template <class Net, class... Algorithms>
+std::vector<candidate<Net>> candidates_of(chorale::type_list<Algorithms...>) {
+  std::vector<candidate<Net>> all;
+  const auto add = [&]<class A>() {
+    if constexpr (A::template runs_on<Net>) all.push_back(candidate_of<A, Net>());
+  };
+  (add.template operator()<Algorithms>(), ...);
+  return all;
+}
+
+/// Calls of an algorithm, one after the other, by all ranks of a world.
+template <class Net>
+void run_calls(const candidate<Net>& one, const conditions& c, const std::vector<std::size_t>& counts,
+               int calls) {
+  world all{c};
+  barriers came(static_cast<std::size_t>(c.ranks));
+  std::vector<std::unique_ptr<Net>> nets;
+  std::vector<chorale::task<>> programs;
+  const auto program = [&](Net& net) -> chorale::task<> {
+    for (int i = 0; i < calls; ++i) {
+      const auto number = static_cast<std::uint64_t>(i) + 1;
+      round call{{number, 0, one.what},
+                 mixed(c.seed + number),
+                 counts[static_cast<std::size_t>(i) % counts.size()],
+                 static_cast<int>((c.seed + number) % static_cast<unsigned>(c.ranks)),
+                 false};
+      call.uneven = one.also != chorale::operation::none && mixed(call.seed) % 2 == 0;
+      if (call.uneven) call.now.what = one.also;
+      call.now.signature = static_cast<std::uint32_t>(call.seed);
+      co_await one.check(net, call, came);
+    }
+  };
+  for (int r = 0; r < c.ranks; ++r) nets.push_back(std::make_unique<Net>(all, r));
+  for (auto& net : nets) programs.push_back(program(*net));
+  INFO(one.name << ": " << c.describe());
+  try {
+    all.run(std::move(programs));
+    SUCCEED();
+  } catch (const std::exception& e) {
+    FAIL(e.what());
+  }
+}
+
+/// Conditions by seed.
+inline conditions conditions_of(int ranks, std::uint64_t seed) {
+  auto pick = [n = seed](auto... choices) mutable {
+    n = mixed(n);
+    return std::array{choices...}[n % sizeof...(choices)];
+  };
+  return {.ranks = ranks,
+          .seed = seed,
+          .who = pick(order::random, order::in_turn, order::deep, order::laggard),
+          .block_bytes = pick(std::size_t{64}, std::size_t{96}, std::size_t{256}, std::size_t{1000}),
+          .blocks = pick(std::size_t{2}, std::size_t{3}, std::size_t{16}),
+          .zero_copy_bytes = pick(std::size_t{1}, std::size_t{100}, std::size_t{1000}, std::size_t{1} << 30),
+          .multicast_window = pick(std::size_t{1}, std::size_t{2}, std::size_t{32}),
+          .keeps_keys = pick(true, false),
+          .oversubscribed = pick(true, false)};
+}
+
+/// Around nothing, a word, an element, a block and several.
+inline std::vector<std::size_t> counts_of(const conditions& c) {
+  const std::size_t block = c.block_bytes;
+  if (c.ranks > 8) return {3, 0, block + 1, 100};
+  return {0, 1, 7, 8, 100, block - 1, block, block + 1, 5 * block + 3, 2000};
+}
+
+/// Every algorithm on groups of all sizes, under several conditions each.
+template <class Net, class Algorithms>
+void check_all(Algorithms list) {
+  for (const auto& one : candidates_of<Net>(list)) {
+    for (const int ranks : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33}) {
+      const int runs = support::instrumented ? 2 : ranks <= 8 ? 8 : 4;
+      for (int i = 0; i < runs; ++i) {
+        const auto c =
+            conditions_of(ranks, mixed(support::seed() + static_cast<std::uint64_t>(ranks * 100 + i)));
+        run_calls(one, c, counts_of(c), ranks <= 8 ? 12 : 6);
+      }
+    }
+  }
+}
+
+/// Roots: each rank of a group once, in some order.
+template <class Net, class Algorithms>
+void check_roots(Algorithms list) {
+  for (const auto& one : candidates_of<Net>(list)) {
+    if (one.what != chorale::operation::broadcast && one.what != chorale::operation::reduce &&
+        one.what != chorale::operation::gather && one.what != chorale::operation::scatter)
+      continue;
+    for (const int ranks : {2, 3, 5, 7, 12, 13, 16, 17}) {
+      const auto c = conditions_of(ranks, mixed(support::seed() + static_cast<std::uint64_t>(ranks)));
+      run_calls(one, c, {5}, ranks);
+    }
+  }
+}
+
+}  // namespace fake

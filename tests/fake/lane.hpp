@@ -1,0 +1,137 @@
+// What is under way from one rank to another.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <chorale/core/call.hpp>
+
+namespace fake {
+
+/// What a transport would not have borne, or borne in silence.
+struct broken : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A message, signal or notice says that all is there that was put before it: the first so many puts.
+using put_count = std::uint64_t;
+
+/// A mailbox of a sender at a receiver, with the puts that travel beside its messages. Nothing is placed
+/// before it has to be: a put when the receiver has what came behind it, or when its sender flushes. What is
+/// given back is overwritten, so that an algorithm that still looks at it computes nonsense.
+class lane {
+ public:
+  /// `from` and `to` are for errors.
+  lane(int from, int to, std::size_t block_bytes, std::size_t blocks)
+      : from_(from), to_(to), block_bytes_(block_bytes), blocks_(blocks) {}
+
+  [[nodiscard]] bool has_room() const noexcept { return sent_ - released_ < blocks_.size(); }
+  void send(chorale::epoch now, std::span<const std::byte> bytes) {
+    if (bytes.size() > block_bytes_)
+      fail("sends a message of " + std::to_string(bytes.size()) + " bytes in a block of " +
+           std::to_string(block_bytes_));
+    blocks_[sent_++ % blocks_.size()] = {now, {bytes.begin(), bytes.end()}, put_};
+  }
+  [[nodiscard]] bool has_message() const noexcept { return received_ < sent_; }
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
+  /// The next message, which has to be of call `now`. Precondition: there is one.
+  [[nodiscard]] std::span<const std::byte> receive(chorale::epoch now) {
+    const block& next = blocks_[received_ % blocks_.size()];
+    require_same(next.call, now);
+    place(next.behind);
+    ++received_;
+    return next.bytes;
+  }
+  /// Gives back message number `index`, from 0. Noexcept: false if it is not the oldest that was received.
+  [[nodiscard]] bool release(std::uint64_t index) noexcept {
+    if (index != released_) return false;
+    auto& bytes = blocks_[released_++ % blocks_.size()].bytes;
+    std::fill(bytes.begin(), bytes.end(), std::byte{0xdd});
+    return true;
+  }
+
+  void signal(chorale::epoch now) noexcept { signal_ = {now, {}, put_}; }
+  [[nodiscard]] bool is_signalled(chorale::epoch now) {
+    if (signal_.call.number < now.number) return false;
+    if (signal_.call.number == now.number) require_same(signal_.call, now);
+    place(signal_.behind);
+    return true;
+  }
+
+  /// `write` is called once, as late as can be.
+  void put(std::function<void()> write) {
+    puts_.push_back(std::move(write));
+    ++put_;
+  }
+  void notice(chorale::epoch now) { notices_.push_back({now, {}, put_}); }
+  [[nodiscard]] bool has_notice() const noexcept { return !notices_.empty(); }
+  void take_notice(chorale::epoch now) {
+    require_same(notices_.front().call, now);
+    place(notices_.front().behind);
+    notices_.pop_front();
+  }
+  void flush() {
+    place(put_);
+    flushed_ = put_;
+  }
+
+  /// What is left over, or nothing.
+  [[nodiscard]] std::string left_over() const {
+    if (received_ != sent_) return describe(sent_ - received_, "messages that were not received");
+    if (released_ != received_) return describe(received_ - released_, "messages that were not given back");
+    if (!notices_.empty()) return describe(notices_.size(), "notices that were not taken");
+    if (flushed_ != put_) return describe(put_ - flushed_, "puts that were not flushed");
+    return {};
+  }
+
+ private:
+  struct block {
+    chorale::epoch call;
+    std::vector<std::byte> bytes;
+    put_count behind = 0;
+  };
+
+  void place(put_count behind) {
+    for (; placed_ < behind; ++placed_) {
+      puts_.front()();
+      puts_.pop_front();
+    }
+  }
+  void require_same(const chorale::epoch& theirs, const chorale::epoch& mine) const {
+    if (theirs.number == mine.number && theirs.signature == mine.signature) return;
+    throw broken("rank " + std::to_string(to_) + " in call " + std::to_string(mine.number) +
+                 " gets what rank " + std::to_string(from_) + " sent in call " +
+                 std::to_string(theirs.number));
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw broken("rank " + std::to_string(from_) + " to rank " + std::to_string(to_) + ": " + what);
+  }
+  [[nodiscard]] std::string describe(std::uint64_t number, const char* what) const {
+    return "from rank " + std::to_string(from_) + " to rank " + std::to_string(to_) + ": " +
+           std::to_string(number) + " " + what;
+  }
+
+  int from_;
+  int to_;
+  std::size_t block_bytes_;
+  std::vector<block> blocks_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t released_ = 0;
+  block signal_;
+  std::deque<std::function<void()>> puts_;
+  put_count put_ = 0;
+  put_count placed_ = 0;
+  put_count flushed_ = 0;
+  std::deque<block> notices_;
+};
+
+}  // namespace fake

@@ -1,0 +1,10 @@
+// Every algorithm over the least of transports.
+#include "mailbox.hpp"
+
+#include "algorithms.hpp"
+#include "every_algorithm.hpp"
+
+TEST_CASE("a mailbox is enough for every algorithm that does not ask for more", "[mailbox]") {
+  fake::check_all<fake::mailbox>(fake::moving_algorithms{});
+  fake::check_all<fake::mailbox>(fake::reducing_algorithms{});
+}

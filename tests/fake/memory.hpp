@@ -1,0 +1,101 @@
+// Memory that ranks have registered, and who may do what with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <chorale/transport/concepts.hpp>
+
+#include "lane.hpp"
+
+namespace fake {
+
+/// What may be done with registered memory.
+enum class access { lent, offered, exposed };
+
+/// All registrations of all ranks: what is written or read has to lie in one that is still there and allows
+/// it.
+class registry {
+ public:
+  /// `keeps_keys`: memory that is registered again in the same way gets the key that it had, as with a cache
+  /// of registrations; else each key is new.
+  explicit registry(bool keeps_keys) : keeps_keys_(keeps_keys) {}
+
+  [[nodiscard]] std::uint32_t add(int owner, std::span<const std::byte> memory, access how) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    const std::tuple which{owner, begin, memory.size(), how};
+    auto [known, is_new] = keys_.try_emplace(which, 0);
+    if (is_new || !keeps_keys_) {
+      entries_.push_back({owner, begin, memory.size(), how, 0});
+      known->second = static_cast<std::uint32_t>(entries_.size());
+    }
+    ++entry(known->second).users;
+    return known->second;
+  }
+  void remove(std::uint32_t key) noexcept { --entry(key).users; }
+
+  /// `bytes` of the memory of `owner` under that key, from `address` on.
+  /// @throws broken, which names `what`, if they may not be used so.
+  [[nodiscard]] std::span<std::byte> checked(const std::string& what, int owner, std::uint32_t key,
+                                             std::uint64_t address, std::size_t bytes, access needed) const {
+    if (key == 0 || key > entries_.size()) refuse(what, owner, "no such key");
+    const registered& memory = entries_[key - 1];
+    if (memory.owner != owner) refuse(what, owner, "the key is another rank's");
+    if (memory.users == 0) refuse(what, owner, "it is not registered any more");
+    if (memory.how < needed) refuse(what, owner, "it was not registered for that");
+    if (address < memory.begin || address - memory.begin > memory.bytes ||
+        bytes > memory.bytes - (address - memory.begin))
+      refuse(what, owner, "outside of what was registered");
+    return {reinterpret_cast<std::byte*>(address), bytes};
+  }
+
+ private:
+  struct registered {
+    int owner;
+    std::uintptr_t begin;
+    std::size_t bytes;
+    access how;
+    int users;
+  };
+
+  registered& entry(std::uint32_t key) noexcept { return entries_[key - 1]; }
+  [[noreturn]] static void refuse(const std::string& what, int owner, const char* why) {
+    throw broken(what + ": memory of rank " + std::to_string(owner) + ": " + why);
+  }
+
+  bool keeps_keys_;
+  std::map<std::tuple<int, std::uintptr_t, std::size_t, access>, std::uint32_t> keys_;
+  std::vector<registered> entries_;  ///< by key, from 1
+};
+
+/// Memory that is registered as long as this lives.
+class registered_span {
+ public:
+  registered_span(registry& all, int owner, std::span<const std::byte> memory, access how)
+      : all_(&all),
+        region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), all.add(owner, memory, how),
+                owner} {}
+  registered_span(registered_span&& other) noexcept
+      : all_(std::exchange(other.all_, nullptr)), region_(other.region_) {}
+  registered_span& operator=(registered_span&& other) noexcept {
+    std::swap(all_, other.all_);
+    std::swap(region_, other.region_);
+    return *this;
+  }
+  ~registered_span() {
+    if (all_ != nullptr) all_->remove(region_.key);
+  }
+  [[nodiscard]] chorale::remote_region region() const noexcept { return region_; }
+
+ private:
+  registry* all_;
+  chorale::remote_region region_;
+};
+
+}  // namespace fake

@@ -1,0 +1,245 @@
+// A transport that has what algorithms use, as transport/concepts.hpp says it, and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <typeindex>
+#include <utility>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/config.hpp>
+#include <chorale/transport/concepts.hpp>
+
+#include "waiting.hpp"
+#include "world.hpp"
+
+namespace fake {
+
+/// A message in a block of its sender's mailbox, which has it back when this ends.
+class arrival {
+ public:
+  arrival(world& in, lane& from, std::uint64_t index, std::span<const std::byte> bytes) noexcept
+      : in_(&in), from_(&from), index_(index), bytes_(bytes) {}
+  arrival(arrival&& other) noexcept
+      : in_(other.in_),
+        from_(std::exchange(other.from_, nullptr)),
+        index_(other.index_),
+        bytes_(other.bytes_) {}
+  arrival& operator=(arrival&& other) noexcept {
+    std::swap(in_, other.in_);
+    std::swap(from_, other.from_);
+    std::swap(index_, other.index_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~arrival() { release(); }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  void release() noexcept {
+    if (from_ != nullptr && !std::exchange(from_, nullptr)->release(index_))
+      in_->complain("messages of a sender are not given back in their order");
+  }
+
+ private:
+  world* in_;
+  lane* from_;
+  std::uint64_t index_;
+  std::span<const std::byte> bytes_;
+};
+
+/// One rank of a world. An operation looks whether it can be done, does it, or makes the rank stand still.
+class transport {
+ public:
+  transport(world& in, int rank) : in_(in), rank_(rank) {}
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+
+  // Mailbox.
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return in_.size(); }
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return in_.setting().block_bytes; }
+  [[nodiscard]] std::size_t blocks() const noexcept { return in_.setting().blocks; }
+  [[nodiscard]] chorale::frame_arena& frames() noexcept { return in_.frames(rank_); }
+  template <class S>
+  [[nodiscard]] S& state() {
+    auto& place = states_[std::type_index{typeid(S)}];
+    if (!place) place = std::make_shared<S>();
+    return *static_cast<S*>(place.get());
+  }
+  [[nodiscard]] auto signal(int to, chorale::epoch now) {
+    return does("to signal", to, now, [&lane = out(to), now] {
+      lane.signal(now);
+      return true;
+    });
+  }
+  [[nodiscard]] auto signalled(int from, chorale::epoch now) {
+    return does("a signal", from, now, [&lane = in(from), now] { return lane.is_signalled(now); });
+  }
+  [[nodiscard]] auto send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+    return does("a free block", to, now, [&lane = out(to), now, bytes] {
+      if (!lane.has_room()) return false;
+      lane.send(now, bytes);
+      return true;
+    });
+  }
+  [[nodiscard]] auto receive(int from, chorale::epoch now) {
+    return gives(
+        "a message", from, now, [&lane = in(from)] { return lane.has_message(); },
+        [this, &lane = in(from), now] { return taken(lane, now); });
+  }
+
+  // One-sided.
+  static constexpr bool reads_by_device = true;
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return in_.setting().zero_copy_bytes; }
+  [[nodiscard]] registered_span expose(std::span<std::byte> memory) {
+    return {in_.memory(), rank_, memory, access::exposed};
+  }
+  [[nodiscard]] registered_span offer(std::span<const std::byte> memory) {
+    return {in_.memory(), rank_, memory, access::offered};
+  }
+  [[nodiscard]] registered_span lend(std::span<const std::byte> memory) {
+    return {in_.memory(), rank_, memory, access::lent};
+  }
+  [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
+                         std::span<const std::byte> from, chorale::epoch now) {
+    return does("to put", target.owner, now, [this, target, offset, key = source.region().key, from] {
+      begin_put(target, offset, key, from);
+      return true;
+    });
+  }
+  [[nodiscard]] auto put_notified(chorale::remote_region target, std::size_t offset,
+                                  const registered_span& source, std::span<const std::byte> from,
+                                  chorale::epoch now) {
+    return does("to put", target.owner, now, [this, target, offset, key = source.region().key, from, now] {
+      begin_put(target, offset, key, from);
+      out(target.owner).notice(now);
+      return true;
+    });
+  }
+  [[nodiscard]] auto notified(int from, chorale::epoch now) {
+    return does("a notice", from, now, [&lane = in(from), now] {
+      if (!lane.has_notice()) return false;
+      lane.take_notice(now);
+      return true;
+    });
+  }
+  [[nodiscard]] auto flush(int peer, chorale::epoch now) {
+    return does("to flush", peer, now, [&lane = out(peer)] {
+      lane.flush();
+      return true;
+    });
+  }
+  [[nodiscard]] auto get(chorale::remote_region source, std::size_t offset, const registered_span& target,
+                         std::span<std::byte> into, chorale::epoch now) {
+    return does("to get", source.owner, now, [this, source, offset, key = target.region().key, into] {
+      copy(there("a get", source, offset, into.size(), access::offered),
+           here("the target of a get", key, into, access::exposed));
+      return true;
+    });
+  }
+
+  // Path choosing: there is one path only.
+  void wants_connection(int peer) {
+    if (peer < 0 || peer >= size() || peer == rank_) in_.complain("a connection with no peer is wanted");
+  }
+
+  // Multicast.
+  void join_multicast() noexcept {}
+  [[nodiscard]] std::size_t multicast_bytes() const noexcept { return in_.setting().block_bytes; }
+  [[nodiscard]] auto multicast_signal(chorale::epoch now) {
+    return does("to multicast a signal", -1, now, [this, now] {
+      for (int to = 0; to < size(); ++to) in_.multicast_between(rank_, to).signal(now);
+      return true;
+    });
+  }
+  [[nodiscard]] auto multicast_signalled(int root, chorale::epoch now) {
+    return does("a multicast signal", root, now,
+                [&lane = in_.multicast_between(root, rank_), now] { return lane.is_signalled(now); });
+  }
+  [[nodiscard]] auto multicast(chorale::epoch now, std::span<const std::byte> bytes) {
+    return does("room in a multicast window", -1, now, [this, now, bytes] {
+      for (int to = 0; to < size(); ++to)
+        if (to != rank_ && !in_.multicast_between(rank_, to).has_room()) return false;
+      for (int to = 0; to < size(); ++to)
+        if (to != rank_) in_.multicast_between(rank_, to).send(now, bytes);
+      return true;
+    });
+  }
+  [[nodiscard]] auto multicast_receive(int root, chorale::epoch now) {
+    lane& from = in_.multicast_between(root, rank_);
+    return gives(
+        "a multicast message", root, now, [&from] { return from.has_message(); },
+        [this, &from, now] { return taken(from, now); });
+  }
+
+  // Tunable.
+  static constexpr const char* name = "fake";
+  [[nodiscard]] bool oversubscribed() const noexcept { return in_.setting().oversubscribed; }
+  [[nodiscard]] const chorale::config& settings() const noexcept { return in_.config(); }
+
+ private:
+  template <class Attempt, class Result>
+  waiting<Attempt, Result> gives(const char* operation, int peer, chorale::epoch now, Attempt attempt,
+                                 Result result) {
+    return {in_, rank_, operation, peer, now, attempt, result};
+  }
+  template <class Attempt>
+  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::epoch now, Attempt attempt) {
+    return {in_, rank_, operation, peer, now, attempt, nothing{}};
+  }
+  [[nodiscard]] lane& out(int to) { return in_.between(rank_, checked(to)); }
+  [[nodiscard]] lane& in(int from) { return in_.between(checked(from), rank_); }
+  [[nodiscard]] int checked(int peer) const {
+    if (peer < 0 || peer >= size()) throw broken("there is no rank " + std::to_string(peer));
+    return peer;
+  }
+  arrival taken(lane& from, chorale::epoch now) {
+    const std::uint64_t index = from.received();
+    return {in_, from, index, from.receive(now)};
+  }
+
+  /// The put happens later, and only then is looked whether both sides may still be used.
+  void begin_put(const chorale::remote_region& target, std::size_t offset, std::uint32_t key,
+                 std::span<const std::byte> from) {
+    static_cast<void>(here("the source of a put", key, from, access::lent));
+    static_cast<void>(there("a put", target, offset, from.size(), access::exposed));
+    out(target.owner).put([this, target, offset, key, from] {
+      copy(here("the source of a put under way", key, from, access::lent),
+           there("a put under way", target, offset, from.size(), access::exposed));
+    });
+  }
+  [[nodiscard]] std::span<std::byte> here(const char* what, std::uint32_t key,
+                                          std::span<const std::byte> memory, access needed) const {
+    return in_.memory().checked(describe(what), rank_, key, reinterpret_cast<std::uintptr_t>(memory.data()),
+                                memory.size(), needed);
+  }
+  [[nodiscard]] std::span<std::byte> there(const char* what, const chorale::remote_region& region,
+                                           std::size_t offset, std::size_t bytes, access needed) const {
+    if (offset > region.bytes || bytes > region.bytes - offset)
+      throw broken(describe(what) + " leaves its region");
+    return in_.memory().checked(describe(what), checked(region.owner), region.key, region.address + offset,
+                                bytes, needed);
+  }
+  [[nodiscard]] std::string describe(const char* what) const {
+    return std::string{what} + " of rank " + std::to_string(rank_);
+  }
+  static void copy(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+    if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
+  }
+
+  world& in_;
+  int rank_;
+  std::map<std::type_index, std::shared_ptr<void>> states_;
+};
+
+}  // namespace fake
+
+static_assert(chorale::reading_transport<fake::transport>);
+static_assert(chorale::multicast_transport<fake::transport>);
+static_assert(chorale::path_choosing_transport<fake::transport>);
+static_assert(chorale::tunable_transport<fake::transport>);
