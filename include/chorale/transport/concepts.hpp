@@ -26,7 +26,9 @@ struct config;
 
 namespace transport {
 class endpoint;
-}
+struct joined_group;
+struct joining_plan;
+}  // namespace transport
 
 /// Something that `co_await` accepts directly.
 template <class A>
@@ -190,13 +192,21 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
   { seen.settings() } -> std::same_as<const config&>;
 };
 
-/// *Communicator*: a transport that calls can be made over. It is an `endpoint` (transport/endpoint.hpp),
-/// from which a communicator has all that does not depend on how messages travel: the numbers of calls, the
-/// waiting of blocking and the parking of nonblocking ones, failures, names, the device and the group's
-/// origin. It is made by `T{group, settings}`, collectively, of any bootstrap::group. It may name a base that
-/// it shares with others of its kind as `seen_by_algorithms`: algorithms are compiled for that.
+/// *Communicator*: a transport that calls can be made over.
+///
+/// * It is an `endpoint` (transport/endpoint.hpp), from which a communicator has all that does not depend on
+///   how messages travel: the numbers of calls, the waiting of blocking and the parking of nonblocking ones,
+///   failures, names, the device and the group's origin.
+/// * `plan(ranks, settings)`: what a rank brings to a group of so many ranks to join it with; static.
+/// * `T{joined}`: this rank's part, when the group has been joined by that plan. `T{group, settings}`, of any
+///   bootstrap::group, does both; collective.
+/// * It may name a base that it shares with others of its kind as `seen_by_algorithms`: algorithms are
+///   compiled for that.
 template <class T>
-concept communicator_transport = tunable_transport<T> && std::derived_from<T, transport::endpoint>;
+concept communicator_transport = tunable_transport<T> && std::derived_from<T, transport::endpoint> &&
+    std::constructible_from<T, transport::joined_group> && requires(int ranks, const config& settings) {
+  { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
+};
 
 /// *Window*: a transport that windows can be made over.
 ///
