@@ -133,6 +133,8 @@ bool part_once(shortage::call what, long nth, parted (&all)[ranks]) {
     const auto note = [&](const char* text) { std::snprintf(mine.text, sizeof mine.text, "%s", text); };
     Comm parent{group, misuse::settings()};
     parent.barrier();
+    // A rank that is still in that barrier would fail in it with what follows.
+    static_cast<void>(group.exchange({}, std::chrono::milliseconds{0}));
     try {
       std::unique_ptr<Comm> made;
       if (group.rank() == unlucky) {
