@@ -15,8 +15,10 @@
 #include <mutex>
 #include <unistd.h>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/timed_wait.hpp>
 
 #include "../core/process.hpp"
 
@@ -55,7 +57,7 @@ struct pmix::session {
   struct neighbour {
     int rank;
     process_identity process;
-    std::chrono::steady_clock::time_point gone_since{};
+    clock::time_point gone_since{};
   };
   std::vector<neighbour> neighbours_;
 #endif
@@ -220,13 +222,12 @@ void pmix::session::fence(std::chrono::milliseconds deadline) {
     delete handed;
     fail("PMIx_Fence", status);
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = clock::now();
   auto report = stall_;
   std::unique_lock lock{state->mutex};
-  while (!state->changed.wait_for(lock, look_interval, [&] { return state->done; })) {
+  while (!wait_for(state->changed, lock, look_interval, [&] { return state->done; })) {
     lock.unlock();
-    const auto waited =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - start);
     if (deadline.count() != 0 && waited >= deadline)
       throw error(
           errc::bootstrap_failed,
@@ -277,10 +278,10 @@ void pmix::session::require_life() {
   // Before the first fence is over the launcher alone knows the ranks.
   if (!knows_neighbours_) return;
   if (neighbours_.empty()) find_neighbours();
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = clock::now();
   for (neighbour& n : neighbours_) {
     if (state_of(n.process) != process_state::gone) continue;
-    if (n.gone_since == std::chrono::steady_clock::time_point{}) n.gone_since = now;
+    if (n.gone_since == clock::time_point{}) n.gone_since = now;
     if (now - n.gone_since >= release_time)
       throw error(errc::bootstrap_failed,
                   fmt::format("PMIx_Fence on rank {}: rank {} has ended, or was killed, before it made this "

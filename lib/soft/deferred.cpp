@@ -3,7 +3,8 @@
 // decides.
 #include <algorithm>
 #include <array>
-#include <sched.h>
+
+#include <chorale/core/clock.hpp>
 
 #include "queue_pair.hpp"
 
@@ -133,7 +134,7 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
                              to.key};
     const auto result = write_remote(*qp.owner, *qp.target, {part.data(), count}, {&there, 1});
     if (result != copy_result::done) return result;
-    if (i + 1 < parts && cuts.happens(quarter)) sched_yield();
+    if (i + 1 < parts && cuts.happens(quarter)) clock::give_way();
   }
   return copy_result::done;
 }

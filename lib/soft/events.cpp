@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chorale/core/timed_wait.hpp>
+
 #include "device.hpp"
 #include "queue_pair.hpp"
 
@@ -69,7 +71,7 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
   char byte = 0;
   for (std::size_t i = c.async_events.size(); i < before; ++i)
     (void)recv(c.verbs()->async_fd, &byte, 1, MSG_DONTWAIT);
-  return c.acknowledged.wait_for(lock, settle_patience, [&] {
+  return wait_for(c.acknowledged, lock, settle_patience, [&] {
     return asynchronous.delivered == asynchronous.acknowledged &&
            (completions == nullptr || completions->delivered == completions->acknowledged);
   });

@@ -27,7 +27,7 @@ int query_gid_ex(ibv_context* c, std::uint32_t port, std::uint32_t index, ibv_gi
                  std::uint32_t flags, std::size_t bytes) noexcept;
 ssize_t query_gid_table(ibv_context* c, ibv_gid_entry* entries, std::size_t count, std::uint32_t flags,
                         std::size_t bytes) noexcept;
-/// The device's clock, which stamps completions: nanoseconds of CLOCK_MONOTONIC.
+/// The device's clock, which stamps completions: nanoseconds of `clock`, as `now_ns()`.
 int query_rt_values(ibv_context* c, ibv_values_ex* values) noexcept;
 /// Prefetching brings the pages in; no promise is made for later.
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list,

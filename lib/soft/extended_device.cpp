@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <sys/mman.h>
 
 #include "device.hpp"
@@ -79,8 +78,10 @@ ssize_t query_gid_table(ibv_context* c, ibv_gid_entry* entries, std::size_t coun
 }
 
 int query_rt_values(ibv_context*, ibv_values_ex* values) noexcept {
-  if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0)
-    clock_gettime(CLOCK_MONOTONIC, &values->raw_clock);
+  if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) {
+    const std::int64_t now = now_ns();
+    values->raw_clock = {now / 1'000'000'000, now % 1'000'000'000};
+  }
   values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
   return 0;
 }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/mman.h>
@@ -17,11 +17,13 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <chorale/core/clock.hpp>
+
 namespace chorale::soft {
 namespace {
 
-constexpr std::int64_t join_patience_ns = 30'000'000'000;
-constexpr std::int64_t longest_join_nap_ns = 20'000'000;
+constexpr std::chrono::seconds join_patience{30};
+constexpr clock::duration longest_join_nap = std::chrono::milliseconds{20};
 constexpr int most_names = 16;
 
 std::uint64_t hash(std::string_view text) noexcept {
@@ -168,16 +170,15 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
   unique_fd startup;
   // Hundreds that wait must not keep the one that works from its core: each naps for longer each time, and
   // for another while than the others.
-  std::int64_t longest_nap_ns = 500'000;
-  for (const std::int64_t begun = now_ns();;) {
+  clock::duration longest_nap = std::chrono::microseconds{500};
+  for (const auto begun = clock::now();;) {
     startup.reset(bind_name(prefix + "/lock"));
     if (startup.get() >= 0) break;
     if (errno != EADDRINUSE) return errno;
-    if (now_ns() - begun > join_patience_ns) return ETIMEDOUT;
+    if (clock::now() - begun > join_patience) return ETIMEDOUT;
     const auto chance = static_cast<std::int64_t>(random_word() % 1024);
-    const timespec nap{0, longest_nap_ns / 2 + longest_nap_ns / 2 * chance / 1024};
-    nanosleep(&nap, nullptr);
-    longest_nap_ns = std::min(longest_nap_ns * 3 / 2, longest_join_nap_ns);
+    clock::sleep_for(longest_nap / 2 + longest_nap / 2 * chance / 1024);
+    longest_nap = std::min(longest_nap * 3 / 2, longest_join_nap);
   }
   if (const int status = find_registry(prefix, fabric_hash, joined)) return status;
   if (joined.shared == nullptr) {

@@ -1,27 +1,24 @@
 #include "shared_lock.hpp"
 
-#include <ctime>
-#include <sched.h>
+#include <chrono>
+
+#include <chorale/core/clock.hpp>
 
 #include "copy.hpp"
 
 namespace chorale::soft {
 
 std::int64_t now_ns() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+  return std::chrono::nanoseconds{clock::now().time_since_epoch()}.count();
 }
 
 void back_off(unsigned round) noexcept {
-  if (round < 64) {
+  if (round < 64 && !clock::is_replaced())
     pause();
-  } else if (round < 1024) {
-    sched_yield();
-  } else {
-    const timespec nap{0, 50'000};
-    nanosleep(&nap, nullptr);
-  }
+  else if (round < 1024)
+    clock::give_way();
+  else
+    clock::sleep_for(std::chrono::microseconds{50});
 }
 
 /// Whether to see if the holder lives. Not counted in naps alone: where processes outnumber cores each yield

@@ -66,18 +66,9 @@ class lock_guard {
   shared_lock* lock_;
 };
 
-/// Lets a hyper-thread or the memory system breathe in a spin loop.
-inline void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 /// Backs off in a wait loop: pauses, then yields, then naps of 50 us.
 void back_off(unsigned round) noexcept;
-/// CLOCK_MONOTONIC in nanoseconds.
+/// `clock::now()` in nanoseconds: of CLOCK_MONOTONIC, where the thread has no other time.
 std::int64_t now_ns() noexcept;
 
 }  // namespace chorale::soft

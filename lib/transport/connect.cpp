@@ -157,7 +157,7 @@ void connected::withdraw() noexcept {
       return l->ready && l->broken.empty() && !departed(l->peer) && !drained(*l);
     };
     while (steady::now() < give_up && std::any_of(open_links_.begin(), open_links_.end(), under_way))
-      sched_yield();
+      clock::give_way();
   } catch (...) {
     // A queue that does not work any more has nothing to be waited for.
   }
@@ -193,7 +193,7 @@ void connected::close() noexcept {
         read_datagrams();
         heed_farewells();
         reap();
-        sched_yield();
+        clock::give_way();
       }
     }
   } catch (...) {

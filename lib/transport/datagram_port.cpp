@@ -73,7 +73,7 @@ void datagram_port::fail(const ibv_wc& wc) {
 
 void datagram_port::drain(steady::duration patience) {
   const auto give_up = steady::now() + patience;
-  for (reap(); completed_ < sent_ && steady::now() < give_up; reap()) sched_yield();
+  for (reap(); completed_ < sent_ && steady::now() < give_up; reap()) clock::give_way();
 }
 
 bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited) {

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,14 +110,14 @@ bool endpoint::send_datagram(int to, std::uint16_t kind, std::span<const std::by
 
 void endpoint::insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body) {
   const auto give_up = steady::now() + std::chrono::milliseconds{100};
-  while (!send_datagram(to, kind, body) && steady::now() < give_up) sched_yield();
+  while (!send_datagram(to, kind, body) && steady::now() < give_up) clock::give_way();
 }
 
 void endpoint::broadcast_datagram(std::uint16_t kind,
                                   const std::function<std::span<const std::byte>(int to)>& body) {
   const auto patient_until = steady::now() + std::chrono::seconds{1};
   for (int i = 0; i < repetitions; ++i) {
-    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int r = 0; r < size_; ++r) {
       if (r == rank_ || departed(r)) continue;
       try {

@@ -1,6 +1,5 @@
 #include <array>
 #include <cstring>
-#include <sched.h>
 
 #include <fmt/format.h>
 
@@ -64,7 +63,7 @@ std::uint64_t loopback::execute(ibv_wr_opcode opcode, const remote_region& own, 
                       "ms (CHORALE_SILENCE_MS)",
                       own.owner, patience_.count()),
           {own.owner});
-    sched_yield();
+    clock::give_way();
   }
   if (done[0].status != IBV_WC_SUCCESS)
     throw error(errc::completion_failed, verbs::describe(done[0], "atomic operation on own memory"),

@@ -1,11 +1,11 @@
 #include <cerrno>
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/transport/service.hpp>
 
 #include "../core/helper_thread.hpp"
@@ -73,7 +73,7 @@ void service::give_up() {
 void service::poll_always() {
   while (!stopped(0)) {
     if (!serve_once() && stopped(pause_milliseconds)) return;
-    sched_yield();
+    clock::give_way();
   }
 }
 

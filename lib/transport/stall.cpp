@@ -1,7 +1,6 @@
 // What a rank says of a wait that takes long: who waits for whom, who is in which call, who computes.
 #include <algorithm>
 #include <cstdio>
-#include <sched.h>
 
 #include <fmt/format.h>
 
@@ -136,7 +135,7 @@ void endpoint::report_deadline(int peer, epoch now) {
   for (auto time = steady::now(); !survey_->is_answered(time); time = steady::now()) {
     ask_surveyed(time, now);
     look_around();
-    sched_yield();
+    clock::give_way();
   }
   const auto survey = std::move(survey_);
   std::vector<int> absent;

@@ -122,7 +122,7 @@ void endpoint::mismatch(int peer, epoch now, std::uint32_t seen) {
         ask(peer, {number, now.signature, now.what});
       }
       read_datagrams();
-      sched_yield();
+      clock::give_way();
     }
   }
   if (!knows()) check();

@@ -28,7 +28,7 @@ constexpr auto long_wait = std::chrono::seconds{1};
 void vigil::begin(steady::time_point now) {
   begun_ = true;
   next_probe_ = now + first_probe;
-  owner_->status_.wait_for(peer_, now);
+  owner_->status_.begin_wait(peer_, now);
   const std::lock_guard hold{owner_->lock_};
   owner_->detector_.look(now);
   wait_ = owner_->detector_.begin(peer_);

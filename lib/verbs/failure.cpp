@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/diagnosis.hpp>
 
@@ -55,7 +56,6 @@ void fail_closed(std::string_view call, std::string_view what) {
 }
 
 bool wait_readable(int fd, std::chrono::milliseconds longest, std::string_view object) {
-  using clock = std::chrono::steady_clock;
   // A wait of years would overflow the clock; a day at a time is as good.
   constexpr std::chrono::milliseconds day{24 * 3600 * 1000};
   const bool endless = longest > 365 * day;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/managed_membership.hpp>
 
@@ -37,8 +38,6 @@ struct managed_membership::identifier {
 };
 
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 /// An address of IPv4 where `gid` is one, else of IPv6.
 sockaddr_storage socket_address(const ibv_gid& gid) noexcept {

@@ -5,6 +5,7 @@ import sys
 import tempfile
 import unittest
 
+import clocks
 import headers
 import layering
 import messages
@@ -39,6 +40,32 @@ class Messages(Tree):
         self.write(folder + "scan/transfer.hpp", "f(m->bytes());\n")
         self.assertEqual([line.split(": ")[0] for line in messages.offences(self.root)],
                          [folder + "scan/chain.hpp:1", folder + "scan/transfer.hpp:1"])
+
+
+class Clocks(Tree):
+    """Each way past the clock, what looks like one, and exemptions."""
+
+    PAST = ["auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto t = __rdtsc();",
+            "std::this_thread::sleep_for(1ms);", "sched_yield();", "::nanosleep(&nap, nullptr);", "usleep(10);", "sleep(1);",
+            "_mm_pause();", "__builtin_ia32_pause();", 'asm volatile("yield");', "changed_.wait_for(lock, 1s, done);",
+            "changed->wait_until(lock, end);", "epoll_wait(fd, events, 1, 5);", "#include <poll.h>", "m.try_lock_for(1s);",
+            "const auto now = std::time(nullptr);"]
+    ALLOWED = ["clock::give_way();  // not sched_yield()", "wait_for(changed, lock, 1s, done);", "cq->poll(room);", "co_yield x;",
+               "clock::sleep_for(1ms);", "detector.sleep();", "policy = wait_policy::yield;", "stamp(timestamp);"]
+
+    def test_ways_past_the_clock(self):
+        self.write("lib/soft/past.cpp", "\n".join(self.PAST) + "\n")
+        self.write("include/chorale/core/allowed.hpp", "\n".join(self.ALLOWED) + "\n")
+        self.assertEqual([line.split(": ")[0] for line in clocks.offences(self.root, {})],
+                         [f"lib/soft/past.cpp:{number}" for number in range(1, len(self.PAST) + 1)])
+
+    def test_exemptions(self):
+        self.write("lib/core/clock.cpp", "sched_yield();\n")
+        self.write("lib/core/other.cpp")
+        self.assertEqual(clocks.offences(self.root, {"lib/core/clock.cpp": "why"}), [])
+        found = clocks.offences(self.root, {"lib/core/clock.cpp": "why", "lib/core/other.cpp": "why"})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("lib/core/other.cpp: is exempt", found[0])
 
 
 class Layering(Tree):

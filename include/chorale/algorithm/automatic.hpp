@@ -65,8 +65,9 @@ struct automatic {
   static constexpr bool runs_on = tunable_transport<T> &&
                                   (First::template runs_on<T> || (Rest::template runs_on<T> || ...));
 
+  // Inline even where the compiler has inlined much already: what it costs to choose must not depend on that.
   template <tunable_transport Net, class... Arguments>
-  static task<> run(Net& net, epoch now, const Arguments&... arguments) {
+  [[gnu::always_inline]] static task<> run(Net& net, epoch now, const Arguments&... arguments) {
     const auto& chosen = choice_for(net).of(detail::payload_of(arguments...));
     return dispatch<Net, 0, First, Rest...>(chosen.algorithm, net, now, arguments...);
   }
@@ -117,7 +118,8 @@ struct automatic {
     }
   }
   template <class Net, int Index, class A, class... More, class... Arguments>
-  static task<> dispatch(int wanted, Net& net, epoch now, const Arguments&... arguments) {
+  [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, epoch now,
+                                                const Arguments&... arguments) {
     constexpr bool runs = A::template runs_on<Net>;
     if constexpr (runs) {
       if (sizeof...(More) == 0 || wanted == Index) return A::run(net, now, arguments...);

@@ -11,9 +11,11 @@
 #include <string>
 #include <utility>
 
+#include <chorale/core/clock.hpp>
+
 namespace chorale::bench {
 
-using timer = std::chrono::steady_clock;
+using timer = clock;
 
 inline double seconds_since(timer::time_point begin) {
   return std::chrono::duration<double>(timer::now() - begin).count();

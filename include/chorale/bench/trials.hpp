@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/bench/contestant.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::bench {
@@ -108,7 +108,7 @@ struct trial<chorale::operation::barrier> {
     std::string wrong;
     for (const int late : some_ranks(all.size())) {
       all.max(0);
-      if (all.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+      if (all.rank() == late) clock::sleep_for(std::chrono::milliseconds{2});
       const double entered = std::chrono::duration<double>(timer::now().time_since_epoch()).count();
       comm.barrier();
       const double left = std::chrono::duration<double>(timer::now().time_since_epoch()).count();

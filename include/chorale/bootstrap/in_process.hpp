@@ -17,8 +17,10 @@
 #include <vector>
 
 #include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/timed_wait.hpp>
 
 namespace chorale::bootstrap {
 
@@ -47,12 +49,12 @@ class in_process_hub {
       changed_.notify_all();
       return complete_;
     }
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = clock::now();
     std::chrono::milliseconds report = config{}.stall;
     const auto settled = [&] { return round_ != round || first_gone_ >= 0; };
     for (;;) {
       const bool is_last = deadline.count() != 0 && deadline <= report;
-      if (changed_.wait_until(lock, start + (is_last ? deadline : report), settled)) break;
+      if (wait_until(changed_, lock, start + (is_last ? deadline : report), settled)) break;
       if (is_last)
         throw error(errc::bootstrap_failed, "in-process exchange: " + std::to_string(size_ - arrived_) +
                                                 " of " + std::to_string(size_) + " ranks did not come");

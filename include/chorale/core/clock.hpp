@@ -1,15 +1,83 @@
-// Deadlines, and the ladder of spinning, yielding and sleeping.
+// Time and giving way: all that the library does with either goes through here.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
-#include <sched.h>
 
 namespace chorale {
 
-using steady = std::chrono::steady_clock;
+class time_source;
+
+/// The clock of the library, and its ways of waiting: a steady clock as those of <chrono>, in nanoseconds. It
+/// is the machine's, unless the thread has another `time_source`. Thread-safe.
+class clock {
+ public:
+  using duration = std::chrono::steady_clock::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::steady_clock::time_point;
+  static constexpr bool is_steady = true;
+
+  [[nodiscard]] static time_point now() noexcept {
+    if (is_replaced()) [[unlikely]]
+      return replaced_now();
+    return std::chrono::steady_clock::now();
+  }
+  /// Lets others run that can.
+  static void give_way() noexcept;
+  /// Sleeps for that long at least, or until a signal comes.
+  static void sleep_for(duration time) noexcept;
+
+  /// Whether the calling thread has a time source of its own.
+  [[nodiscard]] static bool is_replaced() noexcept { return source_ != nullptr; }
+  /// From now on the calling thread's time is that of `source`, or of the machine if that is null. Returns
+  /// what it was before. A scheduler of fibers calls this at each switch; others use `replaced_clock`.
+  static time_source* replace(time_source* source) noexcept {
+    time_source* const before = source_;
+    source_ = source;
+    return before;
+  }
+
+ private:
+  [[nodiscard]] static time_point replaced_now() noexcept;
+
+  // Initial-exec: three instructions in any program and library, where the default of position-independent
+  // code is a call.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local time_source* source_;
+};
+
+/// The name that most of the library uses.
+using steady = clock;
+
+/// Where a thread's time comes from if not from the machine: a simulation whose ranks are fibers of one
+/// thread. Its functions are called by the threads that have it.
+class time_source {
+ public:
+  [[nodiscard]] virtual clock::time_point now() noexcept = 0;
+  /// The caller polls: others go on first, and time too if nobody can.
+  virtual void give_way() noexcept = 0;
+  /// Others go on until `end`, which may have passed.
+  virtual void sleep_until(clock::time_point end) noexcept = 0;
+
+ protected:
+  time_source() = default;
+  time_source(const time_source&) = default;
+  time_source& operator=(const time_source&) = default;
+  ~time_source() = default;
+};
+
+/// The calling thread's time is that of a `time_source` while this lives.
+class [[nodiscard]] replaced_clock {
+ public:
+  explicit replaced_clock(time_source& source) noexcept : before_(clock::replace(&source)) {}
+  ~replaced_clock() { clock::replace(before_); }
+  replaced_clock(const replaced_clock&) = delete;
+  replaced_clock& operator=(const replaced_clock&) = delete;
+
+ private:
+  time_source* before_;
+};
 
 /// Tells the core that this is a polling loop.
 inline void pause() noexcept {
@@ -25,36 +93,34 @@ inline void pause() noexcept {
 /// yielding is what costs when ranks outnumber cores. A nap is at most a 32nd of the time waited so far.
 class backoff {
  public:
-  explicit backoff(bool spin) noexcept : spin_(spin) {}
+  /// Where time is replaced nobody else runs while this thread spins.
+  explicit backoff(bool spin) noexcept : spins_left_(spin && !clock::is_replaced() ? spins : 0) {}
 
   /// Gives way once. Returns true now and then: time to look at the clock and at rarer events.
   bool operator()() noexcept {
-    ++steps_;
-    if (spin_ && steps_ < spins) {
+    if (spins_left_ != 0) {
       pause();
-      return steps_ % 256 == 0;
+      return --spins_left_ % 256 == 0;
     }
-    if (nap_ns_ == 0) {
-      sched_yield();
-      return steps_ % 8 == 0;
+    if (nap_ == clock::duration::zero()) {
+      clock::give_way();
+      return ++yields_ % 8 == 0;
     }
-    timespec t{0, nap_ns_};
-    nanosleep(&t, nullptr);
+    clock::sleep_for(nap_);
     return true;
   }
 
   /// To be told how long the wait has lasted: after 5 ms the naps begin.
-  void elapsed(steady::duration waited) noexcept {
-    if (waited > std::chrono::milliseconds{5})
-      nap_ns_ = std::min<long>(longest_nap_ns, std::chrono::nanoseconds{waited}.count() / 32);
+  void elapsed(clock::duration waited) noexcept {
+    if (waited > std::chrono::milliseconds{5}) nap_ = std::min(longest_nap, waited / 32);
   }
 
  private:
-  static constexpr std::uint64_t spins = 4096;
-  static constexpr long longest_nap_ns = 1'000'000;
-  bool spin_;
-  std::uint64_t steps_ = 0;
-  long nap_ns_ = 0;
+  static constexpr std::uint32_t spins = 4096;
+  static constexpr clock::duration longest_nap = std::chrono::milliseconds{1};
+  std::uint32_t spins_left_;
+  std::uint32_t yields_ = 0;
+  clock::duration nap_{};
 };
 
 }  // namespace chorale

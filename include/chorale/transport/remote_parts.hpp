@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <sched.h>
 #include <span>
 #include <utility>
 #include <vector>
@@ -116,7 +115,7 @@ class remote_parts {
       net_.set_blocking(false);
       auto operation = net_.flush(target, net_.current());
       bool over = operation.await_ready();
-      for (; !over && steady::now() < give_up; over = operation.await_ready()) sched_yield();
+      for (; !over && steady::now() < give_up; over = operation.await_ready()) clock::give_way();
       net_.set_blocking(blocking);
       return over;
     } catch (...) {

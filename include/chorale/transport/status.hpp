@@ -37,7 +37,7 @@ class status_page {
     current_.store(number, std::memory_order_release);
   }
   void complete(std::uint64_t number) noexcept { completed_.store(number, std::memory_order_relaxed); }
-  void wait_for(std::int32_t peer, steady::time_point since) noexcept {
+  void begin_wait(std::int32_t peer, steady::time_point since) noexcept {
     waits_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
     waits_for_.store(peer, std::memory_order_relaxed);
   }

@@ -1,0 +1,35 @@
+// Waits for a condition variable that end in time, by whichever clock the thread has.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <chorale/core/clock.hpp>
+
+namespace chorale {
+
+/// As `changed.wait_until(lock, end, is_so)`. Where the thread's time is replaced nobody could notify it:
+/// then it gives way and looks again, with the lock open meanwhile.
+template <class Predicate>
+bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::time_point end,
+                Predicate is_so) {
+  if (!clock::is_replaced()) return changed.wait_until(lock, end, std::move(is_so));
+  const auto begin = clock::now();
+  for (backoff pace{false}; !is_so(); pace.elapsed(clock::now() - begin)) {
+    if (clock::now() >= end) return false;
+    lock.unlock();
+    static_cast<void>(pace());
+    lock.lock();
+  }
+  return true;
+}
+
+/// The same for a time from now on.
+template <class Predicate>
+bool wait_for(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::duration longest,
+              Predicate is_so) {
+  return wait_until(changed, lock, clock::now() + longest, std::move(is_so));
+}
+
+}  // namespace chorale

@@ -1,0 +1,30 @@
+#include <ctime>
+#include <sched.h>
+
+#include <chorale/core/clock.hpp>
+
+namespace chorale {
+
+constinit thread_local time_source* clock::source_ = nullptr;
+
+clock::time_point clock::replaced_now() noexcept {
+  return source_->now();
+}
+
+void clock::give_way() noexcept {
+  if (is_replaced())
+    source_->give_way();
+  else
+    sched_yield();
+}
+
+void clock::sleep_for(duration time) noexcept {
+  if (is_replaced()) return source_->sleep_until(source_->now() + time);
+  if (time <= duration::zero()) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const timespec whole{static_cast<std::time_t>(seconds.count()),
+                       static_cast<long>(std::chrono::nanoseconds{time - seconds}.count())};
+  nanosleep(&whole, nullptr);
+}
+
+}  // namespace chorale
