@@ -3,6 +3,6 @@
 
 namespace chorale::calls {
 
-template struct standard_algorithms<transport::hybrid_paths>;
+template struct standard_algorithms<transport::assembled<transport::hybrid_parts>>;
 
 }  // namespace chorale::calls

@@ -56,8 +56,9 @@ group_view endpoint::checked(group_view group) {
 }
 
 // What may fail comes first: until the group is taken its owner tells the others.
-endpoint::endpoint(joined_group&& group)
-    : rank_(group.rank()),
+endpoint::endpoint(endpoint_user& user, joined_group&& group)
+    : user_(&user),
+      rank_(group.rank()),
       size_(group.size()),
       settings_(group.settings),
       spin_(settings_.wait == wait_policy::spin ||
@@ -157,7 +158,7 @@ void endpoint::take_datagram(std::span<const std::byte> datagram) {
       if (is_served(kind))
         take_served(from, kind, body);
       else
-        on_datagram(from, kind, body);
+        user_->on_datagram(from, kind, body);
       return;
   }
 }
@@ -235,7 +236,7 @@ void endpoint::keep_datagram(std::span<const std::byte> datagram) {
 void endpoint::progress() {
   read_datagrams();
   if (multicast_) multicast_->progress();
-  on_progress();
+  user_->on_progress();
 }
 
 epoch endpoint::current() const noexcept {
@@ -267,7 +268,7 @@ void endpoint::say_goodbye() noexcept {
     broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), [&](int to) {
       const auto common = std::as_bytes(std::span{&calls, 1});
       body.assign(common.begin(), common.end());
-      const auto more = last_words(to);
+      const auto more = user_->last_words(to);
       body.insert(body.end(), more.begin(), more.end());
       return std::span<const std::byte>{body};
     });

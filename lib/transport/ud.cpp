@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <chorale/transport/ud.hpp>
 
 namespace chorale::transport {
@@ -9,23 +11,27 @@ constexpr std::uint32_t sends_under_way = 128;
 
 }  // namespace
 
-joining_plan datagrams::plan(std::string transport, int ranks, const config& settings) {
-  return {std::move(transport),
+joining_plan ud_parts::plan(int ranks, const config& settings, const char* transport) {
+  return {transport,
           settings,
           {.payload_bytes = largest_datagram,
            .receives = reliable::streams::receives_for(ranks),
            .sends = sends_under_way}};
 }
 
-datagrams::datagrams(joined_group&& group) : endpoint(std::move(group)), streams_(*this) {
-  serve_streams(streams_);
-  start_service();
+ud_parts::ud_parts(joined_group&& group) : core_(*this, std::move(group)), streams_(core_) {
+  core_.serve_streams(streams_);
+  core_.start_service();
 }
 
-datagrams::~datagrams() {
-  dependent_objects().end();
+ud_parts::~ud_parts() {
   streams_.close();
-  say_goodbye();
+  core_.say_goodbye();
+}
+
+void ud_parts::describe(memory_report& m) const {
+  m.mailbox_bytes = streams_.memory_bytes();
+  m.user_bytes = streams_.exposed_bytes();
 }
 
 }  // namespace chorale::transport

@@ -53,7 +53,7 @@ void endpoint::take_goodbye(int from, std::span<const std::byte> body) {
   std::memcpy(static_cast<void*>(&told), body.data(), sizeof told);
   farewells_.insert_or_assign(from, told);
   note_departure(from);
-  on_goodbye(from, body.subspan(sizeof told));
+  user_->on_goodbye(from, body.subspan(sizeof told));
 }
 
 void endpoint::left(int peer, epoch now) {
@@ -208,7 +208,7 @@ void endpoint::fail(const std::exception_ptr& why) noexcept {
 }
 
 void endpoint::let_go() noexcept {
-  if (!std::exchange(withdrawn_, true)) withdraw();
+  if (!std::exchange(withdrawn_, true)) user_->withdraw();
 }
 
 void endpoint::note_failure(const std::exception_ptr& why) noexcept {

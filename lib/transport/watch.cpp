@@ -57,7 +57,10 @@ steady::duration vigil::look(bool blocking) {
         owner_->judge(peer_, *answer, now_);
         answer.reset();
       }
-      if (!owner_->departed(peer_)) owner_->probe(peer_, now_);
+      if (!owner_->departed(peer_)) {
+        owner_->ask(peer_, now_);
+        owner_->user_->probe(peer_);
+      }
     }
     owner_->watch_all(peer_, now_, waited >= long_wait);
   }

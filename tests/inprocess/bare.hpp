@@ -12,22 +12,23 @@
 
 namespace inprocess {
 
-class bare final : public chorale::transport::endpoint {
+class bare final : private chorale::transport::endpoint_user {
  public:
   template <chorale::bootstrap::group G>
   bare(G& group, const chorale::config& settings)
-      : endpoint(chorale::transport::join(
-            view_of(group, settings),
-            {"bare", settings, {.payload_bytes = 1024, .receives = 256, .sends = 64}})) {}
-  ~bare() override { say_goodbye(); }
+      : core_(*this, chorale::transport::join(
+                         chorale::transport::endpoint::view_of(group, settings),
+                         {"bare", settings, {.payload_bytes = 1024, .receives = 256, .sends = 64}})) {}
+  ~bare() { core_.say_goodbye(); }
 
-  using endpoint::local_port;
-  using endpoint::send_datagram;
+  [[nodiscard]] chorale::transport::endpoint& core() noexcept { return core_; }
 
  private:
-  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { refuse_datagram(); }
+  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { core_.refuse_datagram(); }
   void on_progress() override {}
   void withdraw() noexcept override {}
+
+  chorale::transport::endpoint core_;
 };
 
 /// Ranks of a group, all in the hands of one thread. Nobody answers for them: they do what `[rank]` is told
@@ -40,7 +41,7 @@ class team {
       members_[static_cast<std::size_t>(group.rank())] = std::make_unique<bare>(group, c);
     });
     for (auto& m : members_) {
-      if (joins) m->join_multicast();
+      if (joins) m->core().join_multicast();
     }
   }
 
@@ -49,7 +50,7 @@ class team {
   /// A rank that leaves waits for answers, which nobody would give, unless its communicator has failed.
   ~team() {
     for (auto& m : members_)
-      m->fail(std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
+      m->core().fail(std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
   }
 
   /// Settings of a team whose ranks ask for nothing by themselves while a test takes its time.
@@ -68,7 +69,9 @@ class team {
   }
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
-  bare& operator[](int rank) { return *members_[static_cast<std::size_t>(rank)]; }
+  chorale::transport::endpoint& operator[](int rank) {
+    return members_[static_cast<std::size_t>(rank)]->core();
+  }
   auto& group(int rank) { return (*this)[rank].multicasts(); }
   auto statistics(int rank) { return (*this)[rank].multicast_statistics(); }
   auto begin() const { return members_.begin(); }

@@ -86,7 +86,7 @@ TEST_CASE("messages that nobody waits for do not keep the awaited one away", "[b
           }
         }
       });
-      copied_out = net.copied_out();
+      copied_out = net.parts().mailbox().copied_out();
     }
     net.complete(now);
     comm.barrier();

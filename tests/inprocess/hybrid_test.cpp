@@ -23,9 +23,9 @@ template <class Comm>
 void expect_within_limit(Comm& comm) {
   const auto& net = comm.transport();
   const auto m = net.memory();
-  windows::expect(m.peak_connections <= net.limit(), "rank " + std::to_string(comm.rank()) + " had " +
-                                                         std::to_string(m.peak_connections) +
-                                                         " connections of " + std::to_string(net.limit()));
+  windows::expect(m.peak_connections <= net.parts().mailbox().limit(),
+                  "rank " + std::to_string(comm.rank()) + " had " + std::to_string(m.peak_connections) +
+                      " connections of " + std::to_string(net.parts().mailbox().limit()));
 }
 
 /// Calls `step()` until all ranks together have `wanted` connections, or long enough; returns how many.

@@ -13,17 +13,6 @@
 #include "all_calls.hpp"
 #include "ranks.hpp"
 
-namespace chorale::transport {
-
-/// What an intruder would have to know.
-struct endpoint_probe {
-  static const verbs::local_port& port(const endpoint& e) { return e.device_.local(); }
-  static const verbs::endpoint_address& address(const endpoint& e) { return e.device_.local().address; }
-  static std::uint32_t qp_number(const endpoint& e) { return e.port_->number(); }
-};
-
-}  // namespace chorale::transport
-
 using namespace inprocess;
 using namespace chorale::transport;
 using emulated = chorale::communicator<ud_rdma>;
@@ -38,8 +27,8 @@ std::uint32_t qkey_of(std::uint64_t job) {
 class intruder {
  public:
   intruder(const ud_rdma& host, const ud_rdma& victim, std::uint32_t qkey)
-      : port_(host.device(), host.domain(), endpoint_probe::port(host), {.payload_bytes = 4096}) {
-    port_.add_peer(endpoint_probe::address(victim), endpoint_probe::qp_number(victim));
+      : port_(host.device(), host.domain(), host.core().local_port(), {.payload_bytes = 4096}) {
+    port_.add_peer(victim.core().local_port().address, victim.core().queue_pair_number());
     port_.open(qkey);
   }
   void send(std::span<const std::byte> bytes) {

@@ -158,13 +158,14 @@ class caller {
 
  private:
   template <class Group>
-  caller(composed_group<Group> group, const config& settings) try : net_(group, settings), queue_(net_) {
+  caller(composed_group<Group> group, const config& settings) try
+      : net_(group, settings), queue_(net_.core()) {
     net_.name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
-  caller(int rank, int size, transport::joined_group&& group) try : net_(std::move(group)), queue_(net_) {
+  caller(int rank, int size, transport::joined_group&& group) try : net_(std::move(group)), queue_(net_.core()) {
     net_.name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;

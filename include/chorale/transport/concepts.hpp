@@ -194,17 +194,19 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
 
 /// *Communicator*: a transport that calls can be made over.
 ///
-/// * It is an `endpoint` (transport/endpoint.hpp), from which a communicator has all that does not depend on
-///   how messages travel: the numbers of calls, the waiting of blocking and the parking of nonblocking ones,
-///   failures, names, the device and the group's origin.
+/// * `core()`: its `endpoint` (transport/endpoint.hpp), which has all that does not depend on how messages
+///   travel: the numbers of calls, the waiting of blocking and the parking of nonblocking ones, failures,
+///   names, the device and the group's origin.
 /// * `plan(ranks, settings)`: what a rank brings to a group of so many ranks to join it with; static.
 /// * `T{joined}`: this rank's part, when the group has been joined by that plan. `T{group, settings}`, of any
 ///   bootstrap::group, does both; collective.
 /// * It may name a base that it shares with others of its kind as `seen_by_algorithms`: algorithms are
 ///   compiled for that.
 template <class T>
-concept communicator_transport = tunable_transport<T> && std::derived_from<T, transport::endpoint> &&
-    std::constructible_from<T, transport::joined_group> && requires(int ranks, const config& settings) {
+concept communicator_transport = tunable_transport<T> &&
+    std::constructible_from<T, transport::joined_group> &&
+    requires(T& net, int ranks, const config& settings) {
+  { net.core() } -> std::same_as<transport::endpoint&>;
   { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
 };
 

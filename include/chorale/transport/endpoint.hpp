@@ -25,6 +25,7 @@
 #include <chorale/core/stall_report.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/dependents.hpp>
+#include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/entry.hpp>
 #include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/group_view.hpp>
@@ -40,17 +41,19 @@
 namespace chorale::transport {
 
 class endpoint;
-struct endpoint_probe;
 class stall_survey;
 namespace reliable {
 class streams;
 }
 
-/// Base of the transports. A rank's endpoint exchanges cards with all others through the bootstrap when it is
-/// made (collective), and then talks to them by datagrams for everything rare: making connections, asking who
-/// is in which call, telling of failures. One thread at a time.
+/// What every transport has. A rank's endpoint exchanges cards with all others through the bootstrap when it
+/// is made (collective), and then talks to them by datagrams for everything rare: making connections, asking
+/// who is in which call, telling of failures. One thread at a time.
 class endpoint {
  public:
+  /// `user`: the transport that owns it.
+  endpoint(endpoint_user& user, joined_group&& group);
+  ~endpoint();
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
 
@@ -178,10 +181,6 @@ class endpoint {
   }
   /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
   [[nodiscard]] std::size_t multicast_bytes() const noexcept;
-  [[nodiscard]] auto multicast_signal(epoch now);
-  [[nodiscard]] auto multicast_signalled(int root, epoch now);
-  [[nodiscard]] auto multicast(epoch now, std::span<const std::byte> bytes);
-  [[nodiscard]] auto multicast_receive(int root, epoch now);
   /// The group of this communicator, made if it is not there. Precondition: more than one rank.
   [[nodiscard]] multicast_group& multicasts() {
     if (!multicast_) [[unlikely]]
@@ -191,7 +190,8 @@ class endpoint {
   /// What this rank has done about multicast so far.
   [[nodiscard]] transport::multicast_statistics multicast_statistics() const;
 
- protected:
+  // For the parts of a transport.
+
   /// A number that changes with whatever inline code and the library must agree on, so that a program which
   /// was compiled with other headers is refused, and does not wait for messages in the wrong place.
   static constexpr std::uint64_t binary_interface() noexcept {
@@ -203,25 +203,11 @@ class endpoint {
     return checked(group_view::of(group, c, binary_interface()));
   }
 
-  explicit endpoint(joined_group&& group);
-  virtual ~endpoint();
-
   /// A datagram that is not as its sender should have written it.
   void refuse_datagram() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
-  /// A datagram of a kind of the transport's own (from 16).
-  virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
-  /// Looks after the transport's own completions. @throws error if a peer is lost.
-  virtual void on_progress() = 0;
-  /// What this rank still has to say to `peer` when it leaves; valid until the next call.
-  virtual std::span<const std::byte> last_words(int) { return {}; }
-  /// What a rank that leaves has said so.
-  virtual void on_goodbye(int, std::span<const std::byte>) {}
-  /// Part of `fail`: lets go of the user's memory, which peers may be writing, and gives nothing more away.
-  /// Does not wait for peers longer than the device needs to end what is under way.
-  virtual void withdraw() noexcept = 0;
   [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_; }
-  /// Looks for signs of life of `peer`, which has kept this rank waiting in call `now` for a while.
-  virtual void probe(int peer, epoch now) { ask(peer, now); }
+  /// True if a call has failed here, or a peer has reported a failure.
+  [[nodiscard]] bool has_failed() const noexcept { return failure_ || notice_; }
 
   /// One datagram of `body` and `more`; false if the send queue is full.
   bool send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
@@ -265,6 +251,8 @@ class endpoint {
   /// Looks which processes of this host are gone.
   void look_at_processes();
   void look_at_process(int peer);
+  /// Number of the datagram queue pair.
+  [[nodiscard]] std::uint32_t queue_pair_number() const noexcept { return port_->number(); }
   [[nodiscard]] const verbs::local_port& local_port() const noexcept { return device_.local(); }
   [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const { return port_->address_of(peer); }
   /// Registered bytes for datagrams, those of the multicast group among them.
@@ -287,9 +275,6 @@ class endpoint {
 
  private:
   friend class vigil;
-  friend class reliable::streams;
-  friend class multicast_group;
-  friend struct endpoint_probe;  // of tests that send what no rank would
 
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_forgotten() const;
@@ -325,6 +310,8 @@ class endpoint {
     static const std::size_t index = next_state_index();
     return index;
   }
+
+  endpoint_user* user_;
   int rank_;
   int size_;
   config settings_;
@@ -370,5 +357,3 @@ class endpoint {
 };
 
 }  // namespace chorale::transport
-
-#include <chorale/transport/multicast_calls.hpp>

@@ -3,160 +3,64 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
-#include <chorale/transport/concepts.hpp>
-#include <chorale/transport/mailbox_calls.hpp>
-#include <chorale/transport/paths.hpp>
-#include <chorale/transport/reliable/emulated_calls.hpp>
+#include <chorale/transport/assembled.hpp>
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/connections/inbox.hpp>
+#include <chorale/transport/connections/rma_queue.hpp>
+#include <chorale/transport/endpoint_user.hpp>
+#include <chorale/transport/paths/path_router.hpp>
+#include <chorale/transport/paths/routed_memory.hpp>
+#include <chorale/transport/reliable/streams.hpp>
 
 namespace chorale::transport {
 
-/// Memory that is exposed both ways, or only a source: registered with the device, and known to the streams
-/// under the same key.
-class dual_exposure {
- public:
-  dual_exposure(exposure registered, reliable::streams* table, std::span<const std::byte> memory,
-                bool writable = true)
-      : registered_(std::move(registered)), table_(table), memory_(memory), writable_(writable) {
-    if (table_ != nullptr) table_->expose_as(registered_.region().key, memory_, writable_);
-  }
-  dual_exposure(dual_exposure&& other) noexcept
-      : registered_(std::move(other.registered_)),
-        table_(std::exchange(other.table_, nullptr)),
-        memory_(other.memory_),
-        writable_(other.writable_) {}
-  dual_exposure& operator=(dual_exposure&& other) noexcept {
-    std::swap(registered_, other.registered_);
-    std::swap(table_, other.table_);
-    std::swap(memory_, other.memory_);
-    std::swap(writable_, other.writable_);
-    return *this;
-  }
-  ~dual_exposure() {
-    if (table_ != nullptr) table_->conceal(registered_.region().key, memory_, writable_);
-  }
-  [[nodiscard]] remote_region region() const noexcept { return registered_.region(); }
-  [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
-
- private:
-  exposure registered_;
-  reliable::streams* table_;
-  std::span<const std::byte> memory_;
-  bool writable_;
-};
-
-/// What all `hybrid` transports have in common, and what algorithms are given of them: so each algorithm is
-/// compiled once, however many limits a program has.
-class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::origin> {
-  friend class mailbox_calls<hybrid_paths, origin>;
-  using operating = reliable::emulated_operation<hybrid_paths>;
-
-  /// A write goes one way as a whole, which is chosen when it begins.
-  struct writing {
-    hybrid_paths* net;
-    one_sided by_connection;
-    reliable::streams::write by_datagrams;
-    path way = path::changing;
-    bool operator()() {
-      if (by_datagrams.target.owner == net->rank()) return by_connection();
-      if (way == path::changing) way = net->way_to(by_datagrams.target.owner, by_datagrams.from.size());
-      switch (way) {
-        case path::changing:
-          return false;
-        case path::connection:
-          return by_connection();
-        case path::datagrams:
-          break;
-      }
-      return net->packets().try_put(by_datagrams, by_connection.now);
-    }
-  };
-  struct reading {
-    hybrid_paths* net;
-    one_sided by_connection;
-    reliable::emulated_read<hybrid_paths> by_datagrams;
-    path way = path::changing;
-    bool operator()() {
-      if (by_datagrams.source.owner == net->rank()) return by_connection();
-      if (way == path::changing) way = net->way_to(by_datagrams.source.owner, 0);
-      if (way == path::changing) return false;
-      return way == path::connection ? by_connection() : by_datagrams();
-    }
-  };
-
-  auto write_to(remote_region target, std::size_t offset, const dual_exposure& local,
-                std::span<const std::byte> from, epoch now, ibv_wr_opcode opcode) {
-    this->checked(target, offset, local.registered(), from);
-    return waiting{*this, target.owner, now,
-                   writing{this,
-                           {this, opcode, target, offset, local.registered().lkey(), from, now},
-                           {target, offset, from, opcode == IBV_WR_RDMA_WRITE_WITH_IMM}}};
-  }
-
+/// The parts of all `hybrid` transports: those of `rc`, those of `ud_rdma`, and the choice between them.
+class hybrid_parts final : private endpoint_user, private connection_user {
  public:
   static constexpr const char* name = "hybrid";
-  static constexpr bool atomics_by_device = false;
-  static constexpr bool reads_by_device = false;
-  using seen_by_algorithms = hybrid_paths;
 
-  [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
-    return {connected::expose(memory), &packets(), memory};
-  }
-  [[nodiscard]] dual_exposure expose_alone(std::span<std::byte> memory) {
-    return {connected::expose_alone(memory), &packets(), memory};
-  }
-  [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory) {
-    return {connected::offer(memory), &packets(), memory, false};
-  }
-  [[nodiscard]] dual_exposure lend(std::span<const std::byte> memory) {
-    return {connected::lend(memory), nullptr, memory};
-  }
-  /// To be called while a write of `from` (-1: of any rank) is awaited in memory.
-  void expect(int from) { packets().expect(from); }
+  hybrid_parts(joined_group&& group, int limit, path_choice choice);
+  ~hybrid_parts();
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings, int limit, path_choice choice);
 
-  [[nodiscard]] auto put(remote_region target, std::size_t offset, const dual_exposure& local,
-                         std::span<const std::byte> from, epoch now) {
-    return write_to(target, offset, local, from, now, IBV_WR_RDMA_WRITE);
-  }
-  [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const dual_exposure& local,
-                                  std::span<const std::byte> from, epoch now) {
-    return write_to(target, offset, local, from, now, IBV_WR_RDMA_WRITE_WITH_IMM);
-  }
-  [[nodiscard]] auto get(remote_region source, std::size_t offset, const dual_exposure& local,
-                         std::span<std::byte> into, epoch now) {
-    this->checked(source, offset, local.registered(), into);
-    return waiting{*this, source.owner, now,
-                   reading{this,
-                           {this, IBV_WR_RDMA_READ, source, offset, local.registered().lkey(), into, now},
-                           {this, source, offset, into}}};
-  }
-  [[nodiscard]] auto flush(int peer, epoch now) {
-    return waiting{*this, peer, now, [this, peer] { return peer == rank() || try_flush(peer); }};
-  }
-  [[nodiscard]] auto notified(int from, epoch now) {
-    return waiting{*this, from, now, [this, from, now] { return try_notified(from, now); }};
-  }
-  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now) {
-    this->checked(target, offset, sizeof value);
-    return waiting{*this, target.owner, now,
-                   operating{this, target, offset, reliable::atomic_operation::fetch_add, value, 0}};
-  }
-  [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
-                                  std::uint64_t wanted, epoch now) {
-    this->checked(target, offset, sizeof wanted);
-    return waiting{
-        *this, target.owner, now,
-        operating{this, target, offset, reliable::atomic_operation::compare_swap, expected, wanted}};
-  }
+  [[nodiscard]] endpoint& core() noexcept { return core_; }
+  [[nodiscard]] const endpoint& core() const noexcept { return core_; }
+  [[nodiscard]] path_router& mailbox() noexcept { return router_; }
+  [[nodiscard]] const path_router& mailbox() const noexcept { return router_; }
+  [[nodiscard]] routed_memory& one_sided() noexcept { return memory_; }
+  [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
+  [[nodiscard]] const reliable::streams& packets() const noexcept { return streams_; }
+  [[nodiscard]] const registration_cache& registrations() const noexcept { return rma_.registrations(); }
+  void describe(memory_report& m) const;
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return links_.registered_bytes(); }
 
- protected:
-  using paths::paths;
-  ~hybrid_paths() = default;
+ private:
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
+    links_.on_datagram(from, kind, body);
+  }
+  void on_progress() override;
+  void withdraw() noexcept override;
+  void probe(int peer) override { links_.probe(peer); }
+  std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
+  void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
+
+  void on_accepted(connection& c) override { inbox_.on_accepted(c); }
+  void on_closed(connection& c) noexcept override { inbox_.on_closed(c); }
+  void on_notice(connection& from, std::uint32_t word) override { rma_.on_notice(from, word); }
+  void on_message(connection&, std::uint64_t index, const ibv_wc&) override { links_.receives().post(index); }
+  void count(int peer, ledger& l) const noexcept override;
+  [[nodiscard]] bool admits(int peer) const noexcept override { return router_.admits(peer); }
+
+  endpoint core_;
+  connections links_;
+  inbox inbox_;
+  rma_queue rma_;
+  reliable::streams streams_;
+  path_router router_;
+  routed_memory memory_;
 };
 
 /// A rank has reliable connections with at most `Limit` peers, chosen by `Choice`, and reaches the others by
@@ -166,18 +70,20 @@ class hybrid_paths : public paths, public mailbox_calls<hybrid_paths, paths::ori
 /// mailboxes a rank, however many ranks there are.  Source: P5 section 4.3, from the alltoall to every
 /// collective.
 template <int Limit, path_choice Choice = path_choice::busiest>
-class hybrid final : public hybrid_paths {
+class hybrid final : public assembled<hybrid_parts> {
   static_assert(Limit >= 0, "the number of connections of a rank");
 
  public:
+  /// So that each algorithm is compiled once, however many limits a program has.
+  using seen_by_algorithms = assembled<hybrid_parts>;
+
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
   template <bootstrap::group G>
   hybrid(G& group, const config& settings)
-      : hybrid(join(view_of(group, settings), plan(group.size(), settings))) {}
-  explicit hybrid(joined_group&& group) : hybrid_paths(std::move(group), Limit, Choice) {}
+      : hybrid(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
+  explicit hybrid(joined_group&& group) : seen_by_algorithms(std::move(group), Limit, Choice) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
-    return paths::plan("hybrid " + std::to_string(Limit) + "/" + std::to_string(static_cast<int>(Choice)),
-                       ranks, settings);
+    return hybrid_parts::plan(ranks, settings, Limit, Choice);
   }
 };
 

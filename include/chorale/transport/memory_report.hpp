@@ -36,4 +36,10 @@ struct memory_report {
   }
 };
 
+// Estimates of what adapters take for queues, in bytes.
+[[nodiscard]] std::size_t in_cache_lines(std::size_t bytes) noexcept;
+[[nodiscard]] std::size_t queue_pair_bytes(std::size_t depth, std::size_t inline_bytes) noexcept;
+[[nodiscard]] std::size_t completion_queue_bytes(std::size_t entries) noexcept;
+[[nodiscard]] std::size_t receive_queue_bytes(std::size_t depth) noexcept;
+
 }  // namespace chorale::transport

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <chorale/verbs/protection_domain.hpp>
@@ -49,8 +50,13 @@ class registered_pool {
   }
 
   /// Nothing may access the piece any more, on neither side. An empty one is ignored.
-  void give_back(const pool_block& block) {
-    if (block.data != nullptr) spare_[(block.bytes + 63) / 64 * 64].push_back(block);
+  void give_back(const pool_block& block) noexcept {
+    if (block.data == nullptr) return;
+    try {
+      spare_[(block.bytes + 63) / 64 * 64].push_back(block);
+    } catch (const std::bad_alloc&) {
+      // It is not handed out again, then.
+    }
   }
 
   [[nodiscard]] std::size_t registered_bytes() const noexcept {

@@ -206,7 +206,7 @@ class remote_memory {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
     backoff pace{false};
-    vigil watch{net, -1, net.current()};
+    vigil watch{net.core(), -1, net.current()};
     for (;;) {
       const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
       if (holder == 0) break;

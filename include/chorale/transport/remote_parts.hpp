@@ -139,7 +139,7 @@ class remote_parts {
     return place;
   }
   loopback& own() {
-    if (!itself_) itself_.emplace(net_);
+    if (!itself_) itself_.emplace(net_.core());
     return *itself_;
   }
   void require_atomics() const {

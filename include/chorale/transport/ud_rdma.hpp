@@ -1,10 +1,38 @@
 // Memory operations emulated over datagrams: the semantics of RDMA without connections.
 #pragma once
 
-#include <chorale/transport/reliable/emulated_calls.hpp>
+#include <cstddef>
+
+#include <chorale/transport/assembled.hpp>
+#include <chorale/transport/reliable/emulated_memory.hpp>
 #include <chorale/transport/ud.hpp>
 
 namespace chorale::transport {
+
+/// The parts of `ud_rdma`: those of `ud`, and memory operations through the same streams.
+class ud_rdma_parts {
+ public:
+  static constexpr const char* name = "ud_rdma";
+
+  explicit ud_rdma_parts(joined_group&& group) : ud_(std::move(group)), memory_(ud_.packets()) {}
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return ud_parts::plan(ranks, settings, name);
+  }
+
+  [[nodiscard]] endpoint& core() noexcept { return ud_.core(); }
+  [[nodiscard]] const endpoint& core() const noexcept { return ud_.core(); }
+  [[nodiscard]] reliable::streams& mailbox() noexcept { return ud_.mailbox(); }
+  [[nodiscard]] const reliable::streams& mailbox() const noexcept { return ud_.mailbox(); }
+  [[nodiscard]] reliable::streams& packets() noexcept { return ud_.packets(); }
+  [[nodiscard]] const reliable::streams& packets() const noexcept { return ud_.packets(); }
+  [[nodiscard]] reliable::emulated_memory& one_sided() noexcept { return memory_; }
+  void describe(memory_report& m) const { ud_.describe(m); }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return ud_.registered_bytes(); }
+
+ private:
+  ud_parts ud_;
+  reliable::emulated_memory memory_;
+};
 
 /// As `ud`, and with the one-sided and atomic operations of `rc`, so that every algorithm written for memory
 /// semantics runs on it unchanged. A write carries address, key and bytes in packets of one MTU, and is
@@ -12,26 +40,7 @@ namespace chorale::transport {
 /// a solicited event or polling (config::service). Memory and queue pairs do not grow with the number of
 /// peers. Cost: each byte is copied twice; a read of a rank that computes wakes a thread there. Source: P5
 /// section 4.2. Unlike there each access is checked at the target.
-class ud_rdma final : public datagrams,
-                      public mailbox_calls<ud_rdma, int>,
-                      public reliable::emulated_calls<ud_rdma> {
- public:
-  static constexpr const char* name = "ud_rdma";
-
-  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
-  template <bootstrap::group G>
-  ud_rdma(G& group, const config& settings)
-      : ud_rdma(join(view_of(group, settings), plan(group.size(), settings))) {}
-  explicit ud_rdma(joined_group&& group) : datagrams(std::move(group)) {}
-  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
-    return datagrams::plan(name, ranks, settings);
-  }
-
-  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_bytes; }
-
- private:
-  friend class mailbox_calls<ud_rdma, int>;
-};
+using ud_rdma = assembled<ud_rdma_parts>;
 
 }  // namespace chorale::transport
 

@@ -179,7 +179,7 @@ void streams::close() noexcept {
     const auto begin = owner_->attend();
     auto next_look = begin + look_interval;
     backoff pace{false};
-    while (!owner_->failure_ && !owner_->notice_ && !confirm()) {
+    while (!owner_->has_failed() && !confirm()) {
       const auto now = owner_->attend();
       if (deadline != steady::duration::zero() && now - begin >= deadline) break;
       if (now >= next_look) {

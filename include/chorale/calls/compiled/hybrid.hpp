@@ -7,6 +7,6 @@
 
 namespace chorale::calls {
 
-extern template struct standard_algorithms<transport::hybrid_paths>;
+extern template struct standard_algorithms<transport::assembled<transport::hybrid_parts>>;
 
 }  // namespace chorale::calls

@@ -53,6 +53,9 @@ class streams {
   streams& operator=(const streams&) = delete;
   ~streams();
 
+  [[nodiscard]] int rank() const noexcept { return owner_->rank(); }
+  [[nodiscard]] int ranks() const noexcept { return owner_->size(); }
+
   /// Datagrams that may come before this rank looks: what an endpoint of that many ranks should post.
   static std::uint32_t receives_for(int ranks) noexcept;
 
@@ -62,6 +65,7 @@ class streams {
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  [[nodiscard]] static int sender_of(int peer) noexcept { return peer; }
   void release(int from) noexcept;
 
   // Memory. The regions were checked by the caller; another rank owns them.

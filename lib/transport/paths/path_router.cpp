@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <chorale/transport/paths.hpp>
+#include <chorale/transport/paths/path_router.hpp>
 
 namespace chorale::transport {
 namespace {
 
 using reliable::packet_type;
-
-constexpr std::size_t largest_datagram = 4096;
 
 /// What makes a peer one of the busiest: what a connection costs is earned back then.
 constexpr std::uint64_t busy_messages = 16;
@@ -30,38 +28,22 @@ bool is_near(int a, int b, int ranks, int limit) noexcept {
 
 }  // namespace
 
-joining_plan paths::plan(std::string transport, int ranks, const config& settings) {
-  joining_plan made = connected::plan(std::move(transport), ranks, settings);
-  // The limit of this transport is one of its type; closing connections is not part of it.
-  made.settings.connections = 0;
-  made.port.payload_bytes = largest_datagram;
-  made.port.receives = reliable::streams::receives_for(ranks);
-  return made;
-}
-
-paths::paths(joined_group&& group, int limit, path_choice choice)
-    : rc_mailbox(std::move(group)),
-      limit_(std::min(limit, size() - 1)),
+path_router::path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
+                         path_choice choice)
+    : links_(&links),
+      inbox_(&by_connection),
+      streams_(&by_datagrams),
+      limit_(std::min(limit, links.owner().size() - 1)),
       choice_(choice),
-      peers_(static_cast<std::size_t>(size())),
-      streams_(*this) {
-  serve_streams(streams_);
-  start_service();
-}
+      peers_(static_cast<std::size_t>(links.owner().size())) {}
 
-paths::~paths() {
-  dependent_objects().end();
-  streams_.close();
-  close();
-}
-
-bool paths::admits(int peer) const noexcept {
+bool path_router::admits(int peer) const noexcept {
   const peer_path& p = peers_[static_cast<std::size_t>(peer)];
   if (p.now != stage::datagrams && p.now != stage::offered) return true;
-  return choice_ == path_choice::nearest && is_near(rank(), peer, size(), limit_);
+  return choice_ == path_choice::nearest && is_near(owner().rank(), peer, owner().size(), limit_);
 }
 
-void paths::offer(int peer) {
+void path_router::offer(int peer) {
   peer_path& p = of(peer);
   // An offer that overtook the refusal of the peer's own would look to it like an agreement.
   if (p.now != stage::datagrams || p.answers || places_ >= limit_) return;
@@ -75,27 +57,27 @@ void paths::offer(int peer) {
   }
 }
 
-void paths::wants_connection(int peer) {
-  if (peer < 0 || peer >= size() || peer == rank()) return;
+void path_router::wants_connection(int peer) {
+  if (peer < 0 || peer >= owner().size() || peer == owner().rank()) return;
   if (choice_ != path_choice::asked || of(peer).messages < of(peer).wanted_from) return;
   offer(peer);
 }
 
-void paths::count(int to, std::size_t bytes) {
+void path_router::count(int to, std::size_t bytes) {
   peer_path& p = of(to);
   ++p.messages;
   p.bytes += bytes;
   if (p.now != stage::datagrams) return;
   if (choice_ == path_choice::nearest) {
-    if (is_near(rank(), to, size(), limit_)) offer(to);
+    if (is_near(owner().rank(), to, owner().size(), limit_)) offer(to);
   } else if (choice_ == path_choice::busiest && p.messages >= p.wanted_from &&
              (p.messages >= busy_messages || p.bytes >= busy_bytes)) {
     offer(to);
   }
 }
 
-void paths::take_news() {
-  for (const auto news : streams_.take_path_news()) {
+void path_router::take_news() {
+  for (const auto news : streams_->take_path_news()) {
     peer_path& p = of(news.from);
     switch (news.what) {
       case packet_type::offer:
@@ -128,31 +110,28 @@ void paths::take_news() {
   }
 }
 
-void paths::get_on(int peer) {
+void path_router::advance(int peer) {
   peer_path& p = of(peer);
-  if (p.offers && streams_.try_tell(peer, packet_type::offer)) p.offers = false;
+  if (p.offers && streams_->try_tell(peer, packet_type::offer)) p.offers = false;
   if (p.answers && !p.offers &&
-      streams_.try_tell(peer, p.accepts ? packet_type::acceptance : packet_type::refusal_of_offer))
+      streams_->try_tell(peer, p.accepts ? packet_type::acceptance : packet_type::refusal_of_offer))
     p.answers = false;
   if (p.offers || p.answers) return;
   if (p.now == stage::connecting) {
-    const link* l = link_of(peer);
-    const bool there = (l != nullptr && l->ready) || connect(peer);
-    if (there && streams_.try_tell(peer, packet_type::departure)) p.now = stage::marked;
+    const connection* c = links_->find(peer);
+    const bool there = (c != nullptr && c->ready) || links_->connect(peer);
+    if (there && streams_->try_tell(peer, packet_type::departure)) p.now = stage::marked;
   }
-  if (p.now == stage::marked && streams_.try_drain(peer)) p.now = stage::connection;
+  if (p.now == stage::marked && streams_->try_drain(peer)) p.now = stage::connection;
 }
 
-void paths::on_progress() {
-  connected::on_progress();
-  streams_.progress();
-  if (is_withdrawn()) return;
+void path_router::on_progress() {
   take_news();
   if (under_way_.empty()) return;
   // `connect` looks around as well, and must not find the list in use.
   auto now = std::exchange(under_way_, {});
   for (const int peer : now) {
-    get_on(peer);
+    advance(peer);
     const peer_path& p = of(peer);
     const bool settled = (p.now == stage::datagrams || p.now == stage::connection) && !p.answers && !p.offers;
     if (!settled && std::find(under_way_.begin(), under_way_.end(), peer) == under_way_.end())
@@ -160,86 +139,71 @@ void paths::on_progress() {
   }
 }
 
-paths::path paths::way_to(int to, std::size_t bytes) {
-  if (to < 0 || to >= size() || to == rank())
+path path_router::way_to(int to, std::size_t bytes) {
+  if (to < 0 || to >= owner().size() || to == owner().rank())
     throw error(errc::invalid_argument,
-                fmt::format("rank {} cannot send to rank {} of {}", rank(), to, size()));
+                fmt::format("rank {} cannot send to rank {} of {}", owner().rank(), to, owner().size()));
   const stage now = of(to).now;
   if (now == stage::connection) [[likely]]
     return path::connection;
   if (now == stage::marked) {
-    progress();
+    owner().progress();
     return of(to).now == stage::connection ? path::connection : path::changing;
   }
   count(to, bytes);
   // A rank that never waits for long would never get on with its connections.
   if (!under_way_.empty() && ++sent_since_look_ >= sends_between_looks) {
     sent_since_look_ = 0;
-    progress();
+    owner().progress();
     if (of(to).now == stage::marked) return path::changing;
     if (of(to).now == stage::connection) return path::connection;
   }
   return path::datagrams;
 }
 
-bool paths::try_signal(int to, epoch now) {
+bool path_router::try_signal(int to, epoch now) {
   switch (way_to(to, 0)) {
     case path::changing:
       return false;
     case path::connection:
-      return rc_mailbox::try_signal(to, now);
+      return inbox_->try_signal(to, now);
     case path::datagrams:
       break;
   }
-  return streams_.try_signal(to, now);
+  return streams_->try_signal(to, now);
 }
 
-bool paths::try_signalled(int from, epoch now) {
+bool path_router::try_signalled(int from, epoch now) {
   peer_path& p = of(from);
-  if (p.signals_there) return rc_mailbox::try_signalled(from, now);
-  if (streams_.has_departed(from) && rc_mailbox::try_signalled(from, now)) return p.signals_there = true;
+  if (p.signals_there) return inbox_->try_signalled(from, now);
+  if (streams_->has_departed(from) && inbox_->try_signalled(from, now)) return p.signals_there = true;
   // Its last one by datagram may have been lost, whatever has come by the connection.
-  return streams_.try_signalled(from, now);
+  return streams_->try_signalled(from, now);
 }
 
-bool paths::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+bool path_router::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   switch (way_to(to, bytes.size())) {
     case path::changing:
       return false;
     case path::connection:
-      return rc_mailbox::try_send(to, now, bytes);
+      return inbox_->try_send(to, now, bytes);
     case path::datagrams:
       break;
   }
-  return streams_.try_send(to, now, bytes);
+  return streams_->try_send(to, now, bytes);
 }
 
-bool paths::try_receive(int from, epoch now, std::span<const std::byte>& message) {
-  last_by_connection_ = streams_.has_no_more_messages(from);
-  return last_by_connection_ ? rc_mailbox::try_receive(from, now, message)
-                             : streams_.try_receive(from, now, message);
+bool path_router::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+  last_by_connection_ = streams_->has_no_more_messages(from);
+  return last_by_connection_ ? inbox_->try_receive(from, now, message)
+                             : streams_->try_receive(from, now, message);
 }
 
-void paths::release(origin from) noexcept {
+void path_router::release(origin from) noexcept {
   if (from.by_connection)
-    give_back(*link_of(from.rank));
+    inbox_->release(inbox_->sender_of(from.rank));
   else
-    streams_.release(from.rank);
-}
-
-bool paths::try_flush(int peer) {
-  return streams_.try_flush(peer) && rc_mailbox::try_flush(peer);
-}
-
-bool paths::try_notified(int from, epoch now) {
-  return streams_.has_no_more_notices(from) ? rc_mailbox::try_notified(from, now)
-                                            : streams_.try_notified(from, now);
-}
-
-memory_report paths::memory() const noexcept {
-  memory_report m = connected::memory();
-  m.mailbox_bytes += streams_.memory_bytes();
-  return m;
+    streams_->release(from.rank);
 }
 
 }  // namespace chorale::transport

@@ -1,15 +1,14 @@
 // Two ways to each peer, a reliable connection and datagrams, and the change from one to the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <chorale/transport/rc.hpp>
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/connections/inbox.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
 namespace chorale::transport {
@@ -21,14 +20,17 @@ enum class path_choice {
   asked,    ///< those an algorithm asks for by `wants_connection`; both must have a place left
 };
 
-/// A rank with streams of datagrams to all peers and reliable connections to at most `limit` of them.
+/// The way to one peer now.
+enum class path { datagrams, changing, connection };
+
+/// Mailbox over streams of datagrams to all peers and reliable connections to at most `limit` of them.
 ///
 /// Everything begins with datagrams. Where a peer is to have a connection, both sides keep a place for it -
 /// for busiest and asked by an offer and an acceptance in the stream - and make it while datagrams go on.
 /// When it is there, a rank puts a mark into its stream, waits until the mark and so all before it has been
 /// delivered, and uses the connection from then on; the peer reads the connection when it has read the mark.
-/// Each direction changes by itself, and order holds across the change. No way back.
-class paths : public rc_mailbox {
+/// Each direction changes by itself, and order holds across the change. No way back. One thread at a time.
+class path_router {
  public:
   /// A sender, and the way its message came.
   struct origin {
@@ -36,50 +38,33 @@ class paths : public rc_mailbox {
     bool by_connection;
   };
 
-  /// Largest payload of one message, either way.
-  [[nodiscard]] std::size_t block_bytes() const noexcept {
-    return std::min(layout().payload_bytes(), streams_.block_bytes());
-  }
-  [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
-  [[nodiscard]] reliable::stream_statistics statistics() const { return streams_.statistics(); }
-  /// Connections and datagrams together.
-  [[nodiscard]] memory_report memory() const noexcept;
-  [[nodiscard]] std::size_t registered_bytes() const noexcept { return connected::registered_bytes(); }
+  /// All but `limit` and `choice` outlive it.
+  path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
+              path_choice choice);
+
   /// Most connections that this rank will have.
   [[nodiscard]] int limit() const noexcept { return limit_; }
-
-  /// As of `connected`, with datagrams for messages too.
-  [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
-
   /// Asks for a connection to `peer`, as far as the limits of both allow. Costs nothing the second time.
   void wants_connection(int peer);
-
- protected:
-  paths(joined_group&& group, int limit, path_choice choice);
-  ~paths() override;
-
-  enum class path { datagrams, changing, connection };
-  /// The way to `to` now, on which `bytes` are about to be sent.
+  /// The way to `to` on which `bytes` are about to be sent. @throws error errc::invalid_argument if there is
+  /// no such peer.
   path way_to(int to, std::size_t bytes);
 
+  /// Largest payload of one message, either way.
+  [[nodiscard]] std::size_t block_bytes() const noexcept {
+    return std::min(inbox_->block_bytes(), streams_->block_bytes());
+  }
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
-  bool try_flush(int peer);
-  bool try_notified(int from, epoch now);
-  [[nodiscard]] origin sender(int from) const noexcept { return {from, last_by_connection_}; }
+  [[nodiscard]] origin sender_of(int peer) const noexcept { return {peer, last_by_connection_}; }
   void release(origin from) noexcept;
 
-  void on_progress() override;
-  void withdraw() noexcept override {
-    rc_mailbox::withdraw();
-    streams_.withdraw();
-    under_way_.clear();
-  }
-  std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
-  void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
-  [[nodiscard]] bool admits(int peer) const noexcept override;
+  // What connections, and the endpoint, ask of a mechanism.
+  [[nodiscard]] bool admits(int peer) const noexcept;
+  void on_progress();
+  void withdraw() noexcept { under_way_.clear(); }
 
  private:
   enum class stage : std::uint8_t {
@@ -101,11 +86,15 @@ class paths : public rc_mailbox {
   };
 
   [[nodiscard]] peer_path& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] endpoint& owner() const noexcept { return links_->owner(); }
   void count(int to, std::size_t bytes);
   void offer(int peer);
   void take_news();
-  void get_on(int peer);
+  void advance(int peer);
 
+  connections* links_;
+  inbox* inbox_;
+  reliable::streams* streams_;
   int limit_;
   path_choice choice_;
   std::vector<peer_path> peers_;
@@ -113,7 +102,6 @@ class paths : public rc_mailbox {
   int places_ = 0;              ///< kept for connections
   int sent_since_look_ = 0;
   bool last_by_connection_ = false;
-  reliable::streams streams_;
 };
 
 }  // namespace chorale::transport

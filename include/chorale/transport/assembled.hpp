@@ -1,0 +1,304 @@
+// A transport that is assembled from its parts: what algorithms, calls and users see of it.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/joining.hpp>
+#include <chorale/transport/memory_report.hpp>
+#include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/waiting.hpp>
+
+namespace chorale::transport {
+
+/// Makes a transport of its `Parts`, which have a `name`, an endpoint (`core()`), a mailbox (`mailbox()`),
+/// and, if it has one-sided operations, `one_sided()`. Its operations are awaitables that repeat the attempts
+/// of the parts: `try_...`, or an object that is called until it returns true. One thread at a time.
+///
+/// * A mailbox has `block_bytes()`, `try_signal(to, now)`, `try_signalled(from, now)`,
+///   `try_send(to, now, bytes)`, `try_receive(from, now, message)`, which sets `message` to the bytes that
+///   have arrived, `sender_of(from)`, and `release(sender)`, noexcept: the oldest message of that sender
+///   which has been handed out is given back.
+/// * What is one-sided has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
+/// `read`, `add`
+///   and `swap`, which give such objects, `try_flush(to)`, `try_notified(from, now)`.
+/// * Parts `describe` what they cost.
+template <class Parts>
+class assembled {
+  using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
+  using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
+  static constexpr bool has_one_sided = requires(Parts & p) { p.one_sided(); };
+
+ public:
+  static constexpr const char* name = Parts::name;
+
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  template <bootstrap::group G>
+  assembled(G& group, const config& settings)
+      : assembled(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
+  /// Of a group that was joined by this transport's plan; `more` is what the parts want to know besides.
+  template <class... More>
+  explicit assembled(joined_group&& group, const More&... more) : parts_(std::move(group), more...) {}
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return Parts::plan(ranks, settings);
+  }
+  assembled(const assembled&) = delete;
+  assembled& operator=(const assembled&) = delete;
+  /// Windows and arrays that are still there let go of it first.
+  ~assembled() { core().dependent_objects().end(); }
+
+  // The group.
+  [[nodiscard]] int rank() const noexcept { return core().rank(); }
+  [[nodiscard]] int size() const noexcept { return core().size(); }
+  [[nodiscard]] const config& settings() const noexcept { return core().settings(); }
+  [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
+  /// Messages of one sender that one receiver may have until it gives one back.
+  [[nodiscard]] std::size_t blocks() const noexcept { return core().blocks(); }
+  [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
+  [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
+  [[nodiscard]] const std::string& label() const noexcept { return core().label(); }
+  void set_label(std::string label) { core().set_label(std::move(label)); }
+
+  // The device.
+  [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().chosen(); }
+  [[nodiscard]] const verbs::device& device() const noexcept { return core().device(); }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().domain(); }
+  [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
+    return core().opened();
+  }
+
+  // What it costs and has done.
+  /// Peers that this rank is connected with, of those that it has talked to.
+  [[nodiscard]] int connections() const { return memory().connections; }
+  [[nodiscard]] memory_report memory() const {
+    memory_report m;
+    parts_.describe(m);
+    m.datagram_bytes = core().datagram_bytes();
+    return m;
+  }
+  /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers.
+  [[nodiscard]] std::size_t registered_bytes() const {
+    return parts_.registered_bytes() + core().datagram_bytes();
+  }
+  [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); }
+  { return parts_.packets().statistics(); }
+  [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); }
+  { return parts_.registrations().statistics(); }
+  [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); }
+  { return parts_.registrations().guarantee(); }
+  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().refused_datagrams(); }
+  /// For figures that only this transport has.
+  [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
+
+  // Calls.
+  [[nodiscard]] endpoint& core() noexcept { return parts_.core(); }
+  [[nodiscard]] const endpoint& core() const noexcept { return parts_.core(); }
+  [[nodiscard]] frame_arena& frames() noexcept { return core().frames(); }
+  [[nodiscard]] occupancy& use() noexcept { return core().use(); }
+  [[nodiscard]] dependents& dependent_objects() noexcept { return core().dependent_objects(); }
+  epoch begin(const call& c) { return core().begin(c); }
+  void complete(epoch now) noexcept { core().complete(now); }
+  [[nodiscard]] epoch current() const noexcept { return core().current(); }
+  void fail(const std::exception_ptr& why) noexcept { core().fail(why); }
+  void let_go() noexcept { core().let_go(); }
+  [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
+    return core().labelled(why);
+  }
+  void require_sound() const { core().require_sound(); }
+  void require_awaited() const { core().require_awaited(); }
+  void name_algorithms(std::string (*of)(operation)) noexcept { core().name_algorithms(of); }
+  [[nodiscard]] std::string algorithm_of(operation what) const { return core().algorithm_of(what); }
+  [[nodiscard]] bool is_poisoned() const noexcept { return core().is_poisoned(); }
+  void progress() { core().progress(); }
+  void look_around() { core().look_around(); }
+  template <class State>
+  [[nodiscard]] State& state() {
+    return core().template state<State>();
+  }
+
+  // Waiting.
+  void set_blocking(bool blocking) noexcept { core().set_blocking(blocking); }
+  [[nodiscard]] bool blocking() const noexcept { return core().blocking(); }
+  [[nodiscard]] backoff pace() const noexcept { return core().pace(); }
+  template <class Ready>
+  void wait(int peer, epoch now, Ready&& ready) {
+    core().wait(peer, now, std::forward<Ready>(ready));
+  }
+  void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
+    core().park(frame, peer, now, ready, awaiter);
+  }
+  void rethrow_parked_failure() { core().rethrow_parked_failure(); }
+
+  // Mailbox.
+  /// A message in a block of the receiver.
+  class arrival {
+   public:
+    arrival(assembled& net, sender_type from, std::span<const std::byte> bytes) noexcept
+        : net_(&net), from_(from), bytes_(bytes) {}
+    arrival(arrival&& other) noexcept
+        : net_(std::exchange(other.net_, nullptr)), from_(other.from_), bytes_(other.bytes_) {}
+    arrival& operator=(arrival&& other) noexcept {
+      std::swap(net_, other.net_);
+      std::swap(from_, other.from_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~arrival() { release(); }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+    void release() noexcept {
+      if (net_ != nullptr) std::exchange(net_, nullptr)->mailbox().release(from_);
+    }
+
+   private:
+    assembled* net_;
+    sender_type from_;
+    std::span<const std::byte> bytes_;
+  };
+
+  /// Largest payload of one message.
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_.mailbox().block_bytes(); }
+  [[nodiscard]] auto signal(int to, epoch now) {
+    return waiting{*this, to, now,
+                   [](assembled& net, int peer, epoch call) { return net.mailbox().try_signal(peer, call); }};
+  }
+  [[nodiscard]] auto signalled(int from, epoch now) {
+    return waiting{*this, from, now, [](assembled& net, int peer, epoch call) {
+                     return net.mailbox().try_signalled(peer, call);
+                   }};
+  }
+  [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
+    return waiting{*this, to, now, [bytes](assembled& net, int peer, epoch call) {
+                     return net.mailbox().try_send(peer, call, bytes);
+                   }};
+  }
+  [[nodiscard]] auto receive(int from, epoch now) {
+    struct look {
+      std::span<const std::byte> message{};
+      bool operator()(assembled& net, int peer, epoch call) {
+        return net.mailbox().try_receive(peer, call, message);
+      }
+      arrival result(assembled& net, int peer) { return {net, net.mailbox().sender_of(peer), message}; }
+    };
+    return waiting{*this, from, now, look{}};
+  }
+  void wants_connection(int peer) requires requires(mailbox_type& m) { m.wants_connection(0); }
+  { mailbox().wants_connection(peer); }
+
+  // One-sided operations.
+  static constexpr bool atomics_by_device = [] {
+    if constexpr (has_one_sided)
+      return std::remove_reference_t<decltype(std::declval<Parts&>().one_sided())>::atomics_by_device;
+    return false;
+  }();
+  static constexpr bool reads_by_device = [] {
+    if constexpr (has_one_sided)
+      return std::remove_reference_t<decltype(std::declval<Parts&>().one_sided())>::reads_by_device;
+    return false;
+  }();
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires has_one_sided {
+    return settings().zero_copy_bytes;
+  }
+  [[nodiscard]] auto expose(std::span<std::byte> memory) requires has_one_sided {
+    return parts_.one_sided().expose(memory);
+  }
+  [[nodiscard]] auto expose_alone(std::span<std::byte> memory) requires has_one_sided {
+    return parts_.one_sided().expose_alone(memory);
+  }
+  [[nodiscard]] auto offer(std::span<const std::byte> memory) requires has_one_sided {
+    return parts_.one_sided().offer(memory);
+  }
+  [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
+    return parts_.one_sided().lend(memory);
+  }
+  void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {
+    parts_.one_sided().forget(memory);
+  }
+  void expect(int from) requires has_one_sided { parts_.one_sided().expect(from); }
+  template <class Exposure>
+  [[nodiscard]] auto put(remote_region target, std::size_t offset, const Exposure& local,
+                         std::span<const std::byte> from, epoch now) requires has_one_sided {
+    return waiting{*this, target.owner, now,
+                   parts_.one_sided().write(target, offset, local, from, now, false)};
+  }
+  template <class Exposure>
+  [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const Exposure& local,
+                                  std::span<const std::byte> from, epoch now) requires has_one_sided {
+    return waiting{*this, target.owner, now,
+                   parts_.one_sided().write(target, offset, local, from, now, true)};
+  }
+  template <class Exposure>
+  [[nodiscard]] auto get(remote_region source, std::size_t offset, const Exposure& local,
+                         std::span<std::byte> into, epoch now) requires has_one_sided {
+    return waiting{*this, source.owner, now, parts_.one_sided().read(source, offset, local, into, now)};
+  }
+  [[nodiscard]] auto flush(int peer, epoch now) requires has_one_sided {
+    return waiting{*this, peer, now,
+                   [](assembled& net, int to, epoch) { return net.parts_.one_sided().try_flush(to); }};
+  }
+  [[nodiscard]] auto notified(int peer, epoch now) requires has_one_sided {
+    return waiting{*this, peer, now, [](assembled& net, int from, epoch call) {
+                     return net.parts_.one_sided().try_notified(from, call);
+                   }};
+  }
+  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value,
+                               epoch now) requires has_one_sided {
+    return waiting{*this, target.owner, now, parts_.one_sided().add(target, offset, value)};
+  }
+  [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
+                                  std::uint64_t wanted, epoch now) requires has_one_sided {
+    return waiting{*this, target.owner, now, parts_.one_sided().swap(target, offset, expected, wanted)};
+  }
+
+  // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported
+  // naming the remedy if the device has no multicast.
+  [[nodiscard]] bool has_multicast() const { return core().has_multicast(); }
+  void join_multicast() { core().join_multicast(); }
+  /// The group of this communicator, made if it is not there. Precondition: more than one rank.
+  [[nodiscard]] multicast_group& multicasts() { return core().multicasts(); }
+  [[nodiscard]] transport::multicast_statistics multicast_statistics() const {
+    return core().multicast_statistics();
+  }
+  /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
+  [[nodiscard]] std::size_t multicast_bytes() const noexcept { return core().multicast_bytes(); }
+  [[nodiscard]] auto multicast_signal(epoch now) {
+    return waiting{*this, (rank() + 1) % size(), now, [](assembled& net, int, epoch call) {
+                     return net.size() == 1 || net.multicasts().try_signal(call);
+                   }};
+  }
+  [[nodiscard]] auto multicast_signalled(int root, epoch now) {
+    return waiting{*this, root, now, [](assembled& net, int from, epoch call) {
+                     return net.multicasts().try_signalled(from, call);
+                   }};
+  }
+  [[nodiscard]] auto multicast(epoch now, std::span<const std::byte> bytes) {
+    return waiting{*this, size() == 1 ? 0 : multicasts().slowest(), now,
+                   [bytes](assembled& net, int, epoch call) {
+                     return net.size() == 1 || net.multicasts().try_send(call, bytes);
+                   }};
+  }
+  [[nodiscard]] auto multicast_receive(int root, epoch now) {
+    struct look {
+      std::span<const std::byte> message{};
+      bool operator()(assembled& net, int from, epoch call) {
+        return net.multicasts().try_receive(from, call, message);
+      }
+      multicast_group::arrival result(assembled& net, int from) { return {&net.multicasts(), from, message}; }
+    };
+    return waiting{*this, root, now, look{}};
+  }
+
+ private:
+  [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_.mailbox(); }
+
+  Parts parts_;
+};
+
+}  // namespace chorale::transport

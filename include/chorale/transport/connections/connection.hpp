@@ -1,0 +1,62 @@
+// A reliable connection to one peer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/registered_pool.hpp>
+#include <chorale/verbs/queue_pair.hpp>
+
+namespace chorale::transport {
+
+/// One peer's queue pair, the memory here that the peer writes into, and where this rank writes at the peer.
+/// It lives as long as `connections`; while it is closed the words stay.
+struct connection {
+  int peer = -1;
+  bool ready = false;        ///< the peer takes what this rank sends, and this rank may send
+  std::uint32_t depth = 0;   ///< of the send queue
+  std::uint64_t posted = 0;  ///< requests
+  std::uint64_t completed = 0;
+  std::optional<verbs::queue_pair> qp;
+  std::uint64_t remote_inbox = 0;
+  std::uint32_t remote_inbox_key = 0;
+  std::uint32_t psn = 0;
+  /// Signal, notification and farewell at their offsets of mailbox_layout: in the inbox, or in `kept_words`.
+  std::byte* words = kept_words;
+  pool_block inbox;                ///< written by the peer; none while closed
+  std::uint64_t probe_ticket = 0;  ///< request number of the probe under way, 0 if there is none
+  std::uint64_t probes = 0;        ///< requests that were only signs of life
+  std::string broken;              ///< why it failed, empty while it works
+  alignas(64) std::byte kept_words[mailbox_layout::blocks_offset]{};
+};
+
+/// One `State` for each peer that is really talked to, made when it is first asked for.
+template <class State>
+class per_peer {
+ public:
+  explicit per_peer(int ranks) : states_(static_cast<std::size_t>(ranks)) {}
+  [[nodiscard]] State* find(int peer) const noexcept { return states_[static_cast<std::size_t>(peer)].get(); }
+  template <class... Arguments>
+  State& get(int peer, Arguments&&... arguments) {
+    auto& slot = states_[static_cast<std::size_t>(peer)];
+    if (!slot) slot.reset(new State{std::forward<Arguments>(arguments)...});
+    return *slot;
+  }
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& s : states_) {
+      if (s) visit(*s);
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<State>> states_;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,57 @@
+// Flow control of messages that travel in blocks.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/mailbox.hpp>
+
+namespace chorale::transport {
+
+/// A sender has as many credits as its peer has blocks for it. The peer gives them back, half of them at
+/// once, by an RDMA write of one word (P2 section 4.1.4). Credits outlive connections. One thread at a time.
+class credits {
+ public:
+  /// With one peer, in both directions.
+  struct account {
+    connection* link;
+    std::uint64_t sent = 0;      ///< messages to the peer
+    std::uint64_t received = 0;  ///< messages of the peer handed out
+    std::uint64_t released = 0;  ///< ... and given back
+    std::uint64_t told = 0;      ///< ... which the peer has been told
+    bool is_due = false;         ///< there was no room to tell the peer
+    account* next_due = nullptr;
+  };
+
+  credits(connections& links, std::uint32_t blocks) noexcept : links_(&links), blocks_(blocks) {}
+  credits(const credits&) = delete;
+  credits& operator=(const credits&) = delete;
+
+  [[nodiscard]] bool has_credit(const account& a) const noexcept {
+    return a.sent - load_acquire(a.link->words + mailbox_layout::notification_offset) < blocks_;
+  }
+  /// The oldest message of the peer that was handed out is given back.
+  void give_back(account& a) noexcept {
+    ++a.released;
+    if (a.released - a.told >= blocks_ / 2) tell(a);
+  }
+  /// Tells peers for which there was no room. @throws nothing of its own.
+  void on_progress() noexcept;
+  void on_closed(account& a) const noexcept;
+  static void count(const account& a, ledger& l) noexcept {
+    l.sent = a.sent;
+    l.received = a.received;
+    l.released = a.released;
+  }
+
+ private:
+  void tell(account& a) noexcept;
+
+  connections* links_;
+  std::uint32_t blocks_;
+  account* due_ = nullptr;  ///< list of accounts that are due
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,130 @@
+// One-sided and atomic operations over connections, on memory that peers expose.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/registration_cache.hpp>
+
+namespace chorale::transport {
+
+/// Puts, gets, atomic operations and notices. User memory is registered through a cache. One thread at a
+/// time.
+class rma_queue {
+ public:
+  /// Atomic operations of the device are atomic among themselves, but not with the processor's.
+  static constexpr bool atomics_by_device = true;
+  static constexpr bool reads_by_device = true;
+  /// What it keeps of a peer.
+  struct peer {
+    std::uint64_t last_put = 0;           ///< request number of the last put
+    std::deque<std::uint32_t> notices{};  ///< that came and were not waited for yet
+    std::uint64_t notices_sent = 0;
+    std::uint64_t notices_received = 0;
+    pool_block old_value{};  ///< where atomic operations put the old value; made when first needed
+  };
+
+  /// Settings: of the registration cache. `links` outlives it.
+  rma_queue(connections& links, const config& settings);
+
+  [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
+
+  /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
+  [[nodiscard]] exposure expose(std::span<std::byte> memory) {
+    return {cache_.find(memory, registration_cache::rights::remote), memory, rank_};
+  }
+  /// The same beside the cache: peers reach these bytes and no others, and none when the object has ended.
+  [[nodiscard]] exposure expose_alone(std::span<std::byte> memory);
+  /// Registers memory that peers may read; it may be read-only.
+  [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
+    return {cache_.find(memory, registration_cache::rights::read), memory, rank_};
+  }
+  /// Registers memory that is a source of transfers; it may be read-only.
+  [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
+  /// To be told before memory that may have been exposed is given back to the device.
+  void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
+  /// Nothing needs to be done for what peers write.
+  void expect(int) noexcept {}
+
+  /// A put or get under way, in requests of at most 1 GiB.
+  struct transfer {
+    rma_queue* queue;
+    ibv_wr_opcode opcode;
+    remote_region remote;
+    std::size_t offset;
+    std::uint32_t lkey;
+    std::span<const std::byte> memory;
+    epoch now;
+    std::size_t posted_bytes = 0;
+    std::uint64_t ticket = 0;
+    bool last_posted = false;
+    bool operator()() { return queue->advance(*this); }
+  };
+  struct atomic {
+    rma_queue* queue;
+    ibv_wr_opcode opcode;
+    remote_region remote;
+    std::size_t offset;
+    std::uint64_t first;
+    std::uint64_t second;
+    std::uint64_t ticket = 0;
+    std::uint64_t old = 0;
+    bool operator()() { return queue->advance(*this); }
+    [[nodiscard]] std::uint64_t result() const noexcept { return old; }
+  };
+
+  // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
+  // remote region or of the local exposure.
+  [[nodiscard]] transfer write(remote_region target, std::size_t offset, const exposure& local,
+                               std::span<const std::byte> from, epoch now, bool notified) {
+    require_within(target, offset, local, from);
+    return {
+        this, notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, target, offset, local.lkey(), from,
+        now};
+  }
+  [[nodiscard]] transfer read(remote_region source, std::size_t offset, const exposure& local,
+                              std::span<std::byte> into, epoch now) {
+    require_within(source, offset, local, into);
+    return {this, IBV_WR_RDMA_READ, source, offset, local.lkey(), into, now};
+  }
+  [[nodiscard]] atomic add(remote_region target, std::size_t offset, std::uint64_t value) {
+    require_within(target, offset, sizeof value);
+    return {this, IBV_WR_ATOMIC_FETCH_AND_ADD, target, offset, value, 0};
+  }
+  [[nodiscard]] atomic swap(remote_region target, std::size_t offset, std::uint64_t expected,
+                            std::uint64_t wanted) {
+    require_within(target, offset, sizeof wanted);
+    return {this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted};
+  }
+  bool try_flush(int to);
+  bool try_notified(int from, epoch now);
+
+  // What connections ask of a mechanism.
+  void on_notice(connection& from, std::uint32_t word);
+  void count(int peer, ledger& l) const noexcept;
+  void describe(memory_report& m) const;
+
+ private:
+  void require_within(const remote_region& remote, std::size_t offset, std::size_t bytes) const;
+  void require_within(const remote_region& remote, std::size_t offset, const exposure& local,
+                      std::span<const std::byte> memory) const;
+  [[nodiscard]] connection* ready(int to) {
+    connection* c = links_->find(to);
+    if (c != nullptr && c->ready) [[likely]]
+      return c;
+    return links_->connect(to) ? links_->find(to) : nullptr;
+  }
+  bool advance(transfer& t);
+  bool advance(atomic& a);
+
+  connections* links_;
+  int rank_;
+  registration_cache cache_;
+  per_peer<peer> peers_;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,140 @@
+// One-sided and atomic operations that go by connection or by datagrams.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <chorale/transport/concepts.hpp>
+#include <chorale/transport/connections/rma_queue.hpp>
+#include <chorale/transport/paths/path_router.hpp>
+#include <chorale/transport/reliable/emulated_memory.hpp>
+
+namespace chorale::transport {
+
+/// Memory that is exposed both ways, or only a source: registered with the device, and known to the streams
+/// under the same key.
+class dual_exposure {
+ public:
+  dual_exposure(exposure registered, reliable::streams* table, std::span<const std::byte> memory,
+                bool writable = true)
+      : registered_(std::move(registered)), table_(table), memory_(memory), writable_(writable) {
+    if (table_ != nullptr) table_->expose_as(registered_.region().key, memory_, writable_);
+  }
+  dual_exposure(dual_exposure&& other) noexcept
+      : registered_(std::move(other.registered_)),
+        table_(std::exchange(other.table_, nullptr)),
+        memory_(other.memory_),
+        writable_(other.writable_) {}
+  dual_exposure& operator=(dual_exposure&& other) noexcept {
+    std::swap(registered_, other.registered_);
+    std::swap(table_, other.table_);
+    std::swap(memory_, other.memory_);
+    std::swap(writable_, other.writable_);
+    return *this;
+  }
+  ~dual_exposure() {
+    if (table_ != nullptr) table_->conceal(registered_.region().key, memory_, writable_);
+  }
+  [[nodiscard]] remote_region region() const noexcept { return registered_.region(); }
+  [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
+
+ private:
+  exposure registered_;
+  reliable::streams* table_;
+  std::span<const std::byte> memory_;
+  bool writable_;
+};
+
+/// Operations go the way that their peer has: a write as a whole, chosen when it begins. Atomic operations go
+/// by datagrams for all, so that they are atomic among themselves. One thread at a time.
+class routed_memory {
+ public:
+  static constexpr bool atomics_by_device = false;
+  static constexpr bool reads_by_device = false;
+
+  /// All outlive it.
+  routed_memory(path_router& router, rma_queue& by_connection, reliable::streams& packets) noexcept
+      : router_(&router), by_connection_(&by_connection), packets_(&packets), by_datagrams_(packets) {}
+
+  [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
+    return {by_connection_->expose(memory), packets_, memory};
+  }
+  [[nodiscard]] dual_exposure expose_alone(std::span<std::byte> memory) {
+    return {by_connection_->expose_alone(memory), packets_, memory};
+  }
+  [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory) {
+    return {by_connection_->offer(memory), packets_, memory, false};
+  }
+  [[nodiscard]] dual_exposure lend(std::span<const std::byte> memory) {
+    return {by_connection_->lend(memory), nullptr, memory};
+  }
+  void forget(std::span<const std::byte> memory) noexcept { by_connection_->forget(memory); }
+  /// To be called while a write of `from` (-1: of any rank) is awaited in memory.
+  void expect(int from) { packets_->expect(from); }
+  [[nodiscard]] const registration_cache& registrations() const noexcept {
+    return by_connection_->registrations();
+  }
+
+  struct writing {
+    path_router* router;
+    rma_queue::transfer by_connection;
+    reliable::emulated_memory::writing by_datagrams;
+    path way = path::changing;
+    bool operator()() {
+      const auto& what = by_datagrams.what;
+      if (what.target.owner == by_datagrams.packets->rank()) return by_connection();
+      if (way == path::changing) way = router->way_to(what.target.owner, what.from.size());
+      if (way == path::changing) return false;
+      return way == path::connection ? by_connection() : by_datagrams();
+    }
+  };
+  struct reading {
+    path_router* router;
+    rma_queue::transfer by_connection;
+    reliable::emulated_memory::reading by_datagrams;
+    path way = path::changing;
+    bool operator()() {
+      const int owner = by_datagrams.source.owner;
+      if (owner == by_datagrams.answer.packets().rank()) return by_connection();
+      if (way == path::changing) way = router->way_to(owner, 0);
+      if (way == path::changing) return false;
+      return way == path::connection ? by_connection() : by_datagrams();
+    }
+  };
+
+  // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
+  // remote region or of the local exposure.
+  [[nodiscard]] writing write(remote_region target, std::size_t offset, const dual_exposure& local,
+                              std::span<const std::byte> from, epoch now, bool notified) {
+    return {router_,
+            by_connection_->write(target, offset, local.registered(), from, now, notified),
+            {packets_, {target, offset, from, notified}, now}};
+  }
+  [[nodiscard]] reading read(remote_region source, std::size_t offset, const dual_exposure& local,
+                             std::span<std::byte> into, epoch now) {
+    return {router_,
+            by_connection_->read(source, offset, local.registered(), into, now),
+            {reliable::answered{*packets_}, source, offset, into}};
+  }
+  [[nodiscard]] auto add(remote_region target, std::size_t offset, std::uint64_t value) {
+    return by_datagrams_.add(target, offset, value);
+  }
+  [[nodiscard]] auto swap(remote_region target, std::size_t offset, std::uint64_t expected,
+                          std::uint64_t wanted) {
+    return by_datagrams_.swap(target, offset, expected, wanted);
+  }
+  bool try_flush(int to) { return packets_->try_flush(to) && by_connection_->try_flush(to); }
+  bool try_notified(int from, epoch now) {
+    return packets_->has_no_more_notices(from) ? by_connection_->try_notified(from, now)
+                                               : packets_->try_notified(from, now);
+  }
+
+ private:
+  path_router* router_;
+  rma_queue* by_connection_;
+  reliable::streams* packets_;
+  reliable::emulated_memory by_datagrams_;
+};
+
+}  // namespace chorale::transport

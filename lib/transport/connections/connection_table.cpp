@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <utility>
+
+#include <chorale/transport/connections/connection_table.hpp>
+
+namespace chorale::transport {
+namespace {
+
+constexpr steady::duration first_interval = std::chrono::milliseconds{1};
+constexpr steady::duration longest_connect_interval = std::chrono::milliseconds{64};
+constexpr steady::duration longest_close_interval = std::chrono::milliseconds{16};
+constexpr steady::duration pause_after_refusal = std::chrono::milliseconds{1};
+
+}  // namespace
+
+/// What this rank and one peer have agreed on. It lives as long as the table.
+struct connection_table::pairing {
+  int peer = -1;
+  bool is_open = false;   ///< there is a queue pair here
+  bool receives = false;  ///< ... that takes what the peer sends
+  bool ready = false;     ///< the peer's takes what this rank sends, and this rank may send
+  bool closing = false;   ///< this rank has asked, and posts nothing until it is answered
+  bool wished = false;    ///< this rank wants it in order to send
+  std::uint32_t generation = 0;
+  std::uint32_t attempt = 0;  ///< number of this rank's last request to close it
+  std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
+  time_point next_request{};  ///< to connect, or to close
+  steady::duration interval = first_interval;
+  time_point next_attempt{};  ///< to close it, after a refusal
+  time_point waits_for_room_since{};
+  std::uint64_t used_before = 0;  ///< `connection_port::used` when it was opened
+  std::uint64_t activity = 0;     ///< as it was looked at last
+  std::uint64_t last_active = 0;
+};
+
+connection_table::connection_table(connection_port& port, int ranks, options o)
+    : port_(&port), options_(o), pairings_(static_cast<std::size_t>(ranks)) {}
+
+connection_table::~connection_table() = default;
+
+connection_table::pairing& connection_table::known(int peer) {
+  auto& slot = pairings_[static_cast<std::size_t>(peer)];
+  if (!slot) {
+    slot = std::make_unique<pairing>();
+    slot->peer = peer;
+  }
+  return *slot;
+}
+
+void connection_table::wish(int peer) {
+  known(peer).wished = true;
+}
+
+bool connection_table::is_open(int peer) const noexcept {
+  const auto& slot = pairings_[static_cast<std::size_t>(peer)];
+  return slot && slot->is_open;
+}
+
+bool connection_table::is_due(const pairing& p) const noexcept {
+  return p.wished && port_->used(p.peer) == p.used_before;
+}
+
+void connection_table::set_ready(pairing& p, bool ready) {
+  p.ready = ready;
+  port_->set_ready(p.peer, ready);
+}
+
+void connection_table::note_heard(int peer) {
+  pairing& p = known(peer);
+  if (p.is_open && !p.closing && !p.ready) set_ready(p, true);
+}
+
+bool connection_table::advance(int peer, time_point now) {
+  pairing& p = known(peer);
+  if (p.ready) return true;
+  if (p.closing) return false;
+  if (!p.is_open) {
+    if (!may_open(p, now)) return false;
+    open(p);
+  }
+  ask_to_connect(p, now);
+  return false;
+}
+
+void connection_table::ask_to_connect(pairing& p, time_point now) {
+  if (now < p.next_request) return;
+  send_connect(p);
+  p.next_request = now + p.interval;
+  p.interval = std::min(p.interval * 2, longest_connect_interval);
+}
+
+void connection_table::on_connect(int peer, const connect_request& m, time_point now) {
+  pairing& p = known(peer);
+  // The peer is a connection ahead: it has agreed to close this one, though its word of it is not here yet.
+  if (m.generation == p.generation + 1 && p.closing && !ending_) close(p);
+  if (m.generation != p.generation) return;
+  if (!p.is_open) {
+    if (ending_ || !port_->admits(peer)) return;
+    if (!may_open(p, now)) {
+      if (std::find(callers_.begin(), callers_.end(), peer) == callers_.end()) callers_.push_back(peer);
+      return;
+    }
+    open(p);
+  }
+  if (!p.receives) {
+    port_->accept(peer);
+    p.receives = true;
+  }
+  if (m.hears_you != 0 && !p.closing && !p.ready) set_ready(p, true);
+  if (m.wants_answer != 0) send_connect(p);
+}
+
+void connection_table::send_connect(pairing& p) {
+  port_->send(p.peer, connect_request{p.generation, p.receives ? 1U : 0U, p.ready || p.closing ? 0U : 1U});
+}
+
+bool connection_table::may_open(pairing& p, time_point now) {
+  const std::size_t limit = options_.limit;
+  if (limit == 0 || open_.size() < limit) return true;
+  make_room(open_.size() - limit + 1, now);
+  if (open_.size() < limit) return true;
+  if (p.waits_for_room_since == time_point{}) p.waits_for_room_since = now;
+  return now - p.waits_for_room_since >= options_.patience;
+}
+
+void connection_table::open(pairing& p) {
+  port_->open(p.peer);
+  p.is_open = true;
+  p.used_before = port_->used(p.peer);
+  p.last_active = ++uses_;
+  p.waits_for_room_since = {};
+  open_.push_back(p.peer);
+}
+
+void connection_table::close(pairing& p) noexcept {
+  std::erase(open_, p.peer);
+  p.is_open = p.receives = p.ready = p.closing = p.wished = false;
+  p.next_request = {};
+  p.interval = first_interval;
+  p.next_attempt = {};
+  ++p.generation;
+  port_->close(p.peer);
+}
+
+void connection_table::make_room(std::size_t wanted, time_point now) {
+  std::vector<pairing*> idle;
+  for (const int peer : open_) {
+    pairing& p = known(peer);
+    const ledger l = port_->counts(peer);
+    const std::uint64_t activity = port_->used(peer) + l.received + l.notices_received + l.signal_seen;
+    if (activity != p.activity) {
+      p.activity = activity;
+      p.last_active = ++uses_;
+    }
+    if (p.closing) {
+      if (wanted-- == 1) return;
+    } else if (!p.ready) {
+      // The peer's word that it receives was lost, and nobody sends: until it is here this one cannot be
+      // closed.
+      ask_to_connect(p, now);
+    } else if (p.receives && port_->works(peer) && l.received == l.released && now >= p.next_attempt &&
+               !is_due(p)) {
+      idle.push_back(&p);
+    }
+  }
+  std::sort(idle.begin(), idle.end(),
+            [](const pairing* a, const pairing* b) { return a->last_active < b->last_active; });
+  // Those that are being drained count: the next look finds them ready to be asked.
+  for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i]);
+}
+
+void connection_table::serve_callers(time_point now) {
+  // What is opened for one may close another, so the list is not in use meanwhile.
+  for (const int peer : std::exchange(callers_, {})) {
+    pairing& p = known(peer);
+    if (p.is_open || port_->has_left(peer)) continue;
+    if (may_open(p, now)) {
+      open(p);
+      send_connect(p);
+    } else {
+      callers_.push_back(peer);
+    }
+  }
+}
+
+void connection_table::progress(time_point now) {
+  if (options_.limit == 0) return;
+  if (!callers_.empty()) serve_callers(now);
+  if (open_.size() > options_.limit) make_room(open_.size() - options_.limit, now);
+  for (const int peer : open_) {
+    pairing& p = known(peer);
+    if (!p.closing || now < p.next_request) continue;
+    send_close(p);
+    p.next_request = now + p.interval;
+    p.interval = std::min(p.interval * 2, longest_close_interval);
+  }
+}
+
+void connection_table::ask_to_close(pairing& p) {
+  if (!port_->is_drained(p.peer)) return;
+  p.closing = true;
+  set_ready(p, false);
+  ++p.attempt;
+  p.next_request = {};
+  p.interval = first_interval;
+}
+
+void connection_table::send_close(pairing& p) {
+  port_->send(p.peer, close_message{close_message::verdict::request, p.generation, p.attempt, 0,
+                                    port_->counts(p.peer)});
+}
+
+void connection_table::on_close(int peer, const close_message& m, time_point now) {
+  pairing& p = known(peer);
+  switch (m.what) {
+    case close_message::verdict::request:
+      answer_close(p, m);
+      return;
+    case close_message::verdict::agreed:
+      if (p.closing && m.generation == p.generation && !ending_) close(p);
+      return;
+    case close_message::verdict::refused:
+      if (!p.closing || m.generation != p.generation || m.attempt != p.attempt) return;
+      p.closing = false;
+      set_ready(p, true);
+      p.next_attempt = now + pause_after_refusal;
+      return;
+  }
+}
+
+void connection_table::answer_close(pairing& p, const close_message& m) {
+  auto answer = m;
+  answer.what = close_message::verdict::agreed;
+  if (m.generation < p.generation) return port_->send(p.peer, answer);
+  if (m.generation != p.generation || !p.receives) return;
+  answer.what = close_message::verdict::refused;
+  if (m.attempt > p.refused) {
+    if (!ending_ && !is_due(p) && port_->works(p.peer) && port_->counts(p.peer).balances(m.counts)) {
+      // If not, the next copy of the request finds it drained.
+      if (!port_->is_drained(p.peer)) return;
+      close(p);
+      answer.what = close_message::verdict::agreed;
+    } else {
+      p.refused = m.attempt;
+    }
+  }
+  port_->send(p.peer, answer);
+}
+
+void connection_table::end() noexcept {
+  ending_ = true;
+}
+
+void connection_table::close_all() noexcept {
+  end();
+  callers_.clear();
+  while (!open_.empty()) close(known(open_.back()));
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,357 @@
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cstring>
+#include <random>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/verbs/work_completion.hpp>
+
+#include "../messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+constexpr auto connect_kind = static_cast<std::uint16_t>(datagram_kind::first_of_transport);
+constexpr auto close_kind = static_cast<std::uint16_t>(connect_kind + 1);
+
+constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr std::uint32_t queue_depth = 128;
+/// Real devices pay for inline room with work queue memory; the software device does not.
+constexpr std::uint32_t inline_on_hardware = 512;
+/// Completions of requests that signal besides puts, gets and atomics: two halves of each queue, a probe.
+constexpr long long entries_for_each_peer = 8;
+constexpr long long spare_entries = 192;
+constexpr int most_signalled = static_cast<int>(spare_entries / 2);
+
+constexpr auto patience = std::chrono::milliseconds{5};
+/// Where the peer that has to agree may have to wait for a core first.
+constexpr auto oversubscribed_patience = std::chrono::milliseconds{20};
+constexpr auto withdrawal_time = std::chrono::milliseconds{10};
+
+std::uint32_t random_psn() {
+  static thread_local std::mt19937 generator{std::random_device{}()};
+  return generator() & 0xffffffU;
+}
+
+int entries_for(const endpoint& owner, std::uint32_t receives) {
+  return static_cast<int>(std::min<long long>(spare_entries + receives + entries_for_each_peer * owner.size(),
+                                              owner.device().attributes().max_cqe));
+}
+
+}  // namespace
+
+joining_plan connections::plan(std::string transport, int ranks, const config& settings) {
+  return {std::move(transport),
+          settings,
+          {.payload_bytes = 1024,
+           .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
+           .sends = 64}};
+}
+
+connections::connections(endpoint& owner, connection_user& user, const options& o)
+    : owner_(&owner),
+      user_(&user),
+      options_(o),
+      pool_(owner.domain(), 8 * o.inbox_bytes,
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+      cq_(owner.device(), entries_for(owner, o.receives)),
+      receives_(owner.device(), owner.domain(), o.receives, o.receive_bytes),
+      table_(*this, owner.size(),
+             {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
+      peers_(owner.size()),
+      inline_bytes_(owner.device().is_soft() ? o.inline_bytes : inline_on_hardware) {}
+
+connections::~connections() = default;
+
+connection& connections::get(int peer) {
+  connection& c = peers_.get(peer);
+  c.peer = peer;
+  return c;
+}
+
+bool connections::connect(int peer) {
+  if (peer < 0 || peer >= owner_->size() || peer == owner_->rank())
+    throw error(errc::invalid_argument,
+                fmt::format("rank {} cannot send to rank {} of {}", owner_->rank(), peer, owner_->size()));
+  owner_->require_sound();
+  table_.wish(peer);
+  owner_->progress();
+  return table_.advance(peer, steady::now());
+}
+
+verbs::queue_pair connections::make_queue_pair() {
+  verbs::queue_pair_options o;
+  o.type = IBV_QPT_RC;
+  o.send = &cq_;
+  o.recv = &cq_;
+  o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(owner_->device().attributes().max_qp_wr));
+  o.srq = &receives_.queue();
+  o.send_sges = 2;
+  // How much a device can take inline is known only by asking it.
+  for (;; inline_bytes_ /= 2) {
+    o.inline_bytes = inline_bytes_;
+    try {
+      return verbs::queue_pair(owner_->domain(), o);
+    } catch (const error&) {
+      if (inline_bytes_ <= 16) throw;
+    }
+  }
+}
+
+void connections::open(int peer) {
+  connection& c = get(peer);
+  auto made = make_queue_pair();
+  made.to_init({.port = owner_->local_port().number,
+                .pkey_index = owner_->settings().pkey_index,
+                .access = remote_access});
+  by_number_.reserve(by_number_.size() + 1);
+  c.inbox = pool_.take(options_.inbox_bytes);
+  by_number_.insert_or_assign(made.number(), &c);
+  c.depth = std::min(queue_depth, static_cast<std::uint32_t>(owner_->device().attributes().max_qp_wr));
+  c.qp = std::move(made);
+  c.psn = random_psn();
+  std::memcpy(c.inbox.data, c.kept_words, sizeof c.kept_words);
+  c.words = c.inbox.data;
+}
+
+void connections::accept(int peer) {
+  connection& c = get(peer);
+  const connect_message& m = heard_;
+  verbs::connection other;
+  other.remote_qp = m.qp_number;
+  other.remote_psn = m.psn;
+  other.local_psn = c.psn;
+  other.path_mtu = verbs::mtu_from_bytes(owner_->chosen().mtu_bytes);
+  other.path = verbs::path_to(owner_->local_port(), owner_->address_of(peer));
+  other.timeout = owner_->settings().qp_timeout;
+  other.retry = owner_->settings().qp_retry;
+  c.qp->to_ready_to_receive(other);
+  c.qp->to_ready_to_send(other);
+  c.remote_inbox = m.inbox;
+  c.remote_inbox_key = m.inbox_key;
+  user_->on_accepted(c);
+  ++statistics_.opened;
+  statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
+}
+
+void connections::close(int peer) noexcept {
+  connection& c = *peers_.find(peer);
+  c.ready = false;
+  by_number_.erase(c.qp->number());
+  // The queue pair first: as long as it exists the peer might write into the inbox.
+  c.qp.reset();
+  std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);
+  c.words = c.kept_words;
+  c.probe_ticket = 0;
+  user_->on_closed(c);
+  pool_.give_back(std::exchange(c.inbox, {}));
+  ++statistics_.closed;
+  if (std::exchange(c.remote_inbox, 0) != 0) --statistics_.connected;
+}
+
+void connections::send(int peer, const connect_request& request) {
+  const connection& c = *peers_.find(peer);
+  const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
+                          request};
+  owner_->send_datagram(peer, connect_kind, std::as_bytes(std::span{&m, 1}));
+}
+
+void connections::send(int peer, const close_message& m) {
+  owner_->send_datagram(peer, close_kind, std::as_bytes(std::span{&m, 1}));
+}
+
+void connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (from == owner_->rank()) return owner_->refuse_datagram();
+  if (connect_message m; kind == connect_kind && body.size() == sizeof m) {
+    std::memcpy(&m, body.data(), sizeof m);
+    heard_ = m;
+    table_.on_connect(from, m.request, steady::now());
+  } else if (close_message c; kind == close_kind && body.size() == sizeof c) {
+    std::memcpy(static_cast<void*>(&c), body.data(), sizeof c);
+    table_.on_close(from, c, steady::now());
+  } else {
+    owner_->refuse_datagram();
+  }
+}
+
+bool connections::is_drained(int peer) {
+  reap();
+  connection& c = *peers_.find(peer);
+  if (c.completed == c.posted) return true;
+  post_probe(c);
+  return false;
+}
+
+ledger connections::counts(int peer) {
+  reap();
+  ledger l{};
+  l.signal_seen = load_acquire(get(peer).words + mailbox_layout::signal_offset);
+  user_->count(peer, l);
+  return l;
+}
+
+std::uint64_t connections::used(int peer) const noexcept {
+  const connection* c = peers_.find(peer);
+  return c == nullptr ? 0 : c->posted - c->probes;
+}
+
+bool connections::works(int peer) const noexcept {
+  return peers_.find(peer)->broken.empty() && !owner_->departed(peer);
+}
+
+bool connections::has_left(int peer) const noexcept {
+  return owner_->departed(peer);
+}
+
+bool connections::may_signal() {
+  if (signalled_ < most_signalled) return true;
+  reap();
+  return signalled_ < most_signalled;
+}
+
+void connections::reap() {
+  for (;;) {
+    const auto done = cq_.poll(completions_);
+    for (const ibv_wc& wc : done) {
+      if ((wc.wr_id & receive_queue::mark) != 0)
+        on_receive_completion(wc);
+      else
+        on_send_completion(wc);
+    }
+    if (done.size() < completions_.size()) return;
+  }
+}
+
+void connections::on_send_completion(const ibv_wc& wc) {
+  connection* c = find(static_cast<int>(wc.wr_id >> 32));
+  if (c == nullptr) return;
+  if (wc.status != IBV_WC_SUCCESS) return break_off(*c, verbs::describe(wc, "RDMA operation"));
+  --signalled_;
+  c->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(c->completed);
+  if (c->probe_ticket != 0 && c->completed >= c->probe_ticket) {
+    c->probe_ticket = 0;
+    owner_->note_life(c->peer);
+  }
+}
+
+void connections::on_receive_completion(const ibv_wc& wc) {
+  const auto at = by_number_.find(wc.qp_num);
+  // A receive that fails belongs to a connection whose requests fail as well.
+  if (wc.status != IBV_WC_SUCCESS || at == by_number_.end()) return;
+  const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
+  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    user_->on_notice(*at->second, ntohl(wc.imm_data));
+    receives_.post(index);
+  } else {
+    user_->on_message(*at->second, index, wc);
+  }
+}
+
+void connections::break_off(connection& c, std::string why) {
+  if (!c.broken.empty()) return;
+  c.broken = std::move(why);
+  ++broken_;
+}
+
+void connections::heed_farewells() noexcept {
+  for (const int peer : table_.open_peers()) {
+    if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0) owner_->note_departure(peer);
+  }
+}
+
+void connections::on_progress() {
+  reap();
+  heed_farewells();
+  if (broken_ > 0) {
+    for (const int peer : table_.open_peers()) {
+      if (!works(peer) && !owner_->departed(peer)) owner_->lost(peer, find(peer)->broken);
+    }
+  }
+  table_.progress(steady::now());
+}
+
+void connections::probe(int peer) {
+  // Whether the peer's adapter answers shows without its CPU: an RDMA write of nothing. (A read would do as
+  // well, but Soft-RoCE trips over reads among writes.)
+  connection* c = find(peer);
+  if (c != nullptr && c->ready) post_probe(*c);
+}
+
+void connections::post_probe(connection& c) {
+  if (c.probe_ticket != 0 || !has_room(c)) return;
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma.remote_addr = c.remote_inbox;
+  request.wr.rdma.rkey = c.remote_inbox_key;
+  post(c, request);
+  c.probe_ticket = c.posted;
+  ++c.probes;
+}
+
+void connections::withdraw() noexcept {
+  // What was sent before the failure is still to arrive: to the peers it may be the end of a call that was
+  // right. A request that carries it is over in microseconds, if its peer is there.
+  table_.end();
+  try {
+    const auto give_up = steady::now() + withdrawal_time;
+    const auto is_under_way = [this](int peer) {
+      return find(peer)->ready && works(peer) && !is_drained(peer);
+    };
+    while (steady::now() < give_up &&
+           std::any_of(table_.open_peers().begin(), table_.open_peers().end(), is_under_way))
+      clock::give_way();
+  } catch (...) {
+    // A queue that does not work any more has nothing to be waited for.
+  }
+  table_.close_all();
+}
+
+void connections::close() noexcept {
+  // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
+  // request: a farewell, without which a peer that still sends would take the silence for a death.
+  table_.end();
+  try {
+    const auto begin = owner_->attend();
+    for (const int peer : table_.open_peers()) {
+      connection& c = *find(peer);
+      if (c.ready && works(peer) && has_room(c))
+        post_word(c, mailbox_layout::farewell_offset, 1, IBV_SEND_SIGNALED);
+    }
+    for (const int peer : table_.open_peers()) {
+      const connection& c = *find(peer);
+      // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
+      while (c.ready && works(peer) && c.completed < c.posted &&
+             owner_->attend() - begin < owner_->settings().silence) {
+        owner_->read_datagrams();
+        heed_farewells();
+        reap();
+        clock::give_way();
+      }
+    }
+  } catch (...) {
+    // The queues are destroyed next, whatever state they are in.
+  }
+}
+
+void connections::describe(memory_report& m) const {
+  m.connections = statistics_.connected;
+  m.peak_connections = statistics_.most_connected;
+  m.opened = statistics_.opened;
+  m.closed = statistics_.closed;
+  peers_.each([&m](const connection& c) {
+    m.mailbox_bytes += in_cache_lines(c.inbox.bytes);
+    if (c.qp) m.queue_bytes += queue_pair_bytes(c.depth, c.qp->inline_bytes());
+  });
+  m.spare_bytes = pool_.registered_bytes() - m.mailbox_bytes;
+  m.receive_bytes = receives_.registered_bytes();
+  m.queue_bytes += completion_queue_bytes(static_cast<std::size_t>(cq_.entries())) +
+                   receive_queue_bytes(receives_.depth());
+  m.bytes_per_peer = in_cache_lines(options_.inbox_bytes) + queue_pair_bytes(queue_depth, inline_bytes_);
+}
+
+}  // namespace chorale::transport

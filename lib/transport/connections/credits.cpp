@@ -1,0 +1,37 @@
+#include <chorale/transport/connections/credits.hpp>
+
+namespace chorale::transport {
+
+void credits::tell(account& a) noexcept {
+  // What is given back has come by this connection, so the peer has heard that ours takes messages, though
+  // its word that its own does may have been lost.
+  connection& c = *a.link;
+  if (!links_->is_open(c)) return;
+  try {
+    links_->note_heard(c);
+    if (c.ready && links_->has_room(c)) {
+      links_->post_word(c, mailbox_layout::notification_offset, a.released);
+      a.told = a.released;
+      return;
+    }
+  } catch (...) {
+    // A connection that refuses work has failed or will: the next wait finds out and says so.
+  }
+  if (!std::exchange(a.is_due, true)) a.next_due = std::exchange(due_, &a);
+}
+
+void credits::on_progress() noexcept {
+  for (account* a = std::exchange(due_, nullptr); a != nullptr;) {
+    account& due = *std::exchange(a, a->next_due);
+    due.is_due = false;
+    if (due.told != due.released && due.link->broken.empty()) tell(due);
+  }
+}
+
+void credits::on_closed(account& a) const noexcept {
+  // All of either side's messages have been given back, whether or not that has been told.
+  std::memcpy(a.link->words + mailbox_layout::notification_offset, &a.sent, sizeof a.sent);
+  a.told = a.released;
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/connections/rma_queue.hpp>
+
+namespace chorale::transport {
+namespace {
+
+/// Devices take at most 2 GiB a request.
+constexpr std::size_t largest_request = std::size_t{1} << 30;
+
+/// What a notice of a call carries, so that one of another call is seen.
+std::uint32_t notice_word(epoch now) noexcept {
+  return now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U;
+}
+
+/// True if the device finds the pages of a registered region by their address at each access.
+bool finds_by_address(const verbs::device& device) {
+  return device.is_soft();
+}
+
+void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byte> memory) {
+  if (memory.empty()) return;
+  if (opcode == IBV_WR_RDMA_READ)
+    std::memmove(const_cast<std::byte*>(memory.data()), theirs, memory.size());
+  else
+    std::memmove(theirs, memory.data(), memory.size());
+}
+
+}  // namespace
+
+rma_queue::rma_queue(connections& links, const config& settings)
+    : links_(&links),
+      rank_(links.owner().rank()),
+      cache_(links.owner().domain(), settings, finds_by_address(links.owner().device())),
+      peers_(links.owner().size()) {}
+
+exposure rma_queue::expose_alone(std::span<std::byte> memory) {
+  std::unique_ptr<verbs::memory_region> region;
+  if (!memory.empty())
+    region = std::make_unique<verbs::memory_region>(
+        links_->owner().domain(), memory.data(), memory.size(),
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+  return {std::move(region), memory, rank_};
+}
+
+void rma_queue::require_within(const remote_region& remote, std::size_t offset, std::size_t bytes) const {
+  const int ranks = links_->owner().size();
+  if (remote.owner < 0 || remote.owner >= ranks)
+    throw error(errc::invalid_argument,
+                fmt::format("one-sided operation: rank {} is not in 0..{}", remote.owner, ranks - 1));
+  if (offset > remote.bytes || bytes > remote.bytes - offset) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format(
+            "one-sided operation: {} bytes at offset {} leave the region of {} bytes that rank {} exposes",
+            bytes, offset, remote.bytes, remote.owner));
+  }
+}
+
+void rma_queue::require_within(const remote_region& remote, std::size_t offset, const exposure& local,
+                               std::span<const std::byte> memory) const {
+  require_within(remote, offset, memory.size());
+  if (!local.contains(memory))
+    throw error(errc::invalid_argument,
+                "one-sided operation: the local memory does not lie in the given exposure");
+}
+
+bool rma_queue::advance(transfer& t) {
+  if (t.remote.owner == rank_) {
+    copy_here(t.opcode, reinterpret_cast<std::byte*>(t.remote.address + t.offset), t.memory);
+    return true;
+  }
+  connection* c = ready(t.remote.owner);
+  if (c == nullptr) return false;
+  const bool notifies = t.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  peer& p = peers_.get(t.remote.owner);
+  while (!t.last_posted) {
+    if (!links_->has_room(*c) || !links_->may_signal()) return false;
+    const std::size_t part = std::min(largest_request, t.memory.size() - t.posted_bytes);
+    const bool last = t.posted_bytes + part == t.memory.size();
+    if (part == 0 && !notifies) return true;
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(t.memory.data()) + t.posted_bytes,
+                 static_cast<std::uint32_t>(part), t.lkey};
+    ibv_send_wr request{};
+    request.sg_list = &here;
+    request.num_sge = part == 0 ? 0 : 1;
+    request.opcode = !last && notifies ? IBV_WR_RDMA_WRITE : t.opcode;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.imm_data = htonl(notice_word(t.now));
+    request.wr.rdma.remote_addr = t.remote.address + t.offset + t.posted_bytes;
+    request.wr.rdma.rkey = t.remote.key;
+    links_->post(*c, request);
+    t.posted_bytes += part;
+    t.last_posted = last;
+    if (request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) ++p.notices_sent;
+    t.ticket = c->posted;
+    if (t.opcode != IBV_WR_RDMA_READ) p.last_put = t.ticket;
+  }
+  if (t.opcode != IBV_WR_RDMA_READ) return true;
+  links_->reap();
+  return c->completed >= t.ticket;
+}
+
+bool rma_queue::advance(atomic& a) {
+  if (a.remote.owner == rank_) {
+    // Through the device as well: its atomics and the processor's need not be atomic to each other.
+    throw error(errc::unsupported, "atomic operation on this rank's own memory");
+  }
+  connection* c = ready(a.remote.owner);
+  if (c == nullptr) return false;
+  pool_block& place = peers_.get(a.remote.owner).old_value;
+  if (place.data == nullptr) place = links_->pool().take(sizeof a.old);
+  if (a.ticket == 0) {
+    if (!links_->has_room(*c) || !links_->may_signal()) return false;
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(place.data), sizeof a.old, place.lkey};
+    ibv_send_wr request{};
+    request.sg_list = &here;
+    request.num_sge = 1;
+    request.opcode = a.opcode;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.atomic.remote_addr = a.remote.address + a.offset;
+    request.wr.atomic.rkey = a.remote.key;
+    request.wr.atomic.compare_add = a.first;
+    request.wr.atomic.swap = a.second;
+    links_->post(*c, request);
+    a.ticket = c->posted;
+  }
+  links_->reap();
+  if (c->completed < a.ticket) return false;
+  std::memcpy(&a.old, place.data, sizeof a.old);
+  return true;
+}
+
+bool rma_queue::try_flush(int to) {
+  const peer* p = peers_.find(to);
+  const connection* c = links_->find(to);
+  if (p == nullptr || c == nullptr || c->completed >= p->last_put) return true;
+  links_->reap();
+  return c->completed >= p->last_put;
+}
+
+bool rma_queue::try_notified(int from, epoch now) {
+  const auto waiting = [&] {
+    peer* p = peers_.find(from);
+    return p != nullptr && !p->notices.empty() ? p : nullptr;
+  };
+  peer* p = waiting();
+  if (p == nullptr) {
+    links_->reap();
+    p = waiting();
+    if (p == nullptr) return false;
+  }
+  if (p->notices.front() != notice_word(now)) [[unlikely]] {
+    links_->owner().mismatch(from, now);
+    return false;
+  }
+  p->notices.pop_front();
+  return true;
+}
+
+void rma_queue::on_notice(connection& from, std::uint32_t word) {
+  peer& p = peers_.get(from.peer);
+  p.notices.push_back(word);
+  ++p.notices_received;
+}
+
+void rma_queue::count(int of, ledger& l) const noexcept {
+  const peer* p = peers_.find(of);
+  if (p == nullptr) return;
+  l.notices_sent = p->notices_sent;
+  l.notices_received = p->notices_received;
+}
+
+void rma_queue::describe(memory_report& m) const {
+  std::size_t words = 0;
+  peers_.each([&](const peer& p) { words += in_cache_lines(p.old_value.bytes); });
+  m.staging_bytes += words;
+  m.spare_bytes -= words;
+  m.user_bytes = cache_.statistics().bytes;
+}
+
+}  // namespace chorale::transport

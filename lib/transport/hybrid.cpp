@@ -1,0 +1,72 @@
+#include <utility>
+
+#include <chorale/transport/hybrid.hpp>
+
+namespace chorale::transport {
+namespace {
+
+constexpr std::size_t largest_datagram = 4096;
+constexpr std::uint32_t sends_under_way = 64;
+
+std::string name_of(int limit, path_choice choice) {
+  return "hybrid " + std::to_string(limit) + "/" + std::to_string(static_cast<int>(choice));
+}
+
+}  // namespace
+
+joining_plan hybrid_parts::plan(int ranks, const config& settings, int limit, path_choice choice) {
+  joining_plan made{name_of(limit, choice),
+                    settings,
+                    {.payload_bytes = largest_datagram,
+                     .receives = reliable::streams::receives_for(ranks),
+                     .sends = sends_under_way}};
+  // The limit of this transport is one of its type; closing connections is not part of it.
+  made.settings.connections = 0;
+  return made;
+}
+
+hybrid_parts::hybrid_parts(joined_group&& group, int limit, path_choice choice)
+    : core_(*this, std::move(group)),
+      links_(core_, *this, inbox::needs(core_.settings(), core_.size())),
+      inbox_(links_, core_.settings()),
+      rma_(links_, core_.settings()),
+      streams_(core_),
+      router_(links_, inbox_, streams_, limit, choice),
+      memory_(router_, rma_, streams_) {
+  core_.serve_streams(streams_);
+  core_.start_service();
+}
+
+hybrid_parts::~hybrid_parts() {
+  streams_.close();
+  core_.settle_multicasts();
+  links_.close();
+  core_.say_goodbye();
+}
+
+void hybrid_parts::on_progress() {
+  links_.on_progress();
+  inbox_.on_progress();
+  streams_.progress();
+  if (!core_.is_withdrawn()) router_.on_progress();
+}
+
+void hybrid_parts::withdraw() noexcept {
+  links_.withdraw();
+  streams_.withdraw();
+  router_.withdraw();
+}
+
+void hybrid_parts::count(int peer, ledger& l) const noexcept {
+  inbox_.count(peer, l);
+  rma_.count(peer, l);
+}
+
+void hybrid_parts::describe(memory_report& m) const {
+  links_.describe(m);
+  inbox_.describe(m);
+  rma_.describe(m);
+  m.mailbox_bytes += streams_.memory_bytes();
+}
+
+}  // namespace chorale::transport
