@@ -65,11 +65,11 @@ class communicator {
   /// The ranks of `group`, which is not used after construction. Collective.
   template <bootstrap::group G>
   explicit communicator(G&& group, const config& settings = config::from_environment())
-      : calls_(std::make_unique<calls::caller<composed>>(group, settings)) {}
+      : calls_(new calls::caller<composed>{group, settings}) {}
 
   /// The ranks of a group that has been joined step by step (`transport/joining.hpp`), as `isplit` does.
   explicit communicator(transport::joined_group&& group)
-      : calls_(std::make_unique<calls::caller<composed>>(std::move(group))) {}
+      : calls_(new calls::caller<composed>{std::move(group)}) {}
 
   [[nodiscard]] int rank() const { return on().rank(); }
   [[nodiscard]] int size() const { return on().size(); }
@@ -457,7 +457,7 @@ class communicator {
   }
 
   /// Where requests and windows find it, wherever the communicator is moved.
-  std::unique_ptr<caller_type> calls_;
+  std::unique_ptr<caller_type, calls::ending> calls_;
 };
 
 }  // namespace chorale

@@ -85,8 +85,6 @@ class window {
   using net_type = typename Communicator::transport_type;
   using caller_type = std::remove_reference_t<decltype(std::declval<const Communicator&>().on())>;
   using memory_type = transport::remote_memory<net_type>;
-  static_assert(window_transport<net_type>,
-                "chorale::window: the transport has no one-sided and atomic operations");
 
  public:
   /// Exposes `memory`, which must stay where it is until the window ends. `notifications`: ids for
@@ -100,9 +98,9 @@ class window {
   template <std::integral I>
   window(Communicator& comm, I count, std::size_t notifications = 8)
       : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<T>& own) {
-          own = detail::allocate_from<T>(on.transport(), std::in_range<std::size_t>(count)
-                                                             ? static_cast<std::size_t>(count)
-                                                             : static_cast<std::size_t>(-1));
+          if (!std::in_range<std::size_t>(count))
+            throw error(errc::invalid_argument, std::to_string(count) + " elements cannot be");
+          own = detail::allocate_from<T>(on.transport(), static_cast<std::size_t>(count));
           return own.span();
         }) {}
   window(const window&) = delete;
@@ -132,7 +130,7 @@ class window {
   /// Writes `from`, a range, to elements [offset, offset + size of `from`) of `target`.
   void put(int target, std::size_t offset, calls::window_source<T, true> from) {
     const std::span<const T> source = from.elements();
-    check("put", target, offset, source.size());
+    check("put", target, offset, source);
     if (!source.empty()) memory_->put(target, offset * sizeof(T), std::as_bytes(source));
   }
   /// Writes one element. It is copied first, so that `value` may change at once.
@@ -215,7 +213,7 @@ class window {
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
   template <class Op = sum_t>
   void accumulate(int target, std::size_t offset, calls::window_source<T, false> from, Op op = {}) {
-    check("accumulate", target, offset, from.elements().size());
+    check("accumulate", target, offset, from.elements());
     updating(target, offset).combine(from.elements(), {}, op);
   }
   /// The same of one element.
@@ -231,7 +229,8 @@ class window {
                       calls::window_target<T> old, Op op = {}) {
     const std::span<const T> from = combined.elements();
     const std::span<T> into = old.elements();
-    check("get_accumulate", target, offset, from.size());
+    check("get_accumulate", target, offset, from);
+    check_memory("get_accumulate", into);
     if (into.size() != from.size())
       reject("get_accumulate", std::to_string(into.size()) + " elements are to take the old values of " +
                                    std::to_string(from.size()));
@@ -317,7 +316,7 @@ class window {
                              std::forward<Start>(start)});
   }
   void get_into(int target, std::size_t offset, std::span<T> into) {
-    check("get", target, offset, into.size());
+    check("get", target, offset, into);
     if (!into.empty()) memory_->get(target, offset * sizeof(T), std::as_writable_bytes(into));
   }
   [[nodiscard]] std::uint64_t arrived(int origin, std::size_t id) const noexcept {
@@ -346,6 +345,14 @@ class window {
       reject(what, std::to_string(count) + " elements at " + std::to_string(offset) + " leave the " +
                        std::to_string(room) + " that rank " + std::to_string(target) + " exposes");
   }
+  void check(const char* what, int target, std::size_t offset, std::span<const T> local) const {
+    check(what, target, offset, local.size());
+    check_memory(what, local);
+  }
+  void check_memory(const char* what, std::span<const T> local) const {
+    if (local.data() == nullptr && !local.empty())
+      reject(what, "a null pointer stands for " + std::to_string(local.size()) + " elements");
+  }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     throw error(errc::invalid_argument,
                 std::string{"window: "} + what + " on rank " + std::to_string(memory_->rank()) + ": " + why);
@@ -358,6 +365,20 @@ class window {
   std::size_t notifications_;
   std::uint64_t number_ = 0;  ///< among the windows of the communicator
   std::optional<memory_type> memory_;
+};
+
+/// Over other transports there is none, which the compiler says in this line alone.
+template <element T, class Communicator>
+requires(!window_transport<typename Communicator::transport_type>)  //
+    class window<T, Communicator> {
+  static_assert(
+      sizeof(T) == 0,
+      "chorale::window: this transport has no one-sided and atomic operations: take another, such as "
+      "transport::rc, or transport::ud_rdma for datagrams");
+
+ public:
+  template <class... Arguments>
+  explicit window(Communicator&, Arguments&&...) {}
 };
 
 template <class Communicator, class R>

@@ -55,8 +55,11 @@ std::string describe(const stall_report::rank_state& s) {
     case activity::calls:
       return fmt::format("rank {} is in {}", s.rank, s.call);
     case activity::computes:
-      return s.call.empty() ? fmt::format("rank {} computes and has made no call yet", s.rank)
-                            : fmt::format("rank {} computes; its last call was {}", s.rank, s.call);
+      return s.call.empty()
+                 ? fmt::format("rank {} computes, or is in another communicator, and has made no call yet",
+                               s.rank)
+                 : fmt::format("rank {} computes, or is in another communicator; its last call was {}",
+                               s.rank, s.call);
     case activity::stopped:
       return fmt::format("rank {} is stopped, by a signal or a debugger", s.rank);
     case activity::silent:
@@ -102,7 +105,8 @@ stall_report endpoint::describe_stall(const std::vector<std::optional<status_ans
   const auto mine = status_.find(now.number);
   report.call = mine ? name_of(*mine, now.number) : "a call";
   if (status_.completed() >= now.number) report.call = "a window operation after " + report.call;
-  report.text =
+  if (!label_.empty()) report.text = fmt::format("communicator '{}': ", label_);
+  report.text +=
       fmt::format("rank {} on host {} has waited {:.1f} s for {} in {}", rank_, members_->host_of(rank_),
                   static_cast<double>(report.waited.count()) / 1000, whom(peer), report.call);
   for (int r = 0; r < size_; ++r) {

@@ -1,5 +1,6 @@
 // Failures, and what ranks tell each other of them: mismatches, lost peers, notices.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -171,14 +172,18 @@ std::string endpoint::algorithm_of(operation what) const {
   return algorithm_names_ == nullptr ? std::string{} : algorithm_names_(what);
 }
 
+std::string endpoint::call_under_way() const {
+  const auto mine = status_.find(status_.completed() + 1);
+  return mine ? mine->describe() : "a call";
+}
+
 void endpoint::throw_forgotten() const {
-  // Calls run one after the other: it is the first that is not over.
   const auto mine = status_.find(status_.completed() + 1);
   throw error(
       errc::misuse,
       fmt::format("{} on rank {}: its algorithm {} made an operation of the transport, or a task, that was "
                   "never awaited and so has done nothing; write co_await in front of it",
-                  mine ? mine->describe() : "a call", rank_, mine ? algorithm_of(mine->what) : ""),
+                  call_under_way(), rank_, mine ? algorithm_of(mine->what) : ""),
       {rank_});
 }
 
@@ -207,6 +212,25 @@ void endpoint::fail(const std::exception_ptr& why) noexcept {
   let_go();
 }
 
+void endpoint::abandon() noexcept {
+  try {
+    fmt::print(
+        stderr,
+        "chorale: rank {} destroyed its communicator from inside a call of it, by a reduction operator "
+        "or a stall handler: what it holds stays until the process ends\n",
+        rank_);
+    note_failure(std::make_exception_ptr(error(
+        errc::misuse,
+        fmt::format("rank {} destroyed its communicator from inside a call of it, by a reduction operator "
+                    "or a stall handler",
+                    rank_),
+        {rank_})));
+    tell_failure();
+  } catch (...) {
+    // The others see a rank that computes.
+  }
+}
+
 void endpoint::let_go() noexcept {
   if (!std::exchange(withdrawn_, true)) user_->withdraw();
 }
@@ -217,10 +241,12 @@ void endpoint::note_failure(const std::exception_ptr& why) noexcept {
   } catch (const error& e) {
     failure_.emplace(e);
   } catch (const std::exception& e) {
-    failure_.emplace(errc::poisoned, fmt::format("rank {} left a call by an exception: {}", rank_, e.what()),
+    failure_.emplace(errc::poisoned,
+                     fmt::format("rank {} left {} by an exception: {}", rank_, call_under_way(), e.what()),
                      std::vector<int>{rank_});
   } catch (...) {
-    failure_.emplace(errc::poisoned, fmt::format("rank {} left a call by an unknown exception", rank_),
+    failure_.emplace(errc::poisoned,
+                     fmt::format("rank {} left {} by an unknown exception", rank_, call_under_way()),
                      std::vector<int>{rank_});
   }
 }

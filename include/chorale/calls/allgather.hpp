@@ -13,11 +13,13 @@ namespace chorale::calls {
 /// `all`, into which this rank's block is copied if it is not there.
 template <class Caller>
 auto allgather_blocks(Caller& on, operation what, const input& in, const output& out, blocks<std::byte> all) {
+  on.check_memory(what, in);
+  on.check_memory(what, out);
   const auto mine = all[on.rank()];
   if (!in.is_in_place) {
-    on.check_sizes(name(what), mine.size(), in.bytes.size(), out.one);
+    on.check_sizes(what, mine.size(), in.bytes.size(), out.one);
     if (in.bytes.data() != mine.data()) {
-      on.check_apart(name(what), in.bytes, out.bytes);
+      on.check_apart(what, in.bytes, out.bytes);
       place(in.bytes, mine);
     }
   }
@@ -39,7 +41,7 @@ auto allgather(Caller& on, const operands& io) {
   const auto& [in, out] = io;
   const auto ranks = static_cast<std::size_t>(on.size());
   const std::size_t n = in.is_in_place ? out.bytes.size() / out.one / ranks * out.one : in.bytes.size();
-  on.check_sizes("allgather", n * ranks, out.bytes.size(), out.one);
+  on.check_sizes(operation::allgather, n * ranks, out.bytes.size(), out.one);
   return allgather_blocks(on, operation::allgather, in, out,
                           blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
 }
@@ -48,9 +50,10 @@ template <class Caller>
 auto allgatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes,
                 std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  return allgather_blocks(on, operation::allgatherv, in, out,
-                          blocks<std::byte>{out.bytes, on.uneven_layout("allgatherv", sizes, displacements,
-                                                                        out.bytes.size(), out.one)});
+  return allgather_blocks(
+      on, operation::allgatherv, in, out,
+      blocks<std::byte>{out.bytes, on.uneven_layout(operation::allgatherv, sizes, displacements,
+                                                    out.bytes.size(), out.one, true)});
 }
 
 }  // namespace chorale::calls

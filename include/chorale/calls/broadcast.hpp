@@ -7,7 +7,8 @@ namespace chorale::calls {
 
 template <class Caller>
 auto broadcast(Caller& on, output data, int root) {
-  on.check_root("broadcast", root);
+  on.check_root(operation::broadcast, root);
+  on.check_memory(operation::broadcast, data);
   return prepared{
       call{.what = operation::broadcast, .root = root, .bytes = data.bytes.size(), .type = data.type},
       [&on, bytes = data.bytes, root](epoch now) {

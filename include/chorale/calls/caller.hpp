@@ -102,24 +102,31 @@ class caller {
     return request{queue_.start(made.what, made.start)};
   }
 
-  void check_root(const char* what, int root) const {
+  void check_root(operation what, int root) const {
     if (root < 0 || root >= size()) [[unlikely]]
       reject_root(what, root);
   }
+  /// Refuses some elements at no address.
+  void check_memory(operation what, std::span<const std::byte> buffer, std::size_t one) const {
+    if (buffer.data() == nullptr && !buffer.empty()) [[unlikely]]
+      reject_null(what, buffer.size() / one);
+  }
+  void check_memory(operation what, const input& in) const { check_memory(what, in.bytes, in.one); }
+  void check_memory(operation what, const output& out) const { check_memory(what, out.bytes, out.one); }
   /// `needed` and `given` are bytes, `one` those of an element.
-  void check_sizes(const char* what, std::size_t needed, std::size_t given, std::size_t one) const {
+  void check_sizes(operation what, std::size_t needed, std::size_t given, std::size_t one) const {
     if (given != needed) [[unlikely]]
-      reject(what, std::to_string(needed / one) + " elements are needed where " +
-                       std::to_string(given / one) + " are given");
+      reject(name(what), std::to_string(needed / one) + " elements are needed where " +
+                             std::to_string(given / one) + " are given");
   }
   /// Refuses buffers that overlap.
-  void check_apart(const char* what, std::span<const std::byte> in, std::span<const std::byte> out) const {
+  void check_apart(operation what, std::span<const std::byte> in, std::span<const std::byte> out) const {
     if (in.data() < out.data() + out.size() && out.data() < in.data() + in.size() && !in.empty() &&
         !out.empty()) [[unlikely]]
       reject_overlap(what, in, out);
   }
   /// The same of buffers that may be one and the same: then true.
-  bool check_same_or_apart(const char* what, std::span<const std::byte> in,
+  bool check_same_or_apart(operation what, std::span<const std::byte> in,
                            std::span<const std::byte> out) const {
     if (in.data() == out.data() && in.size() == out.size()) return true;
     check_apart(what, in, out);
@@ -132,17 +139,20 @@ class caller {
     throw error(errc::invalid_argument, text);
   }
   /// The uneven layout of blocks of `sizes` elements of `one` bytes for each rank, at `displacements` or, if
-  /// there are none, one behind the other, in a buffer of `room` bytes.
-  block_layout uneven_layout(const char* what, std::span<const std::size_t> sizes,
-                             std::span<const std::size_t> displacements, std::size_t room,
-                             std::size_t one) const {
+  /// there are none, one behind the other, in a buffer of `room` bytes. Blocks that are `written` are apart.
+  block_layout uneven_layout(operation call, std::span<const std::size_t> sizes,
+                             std::span<const std::size_t> displacements, std::size_t room, std::size_t one,
+                             bool written) const {
+    const char* what = name(call);
     const auto ranks = static_cast<std::size_t>(size());
     if (sizes.size() != ranks || (!displacements.empty() && displacements.size() != ranks))
       reject(what, std::to_string(sizes.size()) + " counts and " + std::to_string(displacements.size()) +
                        " displacements are given for " + std::to_string(ranks) + " ranks");
+    if (sizes.data() == nullptr) reject(what, "a null pointer stands for the counts");
     std::vector<extent> places(ranks);
     room /= one;
     std::size_t next = 0;
+    bool in_order = true;
     for (std::size_t r = 0; r < ranks; ++r) {
       const std::size_t first = displacements.empty() ? next : displacements[r];
       if (first > room || sizes[r] > room - first)
@@ -150,8 +160,13 @@ class caller {
                          " elements at " + std::to_string(first) + ", leaves the buffer of " +
                          std::to_string(room) + " elements");
       places[r] = {first * one, sizes[r] * one};
+      in_order = in_order && first >= next;
       next = first + sizes[r];
     }
+    if (written && !in_order)
+      if (const auto twice = overlapping(places); twice.first >= 0)
+        reject(what, "the blocks of ranks " + std::to_string(twice.first) + " and " +
+                         std::to_string(twice.second) + " overlap where they are to be written");
     return block_layout::uneven(std::move(places));
   }
   [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
@@ -172,14 +187,28 @@ class caller {
     throw transport::set_up_failure(rank, size, e.code(), e.reason());
   }
 
-  [[noreturn, gnu::noinline]] void reject_root(const char* what, int root) const {
-    reject(what, "root " + std::to_string(root) + " is not in 0.." + std::to_string(size() - 1));
+  [[noreturn, gnu::noinline]] void reject_root(operation what, int root) const {
+    reject(name(what), "root " + std::to_string(root) + " is not in 0.." + std::to_string(size() - 1));
   }
-  [[noreturn]] void reject_overlap(const char* what, std::span<const std::byte> in,
+  [[noreturn, gnu::noinline]] void reject_null(operation what, std::size_t elements) const {
+    reject(name(what), "a null pointer stands for the buffer of " + std::to_string(elements) + " elements");
+  }
+  [[noreturn]] void reject_overlap(operation what, std::span<const std::byte> in,
                                    std::span<const std::byte> out) const;
 
   transport_type net_;
   detail::call_queue queue_;
+};
+
+/// Ends a caller. One that is destroyed from inside a call of its own, as by an operator, stays, since that
+/// call goes on; the others are told that this rank makes no more calls.
+struct ending {
+  template <class Caller>
+  void operator()(Caller* on) const noexcept {
+    if (on->transport().use().is_mine()) [[unlikely]]
+      return on->transport().abandon();
+    delete on;
+  }
 };
 
 /// What every call of a communicator that was moved from says.
@@ -193,14 +222,14 @@ inline void place(std::span<const std::byte> from, std::span<std::byte> to) noex
 }
 
 template <class Composition>
-void caller<Composition>::reject_overlap(const char* what, std::span<const std::byte> in,
+void caller<Composition>::reject_overlap(operation what, std::span<const std::byte> in,
                                          std::span<const std::byte> out) const {
   const auto describe = [](std::span<const std::byte> buffer) {
     return std::to_string(buffer.size()) + " bytes at " +
            std::to_string(reinterpret_cast<std::uintptr_t>(buffer.data()));
   };
-  reject(what, "what is read, " + describe(in) + ", overlaps what is written, " + describe(out) +
-                   ": buffers of a call are apart, or one in place of the other (chorale::in_place)");
+  reject(name(what), "what is read, " + describe(in) + ", overlaps what is written, " + describe(out) +
+                         ": buffers of a call are apart, or one in place of the other (chorale::in_place)");
 }
 
 }  // namespace chorale::calls

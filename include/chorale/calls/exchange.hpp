@@ -53,17 +53,20 @@ void check_messages(const Caller& on, std::span<const outgoing> sends, std::span
     bool is_written;
   };
   std::vector<stretch> all;
-  const auto check_peer = [&on](int peer) {
+  const auto check = [&on](int peer, std::span<const std::byte> buffer) {
     if (peer != nobody && (peer < 0 || peer >= on.size()))
       on.reject("exchange", "rank " + std::to_string(peer) + " is not in 0.." +
                                 std::to_string(on.size() - 1) + ", nor is it chorale::nobody");
+    if (peer != nobody && buffer.data() == nullptr && !buffer.empty())
+      on.reject("exchange", "a null pointer stands for the buffer of " + std::to_string(buffer.size()) +
+                                " bytes to or from rank " + std::to_string(peer));
   };
   for (const outgoing& m : sends) {
-    check_peer(m.peer);
+    check(m.peer, m.bytes);
     if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), false});
   }
   for (const incoming& m : takes) {
-    check_peer(m.peer);
+    check(m.peer, m.bytes);
     if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), true});
   }
   std::sort(all.begin(), all.end(), [](const stretch& a, const stretch& b) { return a.begin < b.begin; });

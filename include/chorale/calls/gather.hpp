@@ -13,12 +13,14 @@ namespace chorale::calls {
 /// `all` is that of the root. At the root `in` may be in place; elsewhere it is what this rank gives.
 template <class Caller>
 auto gather_blocks(Caller& on, const call& what, const input& in, const output& out, blocks<std::byte> all) {
+  on.check_memory(what.what, in);
   if (on.rank() == what.root) {
+    on.check_memory(what.what, out);
     const auto mine = all[what.root];
     if (!in.is_in_place) {
-      on.check_sizes(name(what.what), mine.size(), in.bytes.size(), in.one);
+      on.check_sizes(what.what, mine.size(), in.bytes.size(), in.one);
       if (in.bytes.data() != mine.data()) {
-        on.check_apart(name(what.what), in.bytes, out.bytes);
+        on.check_apart(what.what, in.bytes, out.bytes);
         place(in.bytes, mine);
       }
     }
@@ -37,13 +39,13 @@ auto gather_blocks(Caller& on, const call& what, const input& in, const output& 
 template <class Caller>
 auto gather(Caller& on, const operands& io, int root) {
   const auto& [in, out] = io;
-  on.check_root("gather", root);
+  on.check_root(operation::gather, root);
   blocks<std::byte> all;
   std::size_t n = in.bytes.size();
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (in.is_in_place) n = out.bytes.size() / out.one / ranks * out.one;
-    on.check_sizes("gather", n * ranks, out.bytes.size(), out.one);
+    on.check_sizes(operation::gather, n * ranks, out.bytes.size(), out.one);
     all = {out.bytes, block_layout::even(on.size(), n)};
   }
   const call what{
@@ -55,10 +57,11 @@ template <class Caller>
 auto gatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes, int root,
              std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  on.check_root("gatherv", root);
+  on.check_root(operation::gatherv, root);
   blocks<std::byte> all;
   if (on.rank() == root)
-    all = {out.bytes, on.uneven_layout("gatherv", sizes, displacements, out.bytes.size(), out.one)};
+    all = {out.bytes,
+           on.uneven_layout(operation::gatherv, sizes, displacements, out.bytes.size(), out.one, true)};
   const call what{.what = operation::gatherv, .root = root, .type = in.is_in_place ? out.type : in.type};
   return gather_blocks(on, what, in, out, std::move(all));
 }

@@ -228,8 +228,11 @@ inline operands with_same_elements(const operands& io) {
                                             ")");
   return io;
 }
+/// `nothing` and `in_place` count in the elements of the other operand.
 template <class In, class Out>
-operands compared(const operands& io) {
+operands compared(operands io) {
+  if constexpr (argument::is_word<In>) io.in.one = io.out.one;
+  if constexpr (argument::is_word<Out>) io.out.one = io.in.one;
   if constexpr (argument::is_elements<std::remove_cvref_t<In>> ||
                 argument::is_elements<std::remove_cvref_t<Out>>)
     return with_same_elements(io);

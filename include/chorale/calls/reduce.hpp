@@ -19,6 +19,7 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
 /// In place.
 template <class Caller>
 auto allreduce(Caller& on, output data, named_reduction with) {
+  on.check_memory(operation::allreduce, data);
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
   return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](epoch now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
@@ -29,26 +30,30 @@ auto allreduce(Caller& on, output data, named_reduction with) {
 
 /// Brings what is read to where a call in place finds it, and gives that.
 template <class Caller>
-const output& move_in(Caller& on, const char* what, const operands& io) {
+const output& move_in(Caller& on, operation what, const operands& io) {
   const auto& [in, out] = io;
   if (in.is_in_place) return out;
   on.check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
+  on.check_memory(what, in);
+  on.check_memory(what, out);
   if (!on.check_same_or_apart(what, in.bytes, out.bytes)) place(in.bytes, out.bytes);
   return out;
 }
 template <class Caller>
 auto allreduce(Caller& on, const operands& io, named_reduction with) {
-  return allreduce(on, move_in(on, "allreduce", io), std::move(with));
+  return allreduce(on, move_in(on, operation::allreduce, io), std::move(with));
 }
 
 template <class Caller>
 auto reduce(Caller& on, operands io, named_reduction with, int root) {
   auto& [in, out] = io;
-  on.check_root("reduce", root);
+  on.check_root(operation::reduce, root);
   if (in.is_in_place) in = out.as_input();
+  on.check_memory(operation::reduce, in);
   if (on.rank() == root) {
-    on.check_sizes("reduce", in.bytes.size(), out.bytes.size(), in.one);
-    on.check_same_or_apart("reduce", in.bytes, out.bytes);
+    on.check_memory(operation::reduce, out);
+    on.check_sizes(operation::reduce, in.bytes.size(), out.bytes.size(), in.one);
+    on.check_same_or_apart(operation::reduce, in.bytes, out.bytes);
   }
   const call what = identify_reduction(operation::reduce, in.bytes.size(), in.type, with, root);
   return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](epoch now) {

@@ -23,9 +23,11 @@ task<> reduce_scatter_in_place(Net& net, epoch now, blocks<const std::byte> in, 
 
 template <class Caller>
 auto reduce_blocks(Caller& on, input in, output out, block_layout layout, named_reduction with) {
+  on.check_memory(operation::reduce_scatter, in);
+  on.check_memory(operation::reduce_scatter, out);
   blocks<const std::byte> all{in.bytes, std::move(layout)};
-  const bool aliased = on.check_same_or_apart("reduce_scatter", all[on.rank()], out.bytes);
-  if (!aliased) on.check_apart("reduce_scatter", in.bytes, out.bytes);
+  const bool aliased = on.check_same_or_apart(operation::reduce_scatter, all[on.rank()], out.bytes);
+  if (!aliased) on.check_apart(operation::reduce_scatter, in.bytes, out.bytes);
   call what = identify_reduction(operation::reduce_scatter, all.layout().total(), in.type, with);
   if (!all.layout().is_even()) what.counts = all.layout().counts();
   return prepared{
@@ -49,7 +51,7 @@ auto reduce_scatter(Caller& on, operands io, named_reduction with) {
     const std::size_t n = out.bytes.size() / out.one / ranks * out.one;
     out.bytes = out.bytes.subspan(static_cast<std::size_t>(on.rank()) * n, n);
   }
-  on.check_sizes("reduce_scatter", out.bytes.size() * ranks, in.bytes.size(), in.one);
+  on.check_sizes(operation::reduce_scatter, out.bytes.size() * ranks, in.bytes.size(), in.one);
   return reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
 }
 
@@ -59,10 +61,10 @@ auto reduce_scatter(Caller& on, operands io, std::span<const std::size_t> sizes,
   auto& [in, out] = io;
   const bool in_place = in.is_in_place;
   if (in_place) in = out.as_input();
-  auto layout = on.uneven_layout("reduce_scatter", sizes, {}, in.bytes.size(), in.one);
+  auto layout = on.uneven_layout(operation::reduce_scatter, sizes, {}, in.bytes.size(), in.one, false);
   const extent mine = layout[on.rank()];
   if (in_place) out.bytes = out.bytes.subspan(mine.offset, mine.bytes);
-  on.check_sizes("reduce_scatter", mine.bytes, out.bytes.size(), in.one);
+  on.check_sizes(operation::reduce_scatter, mine.bytes, out.bytes.size(), in.one);
   return reduce_blocks(on, in, out, std::move(layout), std::move(with));
 }
 

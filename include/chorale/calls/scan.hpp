@@ -10,6 +10,7 @@ namespace chorale::calls {
 /// In place; `what` is operation::scan or operation::exscan.
 template <class Caller>
 auto scan(Caller& on, operation what, output data, named_reduction with) {
+  on.check_memory(what, data);
   return prepared{
       identify_reduction(what, data.bytes.size(), data.type, with),
       [&on, bytes = data.bytes, op = std::move(with.op), inclusive = what == operation::scan](epoch now) {
@@ -20,7 +21,7 @@ auto scan(Caller& on, operation what, output data, named_reduction with) {
 /// With a buffer of its own for the result.
 template <class Caller>
 auto scan(Caller& on, operation what, const operands& io, named_reduction with) {
-  return scan(on, what, move_in(on, name(what), io), std::move(with));
+  return scan(on, what, move_in(on, what, io), std::move(with));
 }
 
 }  // namespace chorale::calls

@@ -15,12 +15,14 @@ template <class Caller>
 auto scatter_blocks(Caller& on, const call& what, const input& in, const output& out,
                     blocks<const std::byte> all) {
   std::span<std::byte> mine = out.bytes;
+  on.check_memory(what.what, out);
   if (on.rank() == what.root) {
+    on.check_memory(what.what, in);
     const auto own = all[what.root];
     if (!out.is_in_place) {
-      on.check_sizes(name(what.what), own.size(), out.bytes.size(), out.one);
+      on.check_sizes(what.what, own.size(), out.bytes.size(), out.one);
       if (own.data() != out.bytes.data()) {
-        on.check_apart(name(what.what), in.bytes, out.bytes);
+        on.check_apart(what.what, in.bytes, out.bytes);
         place(own, out.bytes);
       }
     } else {
@@ -41,13 +43,13 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
 template <class Caller>
 auto scatter(Caller& on, const operands& io, int root) {
   const auto& [in, out] = io;
-  on.check_root("scatter", root);
+  on.check_root(operation::scatter, root);
   blocks<const std::byte> all;
   std::size_t n = out.bytes.size();
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (out.is_in_place) n = in.bytes.size() / in.one / ranks * in.one;
-    on.check_sizes("scatter", n * ranks, in.bytes.size(), in.one);
+    on.check_sizes(operation::scatter, n * ranks, in.bytes.size(), in.one);
     all = {in.bytes, block_layout::even(on.size(), n)};
   }
   const call what{
@@ -59,10 +61,11 @@ template <class Caller>
 auto scatterv(Caller& on, const operands& io, std::span<const std::size_t> sizes, int root,
               std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  on.check_root("scatterv", root);
+  on.check_root(operation::scatterv, root);
   blocks<const std::byte> all;
   if (on.rank() == root)
-    all = {in.bytes, on.uneven_layout("scatterv", sizes, displacements, in.bytes.size(), in.one)};
+    all = {in.bytes,
+           on.uneven_layout(operation::scatterv, sizes, displacements, in.bytes.size(), in.one, false)};
   const call what{.what = operation::scatterv, .root = root, .type = out.is_in_place ? in.type : out.type};
   return scatter_blocks(on, what, in, out, std::move(all));
 }

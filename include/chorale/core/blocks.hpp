@@ -82,6 +82,9 @@ class block_layout {
   std::shared_ptr<const std::vector<extent>> places_;
 };
 
+/// Two ranks whose blocks have bytes in common, or {-1, -1}.
+std::pair<int, int> overlapping(const std::vector<extent>& places);
+
 /// A buffer with its layout: blocks[r] is the block of rank r. `Byte` is std::byte or const std::byte.
 template <class Byte>
 class blocks {

@@ -14,7 +14,7 @@ struct stall_report {
   enum class activity {
     waits,     ///< in a call, for `waits_for`
     calls,     ///< in a call, and does not wait
-    computes,  ///< outside of all calls of this communicator
+    computes,  ///< outside of all calls of this communicator, perhaps in one of another
     stopped,   ///< its process is stopped, by a signal or a debugger
     silent,    ///< it has not said
     departed,  ///< it has ended its communicator

@@ -101,6 +101,8 @@ class endpoint {
   /// Lets go of all memory of the user: when it has returned, neither this rank nor a peer touches any
   /// through this communicator. The coroutines of the failed call are gone by then, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
+  /// Tells all ranks that the communicator was destroyed from inside a call of its own.
+  void abandon() noexcept;
   /// The failure of a call of this communicator, with its name if it has one.
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
 
@@ -278,6 +280,8 @@ class endpoint {
 
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_forgotten() const;
+  /// Calls run one after the other: the first that is not over, as errors name it.
+  [[nodiscard]] std::string call_under_way() const;
   void note_failure(const std::exception_ptr& why) noexcept;
   void tell_failure() noexcept;
   void keep_notice() noexcept;

@@ -1,4 +1,5 @@
-// One thread at a time in a communicator, and never from inside itself: checked where calls begin.
+// One thread at a time in a communicator, never from inside itself and never in a child of fork(): checked
+// where calls begin.
 #pragma once
 
 #include <atomic>
@@ -67,6 +68,19 @@ class occupancy {
     pthread_t before_;
   };
 
+  occupancy();
+  occupancy(const occupancy&) = delete;
+  occupancy& operator=(const occupancy&) = delete;
+  ~occupancy();
+
+  /// True if this thread is inside.
+  [[nodiscard]] bool is_mine() const noexcept {
+    return inside_.load(std::memory_order_relaxed) == this_thread();
+  }
+  /// In a child of fork() nobody gets in any more.
+  void close_in_child() noexcept {
+    inside_.store(in_parent, std::memory_order_relaxed);
+  }
   /// Nonblocking calls of this thread are pending, or are not any more.
   void set_pending(bool pending) noexcept {
     pending_.store(pending ? this_thread() : pthread_t{}, std::memory_order_relaxed);
@@ -84,6 +98,9 @@ class occupancy {
   }
 
  private:
+  /// In place of a thread, whose control block is never there.
+  static constexpr pthread_t in_parent{1};
+
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none
   std::atomic<pthread_t> pending_{};  ///< the thread whose nonblocking calls are pending, or none
   int rank_ = 0;
