@@ -14,14 +14,19 @@ namespace {
 /// The settings of soft0 that are set, with what they accept: one of them cannot be used.
 std::string settings_remedy() {
   std::string text;
+  int set = 0;
   for (const auto& v : environment_variables()) {
     const std::string name{v.name};
     const char* value = name.starts_with("CHORALE_SOFT_") ? std::getenv(name.c_str()) : nullptr;
     if (value == nullptr || name == "CHORALE_SOFT_FABRIC" || name == "CHORALE_SOFT_SHARE") continue;
+    ++set;
     text +=
         fmt::format("{}{}='{}' (it accepts {})", text.empty() ? "" : ", ", name, printable(value), v.accepts);
   }
-  return text.empty() ? "soft0 could not be set up" : "a setting cannot be used, mend or unset it: " + text;
+  if (set == 0) return "soft0 could not be set up";
+  return (set == 1 ? "a setting cannot be used, mend or unset it: "
+                   : "one of these settings cannot be used, mend or unset it: ") +
+         text;
 }
 
 }  // namespace
