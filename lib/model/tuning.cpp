@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/fnv.hpp>
 #include <chorale/model/cost.hpp>
 #include <chorale/model/tuning.hpp>
 
@@ -20,8 +21,7 @@ namespace {
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
 std::uint64_t mix(std::uint64_t h, std::string_view text) {
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return h * 0x9e3779b97f4a7c15ULL;
+  return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
 }
 
 /// The sizes that formulas are evaluated at.
@@ -87,7 +87,7 @@ std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>
 }  // namespace
 
 tuning_table::tuning_table(std::vector<measurement> rows, std::string origin)
-    : rows_(std::move(rows)), origin_(std::move(origin)), fingerprint_(0xcbf29ce484222325ULL) {
+    : rows_(std::move(rows)), origin_(std::move(origin)), fingerprint_(detail::fnv_offset_basis) {
   for (const auto& r : rows_) {
     fingerprint_ = mix(fingerprint_, r.transport);
     fingerprint_ = mix(fingerprint_, r.algorithm);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/fnv.hpp>
 
 #include "queue_pair.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t line = 64;
 std::uint64_t fingerprint(const work_request& wr) noexcept {
   std::uint64_t h = wr.bytes;
   for (std::uint32_t i = 0; i < wr.sge_count; ++i) {
-    const auto* data = reinterpret_cast<const unsigned char*>(wr.sges[i].addr);
+    const auto* data = reinterpret_cast<const char*>(wr.sges[i].addr);
     std::uint64_t left = wr.sges[i].length;
     for (; left >= 8; left -= 8, data += 8) {
       std::uint64_t word;
@@ -25,7 +26,7 @@ std::uint64_t fingerprint(const work_request& wr) noexcept {
       h = (h ^ word) * 0x9fb21c651e98df25;
       h ^= h >> 29;
     }
-    for (; left != 0; --left) h = (h ^ *data++) * 0x100000001b3;
+    h = detail::fnv1a({data, left}, h);
   }
   return h;
 }

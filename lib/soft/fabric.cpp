@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/fnv.hpp>
 
 namespace chorale::soft {
 namespace {
@@ -27,8 +28,7 @@ constexpr clock::duration longest_join_nap = std::chrono::milliseconds{20};
 constexpr int most_names = 16;
 
 std::uint64_t hash(std::string_view text) noexcept {
-  std::uint64_t h = 0xcbf29ce484222325;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::uint64_t h = detail::fnv1a(text);
   h ^= h >> 32;
   return h * 0x9e3779b97f4a7c15;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/fnv.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
 
@@ -119,7 +120,7 @@ joining::~joining() = default;
 
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
-  mine_->first_secret = hash_text(group.job());
+  mine_->first_secret = detail::fnv1a(group.job());
   group_.emplace(plan.settings, group.local_rank);
   const device_port& device = group_->device;
   const config& settings = group_->settings;

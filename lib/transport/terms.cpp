@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/fnv.hpp>
 #include <chorale/core/printable.hpp>
 
 #include "mixing.hpp"
@@ -42,12 +43,12 @@ std::string why_apart(int peer, const group_terms& theirs, int rank, const group
 }  // namespace
 
 void group_terms::set_transport(std::string_view name) {
-  transport_hash = hash_text(name);
+  transport_hash = detail::fnv1a(name);
   name.copy(transport, sizeof transport - 1);
 }
 
 void group_terms::set_composition(std::string_view text) {
-  composition_hash = hash_text(text);
+  composition_hash = detail::fnv1a(text);
   text.copy(composition, sizeof composition - 1);
 }
 
@@ -65,7 +66,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
 
 std::uint64_t fingerprint(const host_identity& host) noexcept {
   const auto text = [](const auto& array) { return std::string_view{array, ::strnlen(array, sizeof array)}; };
-  return mixed(hash_text(text(host.name))) ^ hash_text(text(host.boot));
+  return mixed(detail::fnv1a(text(host.name))) ^ detail::fnv1a(text(host.boot));
 }
 
 bool read_terms(std::span<const std::byte> bytes, group_terms& terms) noexcept {

@@ -195,12 +195,12 @@ TEST_CASE("types: tags hold kind and size, the same whatever the compiler", "[op
 TEST_CASE("types: byte views cover the elements", "[operators]") {
   std::int32_t data[3] = {1, 2, 3};
   const std::span<std::int32_t> all{data};
-  const auto bytes = chorale::writable_bytes_of(all.subspan(1));
+  const auto bytes = chorale::bytes_of(all.subspan(1));
   CHECK(bytes.size() == 8);
-  CHECK(static_cast<void*>(bytes.data()) == data + 1);
+  CHECK(static_cast<const void*>(bytes.data()) == data + 1);
   CHECK(chorale::bytes_of(std::span<const std::int32_t>{data}).size() == 12);
   CHECK(chorale::bytes_of(all.first<2>()).size() == 8);
-  CHECK(chorale::writable_bytes_of(all.first(0)).empty());
+  CHECK(chorale::bytes_of(all.first(0)).empty());
   CHECK(chorale::is_aligned_for<std::int32_t>(data));
   CHECK_FALSE(chorale::is_aligned_for<std::int32_t>(reinterpret_cast<char*>(data) + 2));
 }

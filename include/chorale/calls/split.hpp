@@ -12,6 +12,7 @@
 #include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/calls/caller.hpp>
 #include <chorale/calls/parting.hpp>
+#include <chorale/core/fnv.hpp>
 
 namespace chorale {
 
@@ -79,7 +80,7 @@ wish wish_of_color(const Caller& on, int color, int key) {
 template <class Caller>
 wish wish_of_list(const Caller& on, std::span<const int> ranks) {
   std::vector<bool> seen(static_cast<std::size_t>(on.size()));
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = detail::fnv_offset_basis;
   wish mine;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int r = ranks[i];
@@ -88,7 +89,7 @@ wish wish_of_list(const Caller& on, std::span<const int> ranks) {
                                 " of the list, is not in 0.." + std::to_string(on.size() - 1) +
                                 " or occurs twice");
     seen[static_cast<std::size_t>(r)] = true;
-    hash = (hash ^ static_cast<std::uint32_t>(r)) * 0x100000001b3ULL;
+    hash = detail::fnv1a(static_cast<std::uint32_t>(r), hash);
     if (r == on.rank())
       mine = {.color = ranks.front(), .key = static_cast<std::int64_t>(i), .list = 0, .listed = ranks.size()};
   }

@@ -77,12 +77,6 @@ requires element<std::remove_const_t<T>>
   return std::as_bytes(data);
 }
 
-/// The bytes of `data`, to be written: data.size() * sizeof(T) of them.
-template <element T, std::size_t Extent>
-[[nodiscard]] std::span<std::byte> writable_bytes_of(std::span<T, Extent> data) noexcept {
-  return std::as_writable_bytes(data);
-}
-
 /// Whether `address` may be used as a `T*`.
 template <class T>
 [[nodiscard]] bool is_aligned_for(const void* address) noexcept {

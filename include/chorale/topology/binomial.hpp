@@ -57,9 +57,6 @@ class binomial {
   }
   /// Hops from the root to this rank; 0 at the root.
   [[nodiscard]] constexpr int depth() const { return std::popcount(static_cast<unsigned>(virtual_)); }
-  /// Steps (one message sent a rank in each) until every rank is reached: ceil(log2 size). No depth() is
-  /// larger.
-  [[nodiscard]] static constexpr int depth_of_tree(int size) { return ceil_log2(size); }
 
  private:
   int rank_ = 0;

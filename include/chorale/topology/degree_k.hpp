@@ -71,13 +71,6 @@ class degree_k {
     if (is_root()) return -1;
     return static_cast<int>(rank_ & ~((1LL << (bits_ * (steps() + 1))) - 1));
   }
-  /// This rank's index in its parent's children(), a place in the parent's mailbox of its own; -1 at the
-  /// head.
-  [[nodiscard]] constexpr int slot() const {
-    if (is_root()) return -1;
-    const int digit = (rank_ - parent()) >> (bits_ * steps());
-    return steps() * degree() + digit - 1;
-  }
   [[nodiscard]] constexpr child_range children() const {
     int count = 0;
     for (int step = 0; step < steps(); ++step) count += children_in(step);

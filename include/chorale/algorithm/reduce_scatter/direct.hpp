@@ -19,7 +19,6 @@ namespace chorale::reduce_scatter {
 /// under way and no rank waits for another's free blocks.
 struct direct {
   static constexpr auto implements = operation::reduce_scatter;
-  static constexpr bool uneven = true;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -20,7 +20,6 @@ namespace chorale::reduce_scatter {
 /// block; operators that do not commute (`chorale::commutes`), uneven blocks and other groups go by `direct`.
 struct recursive_halving {
   static constexpr auto implements = operation::reduce_scatter;
-  static constexpr bool uneven = true;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -27,7 +27,6 @@ class round_trip {
     smoothed_ += error / 8;
     deviation_ += ((error < steady::duration::zero() ? -error : error) - deviation_) / 4;
   }
-  [[nodiscard]] steady::duration smoothed() const noexcept { return smoothed_; }
   /// Time that a packet may be under way, for who has seen that it is missing. Not more than the least
   /// timeout: what is sent once too often costs less than to wait for a peer that was busy when it was timed.
   [[nodiscard]] steady::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
