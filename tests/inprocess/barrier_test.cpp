@@ -42,16 +42,14 @@ void race(int size, const chorale::config& c, Wait&& wait) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("nobody leaves a barrier before everyone has come", "[barrier]", standard<rc>,
-                   degree_1<rc>, degree_3<rc>, degree_7<rc>, standard<ud>, degree_1<ud>, degree_3<ud>,
-                   degree_7<ud>) {
-  for (const int size : {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33}) {
+                   degree_1<rc>, degree_3<rc>, standard<ud>, degree_7<ud>) {
+  for (const int size : {1, 2, 3, 5, 8, 13, 17}) {
     if (too_large(size)) continue;
     race<TestType>(size, settings(), [](auto& comm, int) { comm.barrier(); });
   }
 }
 
-TEMPLATE_TEST_CASE("nor one that is waited for later", "[barrier]", degree_1<rc>, degree_3<rc>, degree_7<rc>,
-                   degree_1<ud>, degree_3<ud>, degree_7<ud>) {
+TEMPLATE_TEST_CASE("nor one that is waited for later", "[barrier]", degree_1<rc>, degree_7<ud>) {
   for (const int size : {2, 3, 7, 8}) {
     race<TestType>(size, settings(), [](auto& comm, int round) {
       auto pending = comm.ibarrier();

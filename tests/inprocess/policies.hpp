@@ -1,4 +1,4 @@
-// Communicators that between them contain every algorithm.
+// Communicators of other algorithms than the standard ones.
 #pragma once
 
 #include <tuple>
@@ -13,8 +13,6 @@
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
-#include <chorale/algorithm/allreduce/reproducible.hpp>
-#include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
@@ -24,7 +22,6 @@
 #include <chorale/algorithm/barrier/gather_multicast.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
-#include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
@@ -32,7 +29,6 @@
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
-#include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
@@ -70,27 +66,17 @@ using degree_7 =
     chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
                           chorale::allreduce::degree_k<7>, chorale::allgather::direct, chorale::scan::chain>;
 template <class Transport>
-using degree_15 = chorale::communicator<Transport, chorale::allreduce::degree_k<15, chorale::broadcast::flat>,
-                                        chorale::reduce::degree_k<15>, chorale::barrier::pairwise_exchange,
-                                        chorale::allgather::recursive_doubling_at<1000>>;
-template <class Transport>
 using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
 template <class Transport>
 using by_rank =
     chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
                           chorale::alltoall::pairwise, chorale::gather::flat, chorale::scatter::flat,
                           chorale::reduce_scatter::direct, chorale::scan::chain>;
-/// Halves and quarters, and rings.
+/// Halves and quarters.
 template <class Transport>
 using halving =
     chorale::communicator<Transport, chorale::allreduce::rabenseifner, chorale::broadcast::scatter_allgather,
                           chorale::reduce_scatter::recursive_halving, chorale::barrier::dissemination_k<3>>;
-template <class Transport>
-using rings = chorale::communicator<Transport, chorale::allreduce::ring, chorale::broadcast::chain>;
-template <class Transport>
-using reproducible =
-    chorale::communicator<Transport, chorale::allreduce::reproducible, chorale::reduce::reproducible,
-                          chorale::broadcast::binomial_store_and_forward>;
 
 /// What takes memory semantics.
 template <class Transport>
