@@ -205,8 +205,8 @@ class caller {
 struct ending {
   template <class Caller>
   void operator()(Caller* on) const noexcept {
-    if (on->transport().use().is_mine()) [[unlikely]]
-      return on->transport().abandon();
+    if (on->queue().net().use().is_mine()) [[unlikely]]
+      return on->queue().net().abandon();
     delete on;
   }
 };
