@@ -65,7 +65,7 @@ class rank final : connection_port {
     return found == peers_.end() ? none : found->second;
   }
   void post(int peer);
-  void arrive(int from, std::uint64_t by, std::uint64_t at, std::uint64_t message, int attempt);
+  void arrive(int from, std::uint64_t by, std::uint64_t at, std::uint64_t message);
 
   job& job_;
   int number_;
@@ -155,16 +155,15 @@ void rank::post(int peer) {
   rank& there = *job_.ranks[static_cast<std::size_t>(peer)];
   // Adapters keep the order: all take the same time here.
   job_.net.after(3us, [this, &there, by = s.qp->number, at = s.qp->remote, message] {
-    there.arrive(number_, by, at, message, 0);
+    there.arrive(number_, by, at, message);
   });
 }
 
-void rank::arrive(int from, std::uint64_t by, std::uint64_t at, std::uint64_t message, int attempt) {
+void rank::arrive(int from, std::uint64_t by, std::uint64_t at, std::uint64_t message) {
   peer_state& s = state(from);
   if (!s.qp || s.qp->number != at || s.qp->remote != by)
     wrong(fmt::format("message {} of rank {} to rank {} comes to a queue pair that is not there", message,
                       from, number_));
-  static_cast<void>(attempt);
   if (message != ++s.received) wrong(fmt::format("message {} comes after {}", message, s.received - 1));
   job_.net.after(job_.net.between(0us, 500us), [this, from] { ++state(from).released; });
   rank& sender = *job_.ranks[static_cast<std::size_t>(from)];
