@@ -35,9 +35,9 @@ class device_block_of final : public device_block {
  public:
   device_block_of(Net& net, std::size_t bytes)
       : net_(&net),
-        opened_(net.opened()),
+        opened_(net.core().opened()),
         memory_(opened_->domain, bytes, IBV_ACCESS_LOCAL_WRITE),
-        listed_(net.dependent_objects(), [this] { let_go(); }) {
+        listed_(net.core().dependent_objects(), [this] { let_go(); }) {
     if constexpr (registers) {
       using exposed = decltype(net.expose(memory_.span()));
       exposed_ = std::make_shared<exposed>(net.expose(memory_.span()));

@@ -78,27 +78,27 @@ class caller {
   /// when `resume` returns. Inline, so that what is constant in a call is constant in its signature.
   template <class Start>
   [[gnu::always_inline]] void run(const prepared<Start>& made) {
-    const transport::occupancy::entry inside{net_.use(), made.what.what};
+    const transport::occupancy::entry inside{net_.core().use(), made.what.what};
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
-    const epoch now = net_.begin(made.what);
-    net_.set_blocking(true);
+    const epoch now = net_.core().begin(made.what);
+    net_.core().set_blocking(true);
     try {
       task<> algorithm = made.start(now);
       algorithm.resume();
       algorithm.result();
-      net_.require_awaited();
+      net_.core().require_awaited();
     } catch (...) {
-      const std::exception_ptr why = net_.labelled(std::current_exception());
-      net_.fail(why);
+      const std::exception_ptr why = net_.core().labelled(std::current_exception());
+      net_.core().fail(why);
       std::rethrow_exception(why);
     }
-    net_.complete(now);
+    net_.core().complete(now);
   }
 
   template <class Start>
   request start(const prepared<Start>& made) {
-    const transport::occupancy::entry inside{net_.use(), made.what.what};
+    const transport::occupancy::entry inside{net_.core().use(), made.what.what};
     return request{queue_.start(made.what, made.start)};
   }
 
@@ -134,7 +134,7 @@ class caller {
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     std::string text;
-    if (!net_.label().empty()) text.append("communicator '").append(net_.label()).append("': ");
+    if (!net_.core().label().empty()) text.append("communicator '").append(net_.core().label()).append("': ");
     text.append(what).append(" on rank ").append(std::to_string(rank())).append(": ").append(why);
     throw error(errc::invalid_argument, text);
   }
@@ -175,13 +175,14 @@ class caller {
   template <class Group>
   caller(composed_group<Group> group, const config& settings) try
       : net_(group, settings), queue_(net_.core()) {
-    net_.name_algorithms(&algorithm_name<Composition>);
+    net_.core().name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
-  caller(int rank, int size, transport::joined_group&& group) try : net_(std::move(group)), queue_(net_.core()) {
-    net_.name_algorithms(&algorithm_name<Composition>);
+  caller(int rank, int size, transport::joined_group&& group) try
+      : net_(std::move(group)), queue_(net_.core()) {
+    net_.core().name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(rank, size, e.code(), e.reason());

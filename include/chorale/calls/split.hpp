@@ -46,7 +46,7 @@ task<> part(Net& net, epoch now, parting rounds, std::shared_ptr<detail::outcome
 template <class Communicator, class Caller>
 auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Communicator>> out) {
   return prepared{call{.what = operation::split}, [&on, mine, out = std::move(out)](epoch now) {
-                    auto& net = on.transport();
+                    const transport::endpoint& net = on.transport().core();
                     config settings = net.settings();
                     // The same device as here, also where ranks take several in turns.
                     settings.device = net.chosen().device.name;

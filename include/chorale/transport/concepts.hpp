@@ -205,8 +205,9 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
 template <class T>
 concept communicator_transport = tunable_transport<T> &&
     std::constructible_from<T, transport::joined_group> &&
-    requires(T& net, int ranks, const config& settings) {
+    requires(T& net, const T& seen, int ranks, const config& settings) {
   { net.core() } -> std::same_as<transport::endpoint&>;
+  { seen.core() } -> std::same_as<const transport::endpoint&>;
   { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
 };
 

@@ -155,12 +155,12 @@ class remote_memory {
         return ready();
       };
       if (there()) return;
-      net.wait(origin == rank_ ? -1 : origin, net.current(), there);
+      net.core().wait(origin == rank_ ? -1 : origin, net.core().current(), there);
     });
   }
   void look_around() {
     operate("look at", -1, [&](parts& p) {
-      p.net().look_around();
+      p.net().core().look_around();
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
@@ -172,9 +172,9 @@ class remote_memory {
     if (!parts_) return;
     if (!orderly) {
       Net& net = parts_->net();
-      net.dependent_objects().note_withdrawal();
+      net.core().dependent_objects().note_withdrawal();
       if (!parts_->is_settled_within(patience_at_end))
-        net.fail(std::make_exception_ptr(
+        net.core().fail(std::make_exception_ptr(
             error(errc::poisoned,
                   "the window of rank " + std::to_string(rank_) + " ended while its puts were under way",
                   {rank_})));
@@ -206,7 +206,7 @@ class remote_memory {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
     backoff pace{false};
-    vigil watch{net.core(), -1, net.current()};
+    vigil watch{net.core(), -1, net.core().current()};
     for (;;) {
       const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
       if (holder == 0) break;
@@ -230,14 +230,14 @@ class remote_memory {
   [[nodiscard]] occupancy::entry enter(const char* what, int target) {
     if (!parts_) [[unlikely]]
       require_open(describe(what, target));
-    return {parts_->net().use(), operation::window};
+    return {parts_->net().core().use(), operation::window};
   }
   /// Runs an operation, or a part of one; what goes wrong in it names the operation and poisons the
   /// communicator.
   template <class Body>
   auto guarded(const char* what, int target, Body&& body) {
     Net& net = parts_->net();
-    net.require_sound();
+    net.core().require_sound();
     try {
       return body(*parts_);
     } catch (const error& e) {
@@ -246,10 +246,10 @@ class remote_memory {
       if (e.code() == errc::peer_lost)
         text += "; a rank that has left its window by an exception refuses accesses, too";
       const error full{e.code(), text, e.ranks()};
-      net.fail(std::make_exception_ptr(full));
+      net.core().fail(std::make_exception_ptr(full));
       throw full;
     } catch (...) {
-      net.fail(std::current_exception());
+      net.core().fail(std::current_exception());
       throw;
     }
   }

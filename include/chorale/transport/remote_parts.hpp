@@ -33,11 +33,11 @@ class remote_parts {
   template <class LetGo>
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),
-        memory_(net.domain(), controls, IBV_ACCESS_LOCAL_WRITE),
+        memory_(net.core().domain(), controls, IBV_ACCESS_LOCAL_WRITE),
         data_(net.expose_alone(mine)),
         control_(net.expose_alone(memory_.span())),
         under_way_(static_cast<std::size_t>(net.size())),
-        listed_(net.dependent_objects(), std::forward<LetGo>(let_go)) {}
+        listed_(net.core().dependent_objects(), std::forward<LetGo>(let_go)) {}
 
   [[nodiscard]] Net& net() const noexcept { return net_; }
   [[nodiscard]] remote_memory_card card() const noexcept { return {data_.region(), control_.region()}; }
@@ -48,24 +48,24 @@ class remote_parts {
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
     held.push_back(net_.lend(from));
-    finish(net_.put(there, offset, held.back(), from, net_.current()));
+    finish(net_.put(there, offset, held.back(), from, net_.core().current()));
   }
   /// The same of bytes that are copied first, so that they may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     const std::span<std::byte> place = room_for(from.size());
     std::memcpy(place.data(), from.data(), from.size());
-    finish(net_.put(there, offset, copies_->second, place, net_.current()));
+    finish(net_.put(there, offset, copies_->second, place, net_.core().current()));
   }
   /// The same of control words of this rank, which stay as they are until then.
   void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
-    finish(net_.put(there, offset, control_, from, net_.current()));
+    finish(net_.put(there, offset, control_, from, net_.core().current()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
     const auto local = net_.expose(into);
-    finish(net_.get(there, offset, local, into, net_.current()));
+    finish(net_.get(there, offset, local, into, net_.core().current()));
   }
   void flush(int target) {
-    finish(net_.flush(target, net_.current()));
+    finish(net_.flush(target, net_.core().current()));
     under_way_[static_cast<std::size_t>(target)].clear();
   }
   void flush_all() {
@@ -75,14 +75,14 @@ class remote_parts {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().fetch_add(there, offset, value);
-    return finish(net_.fetch_add(there, offset, value, net_.current()));
+    return finish(net_.fetch_add(there, offset, value, net_.core().current()));
   }
   std::uint64_t compare_swap(const remote_region& there, std::size_t offset, std::uint64_t expected,
                              std::uint64_t wanted) {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
-    return finish(net_.compare_swap(there, offset, expected, wanted, net_.current()));
+    return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().current()));
   }
 
   /// Waits until the sources of all puts have been read, but for those that a dead transport never reads.
@@ -105,18 +105,18 @@ class remote_parts {
   /// The result of an operation of the transport, waited for in place.
   template <class Awaitable>
   auto finish(Awaitable operation) {
-    net_.set_blocking(true);
+    net_.core().set_blocking(true);
     operation.await_ready();
     return operation.await_resume();
   }
   [[nodiscard]] bool is_flushed_by(int target, steady::time_point give_up) noexcept {
     try {
-      const bool blocking = net_.blocking();
-      net_.set_blocking(false);
-      auto operation = net_.flush(target, net_.current());
+      const bool blocking = net_.core().blocking();
+      net_.core().set_blocking(false);
+      auto operation = net_.flush(target, net_.core().current());
       bool over = operation.await_ready();
       for (; !over && steady::now() < give_up; over = operation.await_ready()) clock::give_way();
-      net_.set_blocking(blocking);
+      net_.core().set_blocking(blocking);
       return over;
     } catch (...) {
       return false;
@@ -130,7 +130,8 @@ class remote_parts {
     }
     if (!copies_ || copies_->first.bytes() < bytes) {
       copies_.reset();
-      verbs::registered_buffer memory{net_.domain(), std::max(copied_bytes, bytes), IBV_ACCESS_LOCAL_WRITE};
+      verbs::registered_buffer memory{net_.core().domain(), std::max(copied_bytes, bytes),
+                                      IBV_ACCESS_LOCAL_WRITE};
       auto lent = net_.expose_alone(memory.span());
       copies_.emplace(std::move(memory), std::move(lent));
     }
@@ -143,8 +144,8 @@ class remote_parts {
     return *itself_;
   }
   void require_atomics() const {
-    if (Net::atomics_by_device && net_.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
-      throw error(errc::unsupported, "the device " + net_.chosen().device.name +
+    if (Net::atomics_by_device && net_.core().device().attributes().atomic_cap == IBV_ATOMIC_NONE)
+      throw error(errc::unsupported, "the device " + net_.core().chosen().device.name +
                                          " has no atomic operations; use put, get and notifications");
   }
 
