@@ -120,7 +120,8 @@ void endpoint::broadcast_datagram(std::uint16_t kind,
   for (int i = 0; i < repetitions; ++i) {
     if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int r = 0; r < size_; ++r) {
-      if (r == rank_ || departed(r)) continue;
+      // Who has left by the word of its connection alone may still listen for farewells.
+      if (r == rank_ || detector_.is_dead(r) || farewells_.contains(r)) continue;
       try {
         if (steady::now() < patient_until)
           insist_on_datagram(r, kind, body(r));
@@ -257,27 +258,6 @@ void endpoint::note_life(int peer) noexcept {
 bool endpoint::is_lost(int peer) noexcept {
   const std::lock_guard hold{lock_};
   return detector_.is_gone(peer) || detector_.is_silent(peer);
-}
-
-void endpoint::say_goodbye() noexcept {
-  has_left_ = true;
-  settle_multicasts();
-  try {
-    const farewell calls{status_};
-    std::vector<std::byte> body;
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), [&](int to) {
-      const auto common = std::as_bytes(std::span{&calls, 1});
-      body.assign(common.begin(), common.end());
-      const auto more = user_->last_words(to);
-      body.insert(body.end(), more.begin(), more.end());
-      return std::span<const std::byte>{body};
-    });
-    const std::lock_guard hold{lock_};
-    port_->drain(std::chrono::milliseconds{500});
-  } catch (...) {
-    // A farewell that cannot be sent changes nothing: the peers then see silence.
-  }
-  stop_service();
 }
 
 void endpoint::advance(bool wait_for_it) {

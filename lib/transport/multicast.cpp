@@ -42,14 +42,13 @@ multicast_statistics endpoint::multicast_statistics() const {
 void endpoint::settle_multicasts() noexcept {
   if (!multicast_ || failure_ || std::exchange(multicasts_settled_, true)) return;
   try {
-    const steady::duration longest =
-        settings_.deadline.count() == 0 ? settings_.silence : std::min(settings_.silence, settings_.deadline);
+    const steady::duration deadline = settings_.deadline;
     backoff pace{spin_};
     const auto begin = attend();
     auto next_look = begin + look_interval;
     while (!multicast_->settle()) {
       const auto now = attend();
-      if (now - begin >= longest || notice_) return;
+      if (notice_ || (deadline != steady::duration::zero() && now - begin >= deadline)) return;
       if (now >= next_look) {
         next_look = now + look_interval;
         look_at_processes();

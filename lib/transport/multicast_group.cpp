@@ -171,6 +171,8 @@ void multicast_group::take_acknowledgement(int rank, std::span<const std::byte> 
 void multicast_group::ask(int rank) {
   const sender_state mine{next_, 0, signal_};
   if (send_to(rank, raw(multicast_kind::question), bytes_of(mine), true)) ++counters_.questions;
+  // A rank that has not joined the group yet has no answer to that, and gives a sign of life here.
+  if (leaving_) owner_->ask(rank, owner_->current());
 }
 
 template <class Behind>
@@ -196,7 +198,7 @@ bool multicast_group::settle() {
   };
   bool all = true;
   for (int r = 0; r < owner_->size() && all; ++r)
-    all = r == owner_->rank() || owner_->departed(r) || !behind(at(r));
+    all = r == owner_->rank() || owner_->is_lost(r) || !behind(at(r));
   if (!all) {
     if (!leaving_) {
       leaving_ = true;

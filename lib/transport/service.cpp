@@ -31,6 +31,7 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (stop_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd of the service thread");
   try {
+    channel_->set_nonblocking();
     thread_ = detail::start_helper_thread([this] { run(); });
   } catch (...) {
     ::close(stop_);
@@ -38,6 +39,9 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
   }
 }
 
+// The thread does nothing that lasts: its sleeps end by the descriptor, the channel never blocks, and it
+// waits for the lock only to say that it has failed, which nobody holds who ends it. So the join needs no
+// limit.
 service::~service() {
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {

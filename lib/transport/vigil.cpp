@@ -48,38 +48,15 @@ void endpoint::check() {
   require_awaited();
 }
 
-void endpoint::take_goodbye(int from, std::span<const std::byte> body) {
-  farewell told;
-  if (body.size() < sizeof told) return refuse_datagram();
-  std::memcpy(static_cast<void*>(&told), body.data(), sizeof told);
-  farewells_.insert_or_assign(from, told);
-  note_departure(from);
-  user_->on_goodbye(from, body.subspan(sizeof told));
-}
-
-void endpoint::left(int peer, epoch now) {
-  const auto mine = status_.find(now.number);
-  // It may have left after another call than the one in which this rank waits for it.
-  if (const auto told = farewells_.find(peer); told != farewells_.end())
-    judge(peer, told->second.about(now.number), now);
-  const std::string call = mine ? mine->describe() : "a call";
-  if (peer < 0)
-    throw error(errc::peer_lost,
-                fmt::format("all other ranks have left: they destroyed their communicators while rank {} is "
-                            "in {}",
-                            rank_, call));
-  lost(peer, fmt::format("it has left: it destroyed its communicator while this rank is in {}", call));
-}
-
 void endpoint::ask(int peer, epoch now) {
-  if (!send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question),
-                     std::as_bytes(std::span{&now.number, 1}), {}, true))
-    return;
-  // Without a service thread it answers only while it waits in a call.
-  if (members_->is_served(peer)) expect_answer(peer);
+  if (send_datagram(peer, static_cast<std::uint16_t>(datagram_kind::question),
+                    std::as_bytes(std::span{&now.number, 1}), {}, true))
+    expect_answer(peer);
 }
 
 void endpoint::expect_answer(int peer) {
+  // Without a service thread it answers only while it waits in a call.
+  if (!members_->is_served(peer)) return;
   const std::lock_guard hold{lock_};
   detector_.ask(peer);
 }
@@ -112,7 +89,14 @@ void endpoint::mismatch(int peer, epoch now, std::uint32_t seen) {
       ahead < 0 ? now.number - static_cast<std::uint64_t>(-std::int64_t{ahead}) : now.number;
   // The peer is alive, or its message would not be here: give it a moment to say what it is doing.
   auto& answer = answers_[static_cast<std::size_t>(peer)];
-  const auto knows = [&] { return answer && answer->find(number) != nullptr; };
+  const auto knows = [&] {
+    if (answer && answer->find(number) != nullptr) return true;
+    // Who has left answers nothing, but has said what its last calls were.
+    const auto told = farewells_.find(peer);
+    if (told == farewells_.end()) return false;
+    answer = told->second.about(number);
+    return answer->find(number) != nullptr;
+  };
   if (!knows()) {
     const auto until = steady::now() + answer_time;
     auto next = steady::time_point{};

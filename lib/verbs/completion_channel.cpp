@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <fcntl.h>
 
 #include <fmt/format.h>
 
@@ -34,12 +35,20 @@ ibv_cq* completion_channel::get_event() const {
   for (;;) {
     const int failure = errno_of(provider().get_cq_event(channel, &queue, &unused));
     if (failure == 0) break;
+    if (failure == EAGAIN) return nullptr;
     if (failure != EINTR)
       fail(failure, "ibv_get_cq_event",
            fmt::format("a completion channel of {}", device_name(channel->context)));
   }
   provider().ack_cq_events(queue, 1);
   return queue;
+}
+
+void completion_channel::set_nonblocking() {
+  const ibv_comp_channel* const channel = opened("set_nonblocking");
+  const int flags = fcntl(channel->fd, F_GETFL);
+  if (flags < 0 || fcntl(channel->fd, F_SETFL, flags | O_NONBLOCK) != 0)
+    fail(errno, "fcntl", fmt::format("a completion channel of {}", device_name(channel->context)));
 }
 
 void completion_channel::close() {

@@ -167,6 +167,31 @@ TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
   CHECK(naks >= 1);
 }
 
+TEST_CASE("a rank that multicasts and leaves stays for one that has not joined, however long that computes",
+          "[multicasting]") {
+  auto c = settings();
+  c.silence = 150ms;
+  constexpr epoch call{1, 1};
+  std::atomic<bool> left{false};
+  bool was_alone = false;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    {
+      multicasting<rc> comm{group, c};
+      auto& net = comm.transport();
+      if (comm.rank() == 0) {
+        await_one(net, [&] { return net.multicast_signal(call); });
+      } else {
+        const auto give_up = chorale::steady::now() + 1500ms;
+        while (!left && chorale::steady::now() < give_up) std::this_thread::sleep_for(1ms);
+        was_alone = left;
+        if (!was_alone) await_one(net, [&] { return net.multicast_signalled(0, call); });
+      }
+    }
+    if (group.rank() == 0) left = true;
+  });
+  CHECK_FALSE(was_alone);
+}
+
 TEST_CASE("a communicator that failed leaves without asking", "[multicasting]") {
   constexpr int size = 2;
   std::barrier meet{size};

@@ -246,7 +246,7 @@ class endpoint {
   void note_life(int peer) noexcept;
   /// Time in which this rank has looked around, as the failure detector counts it; goes on by looking.
   steady::duration attend();
-  /// `peer` was asked something that it answers while it is alive.
+  /// `peer` was asked something that its service thread answers while it is alive.
   void expect_answer(int peer);
   /// True if that rank has left, is dead or gives no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
@@ -297,6 +297,7 @@ class endpoint {
   void check();
   [[noreturn]] void left(int peer, epoch now);
   void take_goodbye(int from, std::span<const std::byte> body);
+  void compare_farewells(const farewell& mine);
   static group_view checked(group_view group);
   [[nodiscard]] error set_up_failure(std::error_code code, const std::string& why) const {
     return transport::set_up_failure(rank_, size_, code, why);

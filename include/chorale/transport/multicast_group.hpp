@@ -97,7 +97,7 @@ class multicast_group {
   void take(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// The rare half of a wait: NAKs, questions, acknowledgements that could not be sent.
   void progress();
-  /// True when all ranks that are still there have all that this one has sent; else asks them now and then.
+  /// True when all ranks that are not lost have all that this one has sent; else asks them now and then.
   bool settle();
 
   [[nodiscard]] multicast_statistics statistics() const;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
@@ -135,6 +136,9 @@ struct farewell {
     told.asked = calls[number % kept];
     return told;
   }
+  /// How the calls of the rank that says this and those of another one do not match, "here" and "there", as
+  /// far as both tell; nothing if they match.
+  [[nodiscard]] std::optional<std::string> difference(const farewell& there) const;
 };
 
 /// What a rank has seen of a peer that may be a mismatch and may be over at the next look.

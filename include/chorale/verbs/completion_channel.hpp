@@ -24,10 +24,12 @@ class completion_channel {
   /// do not end the wait.
   [[nodiscard]] bool wait_for(std::chrono::milliseconds longest) const;
 
-  /// Takes an event and returns the queue it is for (compare with `completion_queue::native()`). Blocks
-  /// while there is none: call it after `wait_for` or `fd()` said that there is. The event is acknowledged
-  /// at once, so that destroying the queue never waits for it.
+  /// Takes an event and returns the queue it is for (compare with `completion_queue::native()`). While there
+  /// is none it blocks, or returns nullptr after `set_nonblocking`: call it after `wait_for` or `fd()` said
+  /// that there is. The event is acknowledged at once, so that destroying the queue never waits for it.
   ibv_cq* get_event() const;
+  /// From now on `get_event` never waits: an event may be for a queue that is gone, and then counts for none.
+  void set_nonblocking();
 
   /// Second call does nothing. @throws error (EBUSY) while completion queues use it.
   void close();

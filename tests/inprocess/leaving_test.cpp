@@ -1,0 +1,225 @@
+// Ranks that end their communicators: nothing that they have sent is lost by it, calls that did not match are
+// named, and the service thread is no reason to stay.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/service.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "bare.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace std::chrono_literals;
+using chorale::errc;
+using chorale::error;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+/// Sleeps until `flag` is set or `longest` is over.
+void await(const std::atomic<bool>& flag, std::chrono::milliseconds longest) {
+  const auto give_up = std::chrono::steady_clock::now() + longest;
+  while (!flag && std::chrono::steady_clock::now() < give_up) std::this_thread::sleep_for(1ms);
+}
+
+/// What the process writes to standard error during `action`.
+template <class Action>
+std::string errors_during(Action&& action) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
+  REQUIRE(file);
+  const int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  REQUIRE(before >= 0);
+  REQUIRE(dup2(fileno(file.get()), STDERR_FILENO) >= 0);
+  action();
+  REQUIRE(dup2(before, STDERR_FILENO) >= 0);
+  close(before);
+  std::string text;
+  std::rewind(file.get());
+  for (int c = std::fgetc(file.get()); c != EOF; c = std::fgetc(file.get())) text += static_cast<char>(c);
+  return text;
+}
+
+/// The same while each of `size` ranks runs `body(comm)` and leaves.
+template <class Comm>
+std::string errors_of_leaving(int size, const std::function<void(Comm&)>& body) {
+  return errors_during([&] {
+    chorale::bootstrap::run_in_process(size, [&](auto& group) {
+      Comm comm{group, settings()};
+      body(comm);
+    });
+  });
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a rank that leaves stays for one that cannot answer, however long that computes", "[leaving]") {
+  // Without a service thread, silence is no sign of death.
+  auto c = settings();
+  c.service = chorale::service_policy::off;
+  c.silence = 150ms;
+  std::atomic<bool> left{false};
+  bool was_alone = false;
+  int value = 0;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    {
+      standard<ud> comm{group, c};
+      int data = comm.rank() == 1 ? 4711 : 0;
+      if (comm.rank() == 0) {
+        await(left, 1500ms);
+        was_alone = left;
+      }
+      comm.broadcast(data, 1);
+      if (comm.rank() == 0) value = data;
+    }
+    if (group.rank() == 1) left = true;
+  });
+  CHECK_FALSE(was_alone);
+  CHECK(value == 4711);
+}
+
+TEMPLATE_TEST_CASE("ranks that only send and leave hear that their calls did not match", "[leaving]",
+                   standard<rc>, standard<ud>) {
+  SECTION("both are roots") {
+    const std::string said = errors_of_leaving<TestType>(2, [](auto& comm) {
+      int data = 1;
+      comm.broadcast(data, comm.rank());
+    });
+    INFO(said);
+    CHECK(has(said, "call 1 is broadcast of 4 bytes with root"));
+    CHECK((has(said, "root 0 against 1") || has(said, "root 1 against 0")));
+  }
+  SECTION("one makes a call more") {
+    for (const int size : {2, 3, 5}) {
+      const std::string said = errors_of_leaving<TestType>(size, [](auto& comm) {
+        comm.barrier();
+        if (comm.rank() == comm.size() - 1) comm.exchange({}, {});
+      });
+      INFO(size << " ranks: " << said);
+      CHECK((has(said, "2 calls were made here and 1 there") || has(said, "1 calls were made here and 2")));
+      CHECK(has(said, "the last of which is exchange"));
+    }
+  }
+  SECTION("they match") {
+    for (const int size : {1, 2, 3, 5}) {
+      const std::string said = errors_of_leaving<TestType>(size, [](auto& comm) {
+        for (int root = 0; root < comm.size(); ++root) {
+          int data = 1;
+          comm.broadcast(data, root);
+          comm.ibarrier().wait();
+          static_cast<void>(comm.split(comm.rank() % 2, 0));
+        }
+      });
+      CHECK(said.empty());
+    }
+  }
+  SECTION("an error has told of it already") {
+    const std::string said = errors_of_leaving<TestType>(2, [](auto& comm) {
+      try {
+        if (comm.rank() == 0)
+          comm.barrier();
+        else
+          static_cast<void>(comm.allreduce(1));
+        comm.barrier();
+      } catch (const error&) {
+      }
+    });
+    CHECK(said.empty());
+  }
+}
+
+TEMPLATE_TEST_CASE("a message that does not belong here is named though its sender has left", "[leaving]",
+                   standard<rc>, standard<ud>) {
+  std::atomic<bool> left{false};
+  std::optional<error> failure;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    {
+      TestType comm{group, settings()};
+      comm.barrier();
+      try {
+        int data = 1;
+        if (comm.rank() == 0) {
+          comm.broadcast(data, 0);
+        } else {
+          await(left, 10s);
+          static_cast<void>(comm.allreduce(1.0));
+        }
+      } catch (const error& e) {
+        failure.emplace(e);
+      }
+    }
+    if (group.rank() == 0) left = true;
+  });
+  REQUIRE(failure);
+  INFO(failure->what());
+  CHECK(failure->code() == errc::mismatch);
+  CHECK(has(failure->what(), "broadcast of 4 bytes with root 0"));
+  CHECK(has(failure->what(), "allreduce of 8 bytes"));
+}
+
+TEST_CASE("a service thread ends though an event was for a queue that is gone", "[leaving]") {
+  team one{1, team::patient(), false};
+  const auto& device = one[0].device();
+  chorale::verbs::completion_channel channel{device};
+  const auto make_port = [&] {
+    auto port = std::make_unique<chorale::transport::datagram_port>(
+        device, one[0].domain(), one[0].local_port(),
+        chorale::transport::datagram_port::options{
+            .payload_bytes = 256, .receives = 8, .sends = 8, .channel = &channel});
+    port->open(0x1234);
+    port->add_peer(one[0].local_port().address, port->number());
+    return port;
+  };
+  const auto raise_event = [](chorale::transport::datagram_port& port) {
+    port.arm();
+    const std::byte byte{1};
+    REQUIRE(port.send(0, {std::span{&byte, 1}}, true));
+    port.drain(5s);
+  };
+  const auto lasting = make_port();
+  {
+    const auto gone = make_port();
+    raise_event(*gone);
+    REQUIRE(channel.wait_for(5s));
+  }
+  chorale::transport::service_lock lock;
+  lock.share();
+  std::atomic<bool> failed{false};
+  std::atomic<int> served{0};
+  auto thread = std::make_unique<chorale::transport::service>(
+      channel, lock, chorale::service_policy::event,
+      chorale::transport::service::work{[&] { lasting->arm(); }, [&] { ++served; },
+                                        [&](std::exception_ptr) { failed = true; }});
+  while (served == 0) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(50ms);
+  std::atomic<bool> ended{false};
+  std::thread ending{[&] {
+    thread.reset();
+    ended = true;
+  }};
+  await(ended, 5s);
+  const bool in_time = ended;
+  // An event that counts lets a thread go that is held by one that does not.
+  if (!in_time) raise_event(*lasting);
+  ending.join();
+  CHECK(in_time);
+  CHECK_FALSE(failed);
+}
