@@ -9,7 +9,6 @@
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
-#include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
@@ -18,19 +17,16 @@
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
-#include <chorale/algorithm/barrier/dissemination_k.hpp>
 #include <chorale/algorithm/barrier/gather_multicast.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
-#include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
-#include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
@@ -72,11 +68,6 @@ using by_rank =
     chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
                           chorale::alltoall::pairwise, chorale::gather::flat, chorale::scatter::flat,
                           chorale::reduce_scatter::direct, chorale::scan::chain>;
-/// Halves and quarters.
-template <class Transport>
-using halving =
-    chorale::communicator<Transport, chorale::allreduce::rabenseifner, chorale::broadcast::scatter_allgather,
-                          chorale::reduce_scatter::recursive_halving, chorale::barrier::dissemination_k<3>>;
 
 /// What takes memory semantics.
 template <class Transport>
