@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <chorale/calls/call_queue.hpp>
+#include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 
@@ -77,11 +78,12 @@ class [[nodiscard]] request {
   /// True if it stands for a call whose end has not been reported yet.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
 
-  /// True once the call is over; makes progress. @throws error, once, if the call failed.
+  /// True once the call is over; makes progress. @throws error, once, if the call failed. A program that asks
+  /// for longer than config::stall gets a stall report, and no deadline ends the call.
   bool test() {
     if (!call_) return true;
-    if (!call_->done) call_->queue->drive_for_request(false);
-    if (!call_->done) background::get_on_with_all();
+    if (!call_->done) call_->queue->drive_for_request(attention::polls);
+    if (!call_->done) background::get_on_with_all(attention::passes);
     if (!call_->done) return false;
     report();
     return true;
@@ -91,7 +93,7 @@ class [[nodiscard]] request {
   /// vain.
   void wait() {
     if (!call_) return;
-    while (!call_->done) call_->queue->drive_for_request(true);
+    while (!call_->done) call_->queue->drive_for_request(attention::waits);
     report();
   }
 
@@ -167,7 +169,7 @@ class [[nodiscard]] request_for {
 /// the request. An idle communicator has nothing to get on with; `transport().progress()` makes one answer
 /// peers that want a connection.
 inline void progress() noexcept {
-  background::get_on_with_all();
+  background::get_on_with_all(attention::polls);
 }
 
 /// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
@@ -229,7 +231,7 @@ std::size_t wait_any(Requests&& requests) {
     pace->elapsed(waited);
     // A wait for one thing, which minds the deadline.
     const auto deadline = waits_for->net().settings().deadline;
-    if (deadline.count() != 0 && waited > deadline) waits_for->drive_for_request(true);
+    if (deadline.count() != 0 && waited > deadline) waits_for->drive_for_request(attention::waits);
   }
 }
 

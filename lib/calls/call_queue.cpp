@@ -72,7 +72,7 @@ void call_queue::push(std::shared_ptr<pending_call> begun) {
   enlist();
 }
 
-void call_queue::drive(bool wait) {
+void call_queue::drive(attention how) {
   const place here{*this};
   while (!calls_.empty()) {
     if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
@@ -82,21 +82,21 @@ void call_queue::drive(bool wait) {
     if (!std::exchange(head->started, true))
       head->algorithm.resume();
     else
-      net_->advance(std::exchange(wait, false));
+      net_->advance(std::exchange(how, how == attention::waits ? attention::passes : how));
     if (head->algorithm.done()) {
       finish(*head);
     } else if (!net_->is_parked()) {
       return fail(suspended_by_others(*head, *net_));
-    } else if (!wait) {
+    } else if (how != attention::waits) {
       return;
     }
   }
 }
 
-void call_queue::get_on() noexcept {
+void call_queue::get_on(attention how) noexcept {
   if (driven_) return;
   const transport::occupancy::passage inside{net_->use()};
-  if (inside.is_open()) drive(false);
+  if (inside.is_open()) drive(how);
 }
 
 void call_queue::finish(pending_call& head) {
@@ -146,7 +146,7 @@ void call_queue::settle(pending_call& last, bool unwinding, const char* why) noe
   const auto start = steady::now();
   const steady::duration patience = unwinding ? patience_of_unwinding : patience_of(net_->settings());
   for (;;) {
-    drive(false);
+    drive(attention::passes);
     if (last.done) return;
     const auto waited = steady::now() - start;
     if (waited > patience) return fail(destroyed(last, net_->rank(), why));

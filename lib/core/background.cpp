@@ -45,14 +45,14 @@ void background::delist() noexcept {
   place_ = nullptr;
 }
 
-void background::get_on_with_all() noexcept {
+void background::get_on_with_all(attention how) noexcept {
   list& all = mine();
   if (all.first == nullptr || std::exchange(all.under_way, true)) return;
   all.next = all.first;
   while (all.next != nullptr) {
     background* now = all.next;
     all.next = now->next_;
-    now->get_on();
+    now->get_on(how);
   }
   all.under_way = false;
 }

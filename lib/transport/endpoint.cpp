@@ -260,21 +260,22 @@ bool endpoint::is_lost(int peer) noexcept {
   return detector_.is_gone(peer) || detector_.is_silent(peer);
 }
 
-void endpoint::advance(bool wait_for_it) {
+void endpoint::advance(attention how) {
   const auto frame = parked_.frame;
   if (!frame) return;
   try {
     const auto ready = [this] { return parked_.ready(parked_.awaiter); };
-    if (wait_for_it) {
+    if (how == attention::waits) {
       wait(parked_.watch->peer(), parked_.watch->now(), ready);
     } else if (!ready()) {
-      parked_.watch->look(false);
+      parked_.watch->look(how);
       return;
     }
   } catch (...) {
     parked_.failure = std::current_exception();
     let_go();
   }
+  parked_.watch->end();
   parked_.frame = {};
   frame.resume();
 }

@@ -64,7 +64,7 @@ bool failure_detector::is_silent(int peer) const noexcept {
 }
 
 failure_detector::wait failure_detector::begin(int peer) const noexcept {
-  return {peer, attended_, attended_ + limits_.stall, limits_.stall, {}};
+  return {peer, attended_, attended_ + limits_.stall, limits_.stall, {}, attention::waits};
 }
 
 bool failure_detector::all_left(const wait& w) const noexcept {
@@ -87,7 +87,7 @@ failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept
   for (const int peer : suspects_) {
     if (is_silent(peer)) return {outcome::silent, peer};
   }
-  if (limits_.deadline != duration::zero() && waited(w) > limits_.deadline)
+  if (w.how == attention::waits && limits_.deadline != duration::zero() && waited(w) > limits_.deadline)
     return {outcome::deadline, w.peer};
   return {};
 }
@@ -96,7 +96,7 @@ failure_detector::verdict failure_detector::judge(wait& w) const noexcept {
   const verdict end = end_of(w);
   const verdict before = std::exchange(w.suspicion, end);
   if (end.what != outcome::go_on) return end == before ? end : verdict{};
-  if (attended_ >= w.next_report) {
+  if (w.how != attention::passes && attended_ >= w.next_report) {
     w.report_interval *= 2;
     w.next_report = attended_ + w.report_interval;
     return {outcome::stalled, w.peer};

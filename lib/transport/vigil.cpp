@@ -32,7 +32,7 @@ void endpoint::look_around() {
   progress();
   check();
   // Others may be waiting for what this thread has begun elsewhere.
-  background::get_on_with_all();
+  background::get_on_with_all(attention::passes);
 }
 
 void endpoint::check() {

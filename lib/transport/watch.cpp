@@ -1,6 +1,7 @@
 // The slow path of a wait: what a rank does to know that those it waits for are alive.
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,8 +28,8 @@ constexpr auto long_wait = std::chrono::seconds{1};
 
 void vigil::begin(steady::time_point now) {
   begun_ = true;
+  since_ = now;
   next_probe_ = now + first_probe;
-  owner_->status_.begin_wait(peer_, now);
   const std::lock_guard hold{owner_->lock_};
   owner_->detector_.look(now);
   wait_ = owner_->detector_.begin(peer_);
@@ -36,19 +37,24 @@ void vigil::begin(steady::time_point now) {
 
 void vigil::finish() noexcept {
   owner_->status_.end_wait();
-  owner_->survey_.reset();
+  if (std::exchange(surveys_, false)) owner_->survey_.reset();
+  begun_ = false;
 }
 
-steady::duration vigil::look(bool blocking) {
+steady::duration vigil::look(attention how) {
   const auto now = steady::now();
   if (!begun_) begin(now);
+  // A program that polls waits as long as it goes on to; after the last time nothing here says that it ended.
+  owner_->status_.note_wait(
+      peer_, since_,
+      how == attention::waits ? steady::time_point::max() : now + failure_detector::longest_gap);
   if (owner_->use_.is_disturbed()) [[unlikely]] {
     const auto mine = owner_->status_.find(now_.number);
     owner_->use_.refuse(mine ? mine->what : operation::none);
   }
   owner_->look_around();
   const auto waited = owner_->attend() - wait_.since;
-  judge(blocking);
+  judge(how);
   if (now >= next_probe_) {
     next_probe_ = now + probe_interval;
     if (peer_ >= 0) {
@@ -67,8 +73,9 @@ steady::duration vigil::look(bool blocking) {
   return waited;
 }
 
-void vigil::judge(bool blocking) {
+void vigil::judge(attention how) {
   wait_.peer = peer_;
+  wait_.how = how;
   const auto verdict = [this] {
     const std::lock_guard hold{owner_->lock_};
     return owner_->detector_.judge(wait_);
@@ -84,13 +91,15 @@ void vigil::judge(bool blocking) {
     case outcome::silent:
       owner_->silent(verdict.peer);
     case outcome::deadline:
-      if (blocking) owner_->report_deadline(peer_, now_);
-      break;
+      owner_->report_deadline(peer_, now_);
     case outcome::stalled:
-      if (blocking) owner_->begin_survey();
+      owner_->begin_survey();
+      surveys_ = true;
       break;
   }
-  if (owner_->survey_ && blocking) owner_->get_on_with_survey(peer_, now_, wait_.since);
+  if (how == attention::passes || !surveys_ || !owner_->survey_) return;
+  owner_->get_on_with_survey(peer_, now_, wait_.since);
+  if (!owner_->survey_) surveys_ = false;
 }
 
 steady::duration endpoint::attend() {

@@ -66,6 +66,32 @@ TEST_CASE("a wait for a rank that answers goes on for ever", "[liveness]") {
   CHECK(reports == 8);
 }
 
+TEST_CASE("a program that polls is told of stalls and has no deadline, who passes by neither", "[liveness]") {
+  scene s({.silence = 2s, .stall = 10s, .deadline = 5s});
+  auto wait = s.detector.begin(1);
+  const auto reports_in = [&](failure_detector::duration time) {
+    int reports = 0;
+    s.pass(time, [&] {
+      const auto verdict = s.detector.judge(wait);
+      if (verdict.what == outcome::stalled) ++reports;
+      REQUIRE((verdict.what == outcome::go_on || verdict.what == outcome::stalled));
+    });
+    return reports;
+  };
+  wait.how = chorale::attention::passes;
+  CHECK(reports_in(60s) == 0);
+  wait.how = chorale::attention::polls;
+  CHECK(reports_in(1s) == 1);
+  CHECK(reports_in(18s) == 0);
+  CHECK(reports_in(2s) == 1);
+  wait.how = chorale::attention::waits;
+  CHECK(s.verdict_on(wait).what == outcome::deadline);
+  wait.how = chorale::attention::polls;
+  s.detector.die(1);
+  s.pass(1s);
+  CHECK(s.verdict_on(wait).what == outcome::dead);
+}
+
 TEST_CASE("silence is the time since the first question without an answer", "[liveness]") {
   scene s;
   auto wait = s.detector.begin(1);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
@@ -57,22 +58,22 @@ class call_queue : private background {
       fail(std::current_exception());
       throw;
     }
-    drive(false);
+    drive(attention::passes);
     return begun;
   }
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] transport::endpoint& net() const noexcept { return *net_; }
 
-  /// Gets on with the calls as far as possible without waiting, or, with `wait`, waits for one thing.
-  void drive(bool wait);
+  /// Gets on with the calls as far as possible without waiting, or, if it `waits`, waits for one thing.
+  void drive(attention how);
   /// The same for the user, who must not be inside already.
-  void drive_for_request(bool wait) {
+  void drive_for_request(attention how) {
     const transport::occupancy::entry inside{net_->use(), operation::none};
-    drive(wait);
+    drive(how);
   }
   void drain() {
-    while (!calls_.empty()) drive(true);
+    while (!calls_.empty()) drive(attention::waits);
   }
 
   /// Brings `last`, and with it all calls before, to an end since nobody can wait for it any more: `why` says
@@ -85,7 +86,7 @@ class call_queue : private background {
   class place;
 
   void push(std::shared_ptr<pending_call> begun);
-  void get_on() noexcept override;
+  void get_on(attention how) noexcept override;
   void finish(pending_call& head);
   void fail(const std::exception_ptr& why) noexcept;
   void leave() noexcept;

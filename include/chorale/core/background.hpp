@@ -1,6 +1,8 @@
 // What a thread has begun and gets on with while it waits for something else.
 #pragma once
 
+#include <chorale/core/attention.hpp>
+
 namespace chorale {
 
 /// Something begun on a thread that gets on only when it is driven, such as the nonblocking calls of one
@@ -12,8 +14,8 @@ class background {
   background& operator=(const background&) = delete;
 
   /// Lets everything that is enlisted on this thread get on as far as it does without waiting. Does nothing
-  /// when it is called from inside itself.
-  static void get_on_with_all() noexcept;
+  /// when it is called from inside itself. `how`: polls or passes.
+  static void get_on_with_all(attention how) noexcept;
 
  protected:
   background() = default;
@@ -26,7 +28,7 @@ class background {
   struct list;
   static list& mine() noexcept;
   /// Must not wait, and may be called while it is already under way further out on the stack.
-  virtual void get_on() noexcept = 0;
+  virtual void get_on(attention how) noexcept = 0;
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that leads here; null if it is on no list

@@ -153,9 +153,9 @@ class endpoint {
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
-  /// Lets the parked call go on as far as it gets. With `wait` it waits for what it is parked at, once.
+  /// Lets the parked call go on as far as it gets; one that `waits` waits for what it is parked at, once.
   /// A failure is raised inside the coroutine.
-  void advance(bool wait);
+  void advance(attention how);
   void rethrow_parked_failure() {
     if (parked_.failure) [[unlikely]]
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));

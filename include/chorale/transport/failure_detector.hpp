@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include <chorale/core/attention.hpp>
 #include <chorale/core/clock.hpp>
 
 namespace chorale::transport {
@@ -71,8 +72,10 @@ class failure_detector {
     dead,      ///< the verdict's peer is dead
     left,      ///< the awaited peer has left; all have if any was awaited
     silent,    ///< the verdict's peer gives no sign of life
-    deadline,  ///< the wait took too long
-    stalled,   ///< the wait goes on, and is to be reported: once at `stall`, then in doubled intervals
+    deadline,  ///< the wait took too long, of who waits
+    /// The wait goes on, and is to be reported: once at `stall`, then in doubled intervals. Of who only
+    /// passes by it is not, but when it is waited for again.
+    stalled,
   };
   struct verdict {
     outcome what = outcome::go_on;
@@ -86,7 +89,8 @@ class failure_detector {
     duration since{};
     duration next_report{};
     duration report_interval{};
-    verdict suspicion{};  ///< how it would have ended at the judgement before
+    verdict suspicion{};               ///< how it would have ended at the judgement before
+    attention how = attention::waits;  ///< of who has it judged
   };
   [[nodiscard]] wait begin(int peer) const noexcept;
   /// Judges a wait at the time of the last look. Its owner tests what it waits for between two judgements; a

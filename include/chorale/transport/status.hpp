@@ -38,8 +38,10 @@ class status_page {
     current_.store(number, std::memory_order_release);
   }
   void complete(std::uint64_t number) noexcept { completed_.store(number, std::memory_order_relaxed); }
-  void begin_wait(std::int32_t peer, steady::time_point since) noexcept {
+  /// Unless it says so again, the rank does not wait any more at the time `until`.
+  void note_wait(std::int32_t peer, steady::time_point since, steady::time_point until) noexcept {
     waits_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
+    waits_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
     waits_for_.store(peer, std::memory_order_relaxed);
   }
   void end_wait() noexcept { waits_for_.store(for_none, std::memory_order_relaxed); }
@@ -49,7 +51,10 @@ class status_page {
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return completed_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] std::int32_t waits_for() const noexcept { return waits_for_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int32_t waits_for(steady::time_point now) const noexcept {
+    const bool over = now.time_since_epoch().count() > waits_until_.load(std::memory_order_relaxed);
+    return over ? for_none : waits_for_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::chrono::milliseconds waited(steady::time_point now) const noexcept {
     const steady::time_point since{steady::duration{waits_since_.load(std::memory_order_relaxed)}};
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - since);
@@ -79,6 +84,7 @@ class status_page {
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::int32_t> waits_for_{for_none};
   std::atomic<steady::rep> waits_since_{0};
+  std::atomic<steady::rep> waits_until_{0};
   std::array<std::array<std::atomic<std::uint64_t>, words>, kept> calls_{};  ///< number n in row n % kept
 };
 
@@ -96,7 +102,7 @@ struct status_answer {
 
   status_answer() = default;
   status_answer(const status_page& page, std::uint64_t about)
-      : current(page.current()), completed(page.completed()), number(about), waits_for(page.waits_for()) {
+      : current(page.current()), completed(page.completed()), number(about) {
     if (const auto c = page.find(about)) {
       known = 1;
       asked = *c;
@@ -105,7 +111,9 @@ struct status_answer {
       latest_known = 1;
       latest = *c;
     }
-    if (waits_for != status_page::for_none) waited_ms = page.waited(steady::now()).count();
+    const auto now = steady::now();
+    waits_for = page.waits_for(now);
+    if (waits_for != status_page::for_none) waited_ms = page.waited(now).count();
   }
   [[nodiscard]] const call* find(std::uint64_t about) const noexcept {
     return known != 0 && about == number ? &asked : nullptr;

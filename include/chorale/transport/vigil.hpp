@@ -1,6 +1,7 @@
 // The slow path of a wait.
 #pragma once
 
+#include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/failure_detector.hpp>
@@ -16,9 +17,8 @@ class vigil {
   /// A wait for `peer` in call `now`; for whichever comes if `peer` is negative.
   vigil(endpoint& owner, int peer, epoch now) noexcept : owner_(&owner), peer_(peer), now_(now) {}
   /// Looks around once; returns how long the wait has lasted. @throws error if the wait is in vain; what a
-  /// stall handler throws. Unless `blocking`, the program itself decides how long it waits: there is no
-  /// deadline, and nothing is reported.
-  steady::duration look(bool blocking = true);
+  /// stall handler throws. A program that polls decides itself how long it waits: there is no deadline.
+  steady::duration look(attention how = attention::waits);
   /// The wait is for `peer` from now on.
   void expect(int peer) noexcept { peer_ = peer; }
   /// The wait is over.
@@ -32,12 +32,14 @@ class vigil {
  private:
   void begin(steady::time_point now);
   void finish() noexcept;
-  void judge(bool blocking);
+  void judge(attention how);
 
   endpoint* owner_;
   int peer_;
   epoch now_;
   bool begun_ = false;
+  bool surveys_ = false;  ///< the survey that is under way is for this wait
+  steady::time_point since_{};
   steady::time_point next_probe_{};
   failure_detector::wait wait_{};
 };

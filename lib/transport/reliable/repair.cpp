@@ -188,7 +188,7 @@ void streams::close() noexcept {
           if (is_unconfirmed(*s)) owner_->look_at_process(s->peer);
       }
       // Peers may wait for what this thread has begun elsewhere before they get to this communicator.
-      background::get_on_with_all();
+      background::get_on_with_all(attention::passes);
       if (pace()) pace.elapsed(now - begin);
     }
   } catch (...) {
