@@ -40,7 +40,7 @@ class device_block_of final : public device_block {
         listed_(net.core().dependent_objects(), [this] { let_go(); }) {
     if constexpr (registers) {
       using exposed = decltype(net.expose(memory_.span()));
-      exposed_ = std::make_shared<exposed>(net.expose(memory_.span()));
+      exposed_ = std::make_shared<exposed>(net.expose(memory_.span()).beyond_calls());
     }
   }
   ~device_block_of() override {

@@ -46,7 +46,9 @@ std::exception_ptr suspended_by_others(const pending_call& head, const transport
 class call_queue::place {
  public:
   explicit place(call_queue& queue) noexcept
-      : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {}
+      : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {
+    queue.net_->note_exceptions_outside(std::uncaught_exceptions());
+  }
   place(const place&) = delete;
   place& operator=(const place&) = delete;
   ~place() {
@@ -85,6 +87,8 @@ void call_queue::drive(attention how) {
       net_->advance(std::exchange(how, how == attention::waits ? attention::passes : how));
     if (head->algorithm.done()) {
       finish(*head);
+    } else if (net_->ended_by()) {
+      return fail(net_->labelled(net_->ended_by()));  // an await has failed, and the algorithm went on
     } else if (!net_->is_parked()) {
       return fail(suspended_by_others(*head, *net_));
     } else if (how != attention::waits) {
@@ -106,7 +110,7 @@ void call_queue::finish(pending_call& head) {
   head.queue = nullptr;
   try {
     head.algorithm.result();
-    net_->require_awaited();
+    net_->require_whole();
     net_->complete(head.now);
   } catch (...) {
     head.failure = net_->labelled(std::current_exception());

@@ -273,7 +273,7 @@ void endpoint::advance(attention how) {
     }
   } catch (...) {
     parked_.failure = std::current_exception();
-    let_go();
+    let_go(parked_.failure);
   }
   parked_.watch->end();
   parked_.frame = {};

@@ -9,6 +9,7 @@
 
 #include <chorale/core/background.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/withdrawal_guard.hpp>
 
 #include "membership.hpp"
 #include "messages.hpp"
@@ -36,6 +37,9 @@ void endpoint::look_around() {
 }
 
 void endpoint::check() {
+  // By what was driven from inside this wait, or by an await whose failure the algorithm has caught: that is
+  // the failure of this call, whatever it does next and whatever others say.
+  if (withdrawn_) throw_unfinished();
   if (notice_) {
     // The reporter has told everyone: to tell it again would only multiply messages.
     failure_ = std::move(notice_);
@@ -43,9 +47,7 @@ void endpoint::check() {
     keep_notice();
     throw *failure_;
   }
-  // By what was driven from inside this wait.
-  if (withdrawn_ && failure_) throw_poisoned();
-  require_awaited();
+  require_whole();
 }
 
 void endpoint::ask(int peer, epoch now) {
@@ -148,7 +150,8 @@ void endpoint::lost(int peer, const std::string& why) {
 void endpoint::throw_poisoned() const {
   throw error(errc::poisoned,
               fmt::format("the communicator {}of rank {} failed before: {}",
-                          label_.empty() ? "" : fmt::format("'{}' ", label_), rank_, failure_->what()),
+                          label_.empty() ? "" : fmt::format("'{}' ", label_), rank_,
+                          failure_->code() == errc::poisoned ? failure_->reason() : failure_->what()),
               failure_->ranks());
 }
 
@@ -161,13 +164,25 @@ std::string endpoint::call_under_way() const {
   return mine ? mine->describe() : "a call";
 }
 
-void endpoint::throw_forgotten() const {
+void endpoint::throw_unfinished() const {
+  if (ended_by_) std::rethrow_exception(ended_by_);
+  if (failure_) throw_poisoned();
   const auto mine = status_.find(status_.completed() + 1);
+  const std::string call = call_under_way();
+  const std::string algorithm = mine ? algorithm_of(mine->what) : std::string{};
+  if (withdrawn_)
+    throw error(
+        errc::misuse,
+        fmt::format("{} on rank {}: an exception has ended memory that peers may reach, and its "
+                    "algorithm {} has caught it (or a program outside of calls, where such memory says "
+                    "beyond_calls()); after that no call of this communicator goes on",
+                    call, rank_, algorithm),
+        {rank_});
   throw error(
       errc::misuse,
       fmt::format("{} on rank {}: its algorithm {} made an operation of the transport, or a task, that was "
                   "never awaited and so has done nothing; write co_await in front of it",
-                  call_under_way(), rank_, mine ? algorithm_of(mine->what) : ""),
+                  call, rank_, algorithm),
       {rank_});
 }
 
@@ -193,7 +208,7 @@ void endpoint::fail(const std::exception_ptr& why) noexcept {
     note_failure(why);
     tell_failure();
   }
-  let_go();
+  let_go(nullptr);
 }
 
 void endpoint::abandon() noexcept {
@@ -215,8 +230,16 @@ void endpoint::abandon() noexcept {
   }
 }
 
-void endpoint::let_go() noexcept {
-  if (!std::exchange(withdrawn_, true)) user_->withdraw();
+void endpoint::let_go(std::exception_ptr why) noexcept {
+  if (std::exchange(withdrawn_, true)) return;
+  ended_by_ = std::move(why);
+  // So that the call does not end well, and no question is asked of calls that do.
+  frames_.note_forgotten();
+  user_->withdraw();
+}
+
+void withdrawal_guard::end() const noexcept {
+  if (std::uncaught_exceptions() > net_->exceptions_outside(exceptions_)) net_->let_go(nullptr);
 }
 
 void endpoint::note_failure(const std::exception_ptr& why) noexcept {

@@ -39,6 +39,30 @@ struct forgetful {
   }
 };
 
+/// A barrier that goes on after an await of it has failed: to its end, or into the next await.
+template <bool AwaitsMore>
+struct stubborn {
+  static constexpr auto implements = chorale::operation::barrier;
+  template <class T>
+  static constexpr bool runs_on = chorale::mailbox_transport<T>;
+
+  template <chorale::mailbox_transport T>
+  static chorale::task<> run(T& net, chorale::epoch now) {
+    for (int to = 0; to < net.size(); ++to)
+      if (to != net.rank()) co_await net.signal(to, now);
+    for (int from = 0; from < net.size(); ++from) {
+      if (from == net.rank()) continue;
+      try {
+        co_await net.signalled(from, now);
+      } catch (const chorale::error&) {
+        if (!AwaitsMore) co_return;
+      }
+    }
+    // Nobody sends it.
+    if (AwaitsMore) static_cast<void>(co_await net.receive((net.rank() + 1) % net.size(), now));
+  }
+};
+
 /// A barrier that waits for something of its own.
 struct suspended {
   static constexpr auto implements = chorale::operation::barrier;
@@ -82,6 +106,34 @@ TEMPLATE_TEST_CASE("a forgotten co_await fails the call", "[misuse][awaits]", MI
         comm.ibarrier().wait();
       });
   for (const auto& one : right) CHECK(one.text() == "no failure");
+}
+
+TEMPLATE_TEST_CASE("a call whose algorithm goes on after a failed await fails by what it was",
+                   "[misuse][awaits]", MISUSE_TRANSPORTS) {
+  const auto check = [](auto algorithm) {
+    for (const bool blocking : {true, false}) {
+      for (const int size : {2, 4}) {
+        const auto all = misuse::run<chorale::communicator<TestType, decltype(algorithm)>>(
+            size, misuse::settings(), [&](auto& comm) {
+              const int value = 1;
+              if (comm.rank() == 1)
+                static_cast<void>(comm.allreduce(value));
+              else if (blocking)
+                comm.barrier();
+              else
+                comm.ibarrier().wait();
+            });
+        INFO(misuse::describe(all));
+        // Some may hear of it before they see it.
+        for (const auto& one : all) {
+          CHECK(one.is(errc::mismatch));
+          CHECK(one.says({"barrier", "allreduce"}));
+        }
+      }
+    }
+  };
+  check(stubborn<false>{});
+  check(stubborn<true>{});
 }
 
 TEMPLATE_TEST_CASE("a call that something foreign suspends fails", "[misuse][awaits]",

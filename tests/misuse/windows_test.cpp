@@ -11,47 +11,13 @@
 
 #include <chorale/window.hpp>
 
-#include "harness.hpp"
+#include "window_checks.hpp"
 
 using chorale::errc;
 using chorale::error;
 using chorale::window;
-using number = std::uint64_t;
+using namespace misuse::windows;
 using namespace std::chrono_literals;
-
-namespace {
-
-constexpr number untouched = 0xfeedfacecafebeef;
-
-[[noreturn]] void complain(const std::string& what) {
-  throw std::runtime_error(what);
-}
-void expect(bool right, const std::string& what) {
-  if (!right) complain(what);
-}
-/// What `action` throws must be an error of `code` whose text has all of `words`.
-template <class Action>
-void refused(errc code, const std::vector<std::string>& words, Action&& action) {
-  try {
-    action();
-  } catch (const error& e) {
-    const std::string text = e.what();
-    expect(e.code() == code, "refused with another code: " + text);
-    for (const std::string& word : words)
-      expect(text.find(word) != std::string::npos, "'" + word + "' is missing in: " + text);
-    return;
-  }
-  complain("not refused: " + (words.empty() ? std::string{} : words.front()));
-}
-void check_all_right(const misuse::outcomes& all) {
-  INFO(misuse::describe(all));
-  for (const auto& one : all) {
-    CHECK(!one.failed());
-    CHECK(!one.later);
-  }
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("what a window cannot do is refused before anything is sent", "[misuse]",
                    MISUSE_TRANSPORTS) {
@@ -197,83 +163,6 @@ TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told whic
                                    window<number, comm_type>{comm, std::size_t{1}};
                                }),
          {"making of window 1", "barrier"});
-  }
-}
-
-TEMPLATE_TEST_CASE("a window that one rank leaves by an exception is out of the others' reach", "[misuse]",
-                   MISUSE_TRANSPORTS) {
-  for (const int size : misuse::group_sizes) {
-    const int victim = size / 2;
-    constexpr std::size_t count = 5000;
-    std::vector<number> memory(count, untouched);
-    // The rest of its pages is none of the window.
-    const auto exposed = std::span{memory}.subspan(100, count - 200);
-    std::atomic<int> ready{0};
-    std::atomic<bool> gone{false};
-    std::atomic<bool> bad_source{false};
-    const auto all = misuse::run<TestType>(size, [&](auto& comm) {
-      std::vector<number> own(count - 200, 1);
-      std::vector<number> source(count - 200, static_cast<number>(comm.rank() + 10));
-      if (comm.rank() == victim) {
-        try {
-          window w{comm, exposed};
-          w.put((victim + 1) % comm.size(), 0, std::span<const number>{source});
-          while (ready != comm.size() - 1) std::this_thread::yield();
-          throw std::runtime_error("the user's own");
-        } catch (const std::runtime_error&) {
-          std::fill(source.begin(), source.end(), untouched);
-          std::fill(memory.begin(), memory.end(), untouched);
-        }
-        gone = true;
-        comm.barrier();
-        return;
-      }
-      window w{comm, std::span{own}};
-      ++ready;
-      while (!gone) std::this_thread::yield();
-      const auto finish = [&] {
-        for (const number n : own) {
-          if (n == untouched) bad_source = true;
-        }
-      };
-      try {
-        w.put(victim, 0, std::span<const number>{source});
-        w.flush(victim);
-      } catch (...) {
-        finish();
-        throw;
-      }
-      finish();
-      complain("a put to a window that has ended is over");
-    });
-    INFO(misuse::describe(all));
-    for (const number n : memory) REQUIRE(n == untouched);
-    CHECK(!bad_source);
-    for (int r = 0; r < size; ++r) {
-      const auto& one = all[static_cast<std::size_t>(r)];
-      REQUIRE(one.failure);
-      CHECK((one.is(errc::peer_lost) || one.is(errc::poisoned)));
-      CHECK(one.says({"window", "exception", "rank " + std::to_string(victim)}));
-    }
-  }
-}
-
-TEMPLATE_TEST_CASE("a window that all ranks leave by an exception harms nothing", "[misuse]",
-                   MISUSE_TRANSPORTS) {
-  for (const int size : misuse::group_sizes) {
-    check_all_right(misuse::run<TestType>(size, [](auto& comm) {
-      using comm_type = std::remove_reference_t<decltype(comm)>;
-      for (int round = 0; round < 3; ++round) {
-        try {
-          window<number, comm_type> w{comm, std::size_t{8}};
-          w.fetch_and_op((comm.rank() + 1) % comm.size(), 0, number{1});
-          w.fence();
-          expect(w.local()[0] == 1, "an addition is lost");
-          throw std::runtime_error("everywhere");
-        } catch (const std::runtime_error&) {
-        }
-      }
-    }));
   }
 }
 

@@ -87,7 +87,7 @@ class caller {
       task<> algorithm = made.start(now);
       algorithm.resume();
       algorithm.result();
-      net_.core().require_awaited();
+      net_.core().require_whole();
     } catch (...) {
       const std::exception_ptr why = net_.core().labelled(std::current_exception());
       net_.core().fail(why);

@@ -61,6 +61,7 @@ class frame_arena {
   /// cheaper than a destructor, which would be one more way out of every await.
   void note_made() noexcept { ++unawaited_; }
   void note_awaited() noexcept { --unawaited_; }
+  /// Precondition: what is made is awaited once.
   [[nodiscard]] bool has_forgotten() const noexcept { return unawaited_ != 0; }
 
  private:

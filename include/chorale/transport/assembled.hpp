@@ -16,6 +16,7 @@
 #include <chorale/transport/memory_report.hpp>
 #include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/waiting.hpp>
+#include <chorale/transport/withdrawal_guard.hpp>
 
 namespace chorale::transport {
 
@@ -108,12 +109,12 @@ class assembled {
   void complete(epoch now) noexcept { core().complete(now); }
   [[nodiscard]] epoch current() const noexcept { return core().current(); }
   void fail(const std::exception_ptr& why) noexcept { core().fail(why); }
-  void let_go() noexcept { core().let_go(); }
+  void let_go(std::exception_ptr why) noexcept { core().let_go(std::move(why)); }
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
     return core().labelled(why);
   }
   void require_sound() const { core().require_sound(); }
-  void require_awaited() const { core().require_awaited(); }
+  void require_whole() const { core().require_whole(); }
   void name_algorithms(std::string (*of)(operation)) noexcept { core().name_algorithms(of); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().is_poisoned(); }
@@ -207,16 +208,16 @@ class assembled {
     return settings().zero_copy_bytes;
   }
   [[nodiscard]] auto expose(std::span<std::byte> memory) requires has_one_sided {
-    return parts_.one_sided().expose(memory);
+    return guarded(parts_.one_sided().expose(memory));
   }
   [[nodiscard]] auto expose_alone(std::span<std::byte> memory) requires has_one_sided {
     return parts_.one_sided().expose_alone(memory);
   }
   [[nodiscard]] auto offer(std::span<const std::byte> memory) requires has_one_sided {
-    return parts_.one_sided().offer(memory);
+    return guarded(parts_.one_sided().offer(memory));
   }
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
-    return parts_.one_sided().lend(memory);
+    return guarded(parts_.one_sided().lend(memory));
   }
   void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {
     parts_.one_sided().forget(memory);
@@ -297,6 +298,13 @@ class assembled {
 
  private:
   [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_.mailbox(); }
+  /// Where the end of `memory` alone does not put it out of the peers' reach.
+  template <class Memory>
+  [[nodiscard]] Memory guarded(Memory memory) noexcept {
+    if constexpr (requires { memory.guarded_by(withdrawal_guard{core()}); })
+      memory.guarded_by(withdrawal_guard{core()});
+    return memory;
+  }
 
   Parts parts_;
 };

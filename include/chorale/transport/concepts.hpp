@@ -104,7 +104,9 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
 /// * `zero_copy_bytes()`: from this size on a message is worth it; the same on all ranks.
 /// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives.
 ///   `offer(memory)`: the same of memory that they may only read. `lend(memory)`: memory that is only a
-///   source here. All give the same type; none writes or reads the memory by itself.
+///   source here. All give the same type; none writes or reads the memory by itself. One that an exception
+///   ends, an operator's or the algorithm's, puts this rank's memory out of reach before what ends next; then
+///   the call fails.
 /// * `put(region, offset, source, from, now)`: begins to write `from`, which lies in the registered `source`
 ///   and must not change before `flush`. What is put to a rank is there before any later message, signal or
 ///   notice to it.
@@ -216,9 +218,13 @@ concept communicator_transport = tunable_transport<T> &&
 /// * `atomics_by_device`: whether atomic operations are the device's. Then those of a rank on its own memory
 ///   go through the device, too, and what peers write shows without the transport's help. If not:
 /// * `expect(from)`: is called while a write of rank `from` (-1: of any) is awaited in memory.
+///
+/// `lend(memory).beyond_calls()`: it belongs to no call; an exception that ends it is no failure of one.
 template <class T>
-concept window_transport = communicator_transport<T> && atomic_transport<T> && requires(T& net, int from) {
+concept window_transport = communicator_transport<T> && atomic_transport<T> &&
+    requires(T& net, int from, std::span<const std::byte> source) {
   { T::atomics_by_device } -> std::convertible_to<bool>;
+  { net.lend(source).beyond_calls() } -> registered_memory;
   requires T::atomics_by_device || requires {
     net.expect(from);
   };
@@ -226,9 +232,10 @@ concept window_transport = communicator_transport<T> && atomic_transport<T> && r
 
 /// *Registering*: one-sided operations need memory that is registered with the device, and registrations are
 /// kept. `registrations()`: what there is. `forget(memory)`: gives up those of memory that is given back to
-/// the device; nothing of it is in use.
+/// the device; nothing of it is in use. `expose(memory).beyond_calls()`: as for windows.
 template <class T>
 concept registering_transport = one_sided_transport<T> && requires(T& net, std::span<std::byte> memory) {
+  { net.expose(memory).beyond_calls() } -> registered_memory;
   net.registrations();
   net.forget(memory);
 };

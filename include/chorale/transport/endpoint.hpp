@@ -106,16 +106,20 @@ class endpoint {
   /// The failure of a call of this communicator, with its name if it has one.
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
 
-  /// @throws error errc::misuse if something that has to be awaited was made and dropped: a `co_await` is
-  /// missing in the algorithm of the call that this rank is in.
-  void require_awaited() const {
+  /// To be asked when the algorithm of a call has come to its end. @throws what an await of it failed with
+  /// although it went on; error errc::misuse if something was made and never awaited: a `co_await` is
+  /// missing.
+  void require_whole() const {
     if (frames_.has_forgotten()) [[unlikely]]
-      throw_forgotten();
+      throw_unfinished();
   }
   /// How errors name the algorithm of an operation; empty without names.
   void name_algorithms(std::string (*of)(operation)) noexcept { algorithm_names_ = of; }
   [[nodiscard]] std::string algorithm_of(operation what) const;
-  void let_go() noexcept;  ///< the part of `fail` that concerns memory, for where a call is known to fail
+  /// The part of `fail` that concerns memory, for where an await of a call has failed by `why`; null if what
+  /// fails is something else.
+  void let_go(std::exception_ptr why) noexcept;
+  [[nodiscard]] const std::exception_ptr& ended_by() const noexcept { return ended_by_; }
   [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
   [[nodiscard]] std::exception_ptr poison() const noexcept;  ///< that later calls throw, if is_poisoned()
 
@@ -133,6 +137,12 @@ class endpoint {
   /// Blocking calls wait inside an await; nonblocking ones park there.
   void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
   [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+  /// Calls are driven from where so many exceptions are in flight, which are none of theirs.
+  void note_exceptions_outside(int count) noexcept { exceptions_outside_ = count; }
+  /// How many that are for what was made in a call when `then` were in flight.
+  [[nodiscard]] int exceptions_outside(int then) const noexcept {
+    return blocking_ ? then : exceptions_outside_;
+  }
 
   /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
   /// `vigil::look`, and what `ready` throws.
@@ -279,7 +289,7 @@ class endpoint {
   friend class vigil;
 
   [[noreturn]] void throw_poisoned() const;
-  [[noreturn]] void throw_forgotten() const;
+  [[noreturn]] void throw_unfinished() const;
   /// Calls run one after the other: the first that is not over, as errors name it.
   [[nodiscard]] std::string call_under_way() const;
   void note_failure(const std::exception_ptr& why) noexcept;
@@ -323,6 +333,7 @@ class endpoint {
   std::string label_;
   bool spin_;
   bool blocking_ = true;
+  int exceptions_outside_ = 0;
   occupancy use_;
   frame_arena frames_;
   device_port device_;
@@ -345,6 +356,7 @@ class endpoint {
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
   bool withdrawn_ = false;
+  std::exception_ptr ended_by_;
   std::string (*algorithm_names_)(operation) = nullptr;
   std::optional<error> notice_;
   std::vector<std::byte> failure_told_;  ///< the notice of it, for those who have missed it

@@ -9,6 +9,7 @@
 
 #include <chorale/core/config.hpp>
 #include <chorale/transport/concepts.hpp>
+#include <chorale/transport/withdrawal_guard.hpp>
 #include <chorale/verbs/memory_region.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 
@@ -112,7 +113,8 @@ class registration_cache {
 };
 
 /// Memory that peers may write to and read from (`rc::expose`), only read (`rc::offer`), or that is a source
-/// of transfers (`rc::lend`), until this ends. Move-only.
+/// of transfers (`rc::lend`), until this ends. One that an exception ends ends all access to this rank's
+/// memory, since the call fails in which it was made. Move-only.
 class exposure {
  public:
   exposure(registration_cache::handle registration, std::span<const std::byte> memory, int owner) noexcept
@@ -121,6 +123,13 @@ class exposure {
   /// bytes.
   exposure(std::unique_ptr<verbs::memory_region> alone, std::span<const std::byte> memory, int owner) noexcept
       : alone_(std::move(alone)), memory_(memory), owner_(owner) {}
+  /// Memory of a call. It does not end what is registered with it: the cache keeps that.
+  void guarded_by(withdrawal_guard guard) noexcept { guard_ = std::move(guard); }
+  /// It belongs to no call: an exception that ends it is no failure of one.
+  [[nodiscard]] exposure beyond_calls() && noexcept {
+    guard_.dismiss();
+    return std::move(*this);
+  }
   /// What a peer needs to know.
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(),
@@ -145,6 +154,7 @@ class exposure {
   std::unique_ptr<verbs::memory_region> alone_;
   std::span<const std::byte> memory_;
   int owner_;
+  withdrawal_guard guard_;
 };
 
 }  // namespace chorale::transport

@@ -166,18 +166,18 @@ class remote_memory {
   }
 
   /// Lets no peer reach this rank's memory any more. `orderly`: all ranks know, and nothing is under way;
-  /// else waits until the sources of puts have been read, and if one may still be read after 100 ms poisons
-  /// the communicator, which ends that.
+  /// else waits until the sources of puts have been read; if one may still be read after 100 ms the
+  /// communicator is poisoned, which ends that.
   void withdraw(bool orderly) noexcept {
     if (!parts_) return;
     if (!orderly) {
-      Net& net = parts_->net();
-      net.core().dependent_objects().note_withdrawal();
-      if (!parts_->is_settled_within(patience_at_end))
-        net.core().fail(std::make_exception_ptr(
-            error(errc::poisoned,
-                  "the window of rank " + std::to_string(rank_) + " ended while its puts were under way",
-                  {rank_})));
+      parts_->net().core().dependent_objects().note_withdrawal();
+      try {
+        const auto give_up = steady::now() + patience_at_end;
+        for (int r = 0; r < size_; ++r) guarded("puts to", r, [&](parts& p) { p.settle(r, give_up); });
+      } catch (...) {
+        // The communicator is poisoned, and says why at its next call.
+      }
     }
     parts_.reset();
   }

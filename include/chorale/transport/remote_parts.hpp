@@ -47,7 +47,7 @@ class remote_parts {
   void put(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
-    held.push_back(net_.lend(from));
+    held.push_back(net_.lend(from).beyond_calls());
     finish(net_.put(there, offset, held.back(), from, net_.core().current()));
   }
   /// The same of bytes that are copied first, so that they may change at once.
@@ -85,15 +85,23 @@ class remote_parts {
     return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().current()));
   }
 
-  /// Waits until the sources of all puts have been read, but for those that a dead transport never reads.
-  /// False if some may be read later.
-  [[nodiscard]] bool is_settled_within(steady::duration patience) noexcept {
-    if constexpr (!registers) return true;
-    const auto give_up = steady::now() + patience;
-    bool all = true;
-    for (int r = 0; r < net_.size(); ++r)
-      all = (under_way_[static_cast<std::size_t>(r)].empty() || is_flushed_by(r, give_up)) && all;
-    return all;
+  /// Waits until the sources of all puts to `target` have been read.
+  /// @throws error errc::poisoned if some may be read later than `give_up`, and as `flush`.
+  void settle(int target, steady::time_point give_up) {
+    if constexpr (!registers) return;
+    if (under_way_[static_cast<std::size_t>(target)].empty()) return;
+    // What is awaited is awaited once: each look makes a flush of its own.
+    const auto is_over = [&] {
+      net_.core().set_blocking(false);
+      const bool over = net_.flush(target, net_.core().current()).await_ready();
+      net_.core().set_blocking(true);
+      return over;
+    };
+    while (!is_over()) {
+      if (steady::now() >= give_up)
+        throw error(errc::poisoned, "it was left by an exception while they were under way", {net_.rank()});
+      clock::give_way();
+    }
   }
 
  private:
@@ -108,19 +116,6 @@ class remote_parts {
     net_.core().set_blocking(true);
     operation.await_ready();
     return operation.await_resume();
-  }
-  [[nodiscard]] bool is_flushed_by(int target, steady::time_point give_up) noexcept {
-    try {
-      const bool blocking = net_.core().blocking();
-      net_.core().set_blocking(false);
-      auto operation = net_.flush(target, net_.core().current());
-      bool over = operation.await_ready();
-      for (; !over && steady::now() < give_up; over = operation.await_ready()) clock::give_way();
-      net_.core().set_blocking(blocking);
-      return over;
-    } catch (...) {
-      return false;
-    }
   }
   /// Room for `bytes` that stay until they are sent: what there is, or again all when it has been sent.
   std::span<std::byte> room_for(std::size_t bytes) {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <coroutine>
+#include <exception>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/frame_arena.hpp>
@@ -19,7 +20,8 @@ struct await_ticket {
 /// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits (blocking calls) or
 /// parks (nonblocking ones). `poll` is called with transport, peer and call, so that it need not hold them a
 /// second time, or with nothing; it may act and may throw. It may have a `result`, of the transport and the
-/// peer or of nothing. One that is made in a call and never awaited fails the call: it has done nothing.
+/// peer or of nothing. It is awaited once, where it is made. One that is never awaited fails the call, since
+/// it has done nothing; a call in which an await has failed fails by that, even if its algorithm goes on.
 template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
@@ -36,7 +38,7 @@ struct [[nodiscard]] waiting {
       return wait();
     } catch (...) {
       // Before the algorithm is unwound: peers may be writing into what it has.
-      net.let_go();
+      net.let_go(std::current_exception());
       throw;
     }
   }
@@ -50,6 +52,15 @@ struct [[nodiscard]] waiting {
       return poll.result(net, peer);
     else if constexpr (requires { poll.result(); })
       return poll.result();
+  }
+
+  /// What is kept would be taken for forgotten by the waits until it is awaited.
+  template <bool is_awaited_where_it_is_made = false>
+  waiting& operator co_await() & {
+    static_assert(is_awaited_where_it_is_made,
+                  "chorale: an operation of a transport is awaited where it is made, as in co_await "
+                  "net.send(...), and not kept for later");
+    return *this;
   }
 
  private:

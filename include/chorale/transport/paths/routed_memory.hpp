@@ -36,6 +36,11 @@ class dual_exposure {
   ~dual_exposure() {
     if (table_ != nullptr) table_->conceal(registered_.region().key, memory_, writable_);
   }
+  void guarded_by(withdrawal_guard guard) noexcept { registered_.guarded_by(std::move(guard)); }
+  [[nodiscard]] dual_exposure beyond_calls() && noexcept {
+    registered_ = std::move(registered_).beyond_calls();
+    return std::move(*this);
+  }
   [[nodiscard]] remote_region region() const noexcept { return registered_.region(); }
   [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
 

@@ -38,6 +38,8 @@ class exposed_memory {
   ~exposed_memory() {
     if (key_ != 0) table_->conceal(key_, memory_, writable_);
   }
+  /// As `exposure::beyond_calls`. What ends here is out of the peers' reach at once, in a call or not.
+  [[nodiscard]] exposed_memory beyond_calls() && noexcept { return std::move(*this); }
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), key_, owner_};
   }
