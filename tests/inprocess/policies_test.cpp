@@ -38,7 +38,7 @@ void run_call(Net& net, const fake::candidate<Net>& one, std::uint64_t s, std::s
   chorale::task<> algorithm = one.check(net, call, came);
   algorithm.resume();
   algorithm.result();
-  net.require_awaited();
+  net.require_whole();
   net.complete(call.now);
 }
 

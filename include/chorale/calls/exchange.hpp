@@ -53,12 +53,12 @@ void check_messages(const Caller& on, std::span<const outgoing> sends, std::span
     bool is_written;
   };
   std::vector<stretch> all;
-  const auto check = [&on](int peer, std::span<const std::byte> buffer) {
+  const auto check = [&on](int peer, std::span<const std::byte> bytes) {
     if (peer != nobody && (peer < 0 || peer >= on.size()))
       on.reject("exchange", "rank " + std::to_string(peer) + " is not in 0.." +
                                 std::to_string(on.size() - 1) + ", nor is it chorale::nobody");
-    if (peer != nobody && buffer.data() == nullptr && !buffer.empty())
-      on.reject("exchange", "a null pointer stands for the buffer of " + std::to_string(buffer.size()) +
+    if (peer != nobody && bytes.data() == nullptr && !bytes.empty())
+      on.reject("exchange", "a null pointer stands for the buffer of " + std::to_string(bytes.size()) +
                                 " bytes to or from rank " + std::to_string(peer));
   };
   for (const outgoing& m : sends) {
