@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("an operator that destroys its communicator", "[misuse]", MIS
       }
     });
     INFO(misuse::describe(all));
-    CHECK_FALSE(all[0].failed());
+    // It goes on as far as it can: peers that have heard of it may have left already.
+    CHECK((!all[0].failed() || all[0].is(errc::peer_lost)));
     for (std::size_t r = 1; r < all.size(); ++r) {
       CHECK(all[r].is(errc::misuse));
       CHECK(all[r].says({"rank 0 destroyed its communicator from inside a call of it"}));
