@@ -120,7 +120,8 @@ void path_router::advance(int peer) {
   if (p.now == stage::connecting) {
     const connection* c = links_->find(peer);
     const bool there = (c != nullptr && c->ready) || links_->connect(peer);
-    if (there && streams_->try_tell(peer, packet_type::departure)) p.now = stage::marked;
+    // Behind the mark nothing comes by datagrams: what is not in the stream yet would be overtaken.
+    if (there && p.writes == 0 && streams_->try_tell(peer, packet_type::departure)) p.now = stage::marked;
   }
   if (p.now == stage::marked && streams_->try_drain(peer)) p.now = stage::connection;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <chorale/transport/connections/connections.hpp>
@@ -36,6 +37,25 @@ class path_router {
   struct origin {
     int rank;
     bool by_connection;
+  };
+
+  /// Keeps the path to a peer as it is: a write that is made of several packets is under way by datagrams.
+  class held_path {
+   public:
+    held_path() = default;
+    held_path(const held_path&) = delete;
+    held_path& operator=(const held_path&) = delete;
+    ~held_path() { end(); }
+    void begin(path_router& router, int peer) noexcept {
+      writes_ = &router.of(peer).writes;
+      ++*writes_;
+    }
+    void end() noexcept {
+      if (writes_ != nullptr) --*std::exchange(writes_, nullptr);
+    }
+
+   private:
+    int* writes_ = nullptr;
   };
 
   /// All but `limit` and `choice` outlive it.
@@ -80,6 +100,7 @@ class path_router {
     bool answers = false;        ///< ... nor the answer to the peer's
     bool accepts = false;        ///< that answer
     bool signals_there = false;  ///< a signal has come by the connection
+    int writes = 0;              ///< under way by datagrams
     std::uint64_t messages = 0;  ///< sent by datagrams
     std::uint64_t bytes = 0;
     std::uint64_t wanted_from = 0;  ///< messages after which it is offered again

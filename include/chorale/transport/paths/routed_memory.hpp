@@ -86,12 +86,19 @@ class routed_memory {
     rma_queue::transfer by_connection;
     reliable::emulated_memory::writing by_datagrams;
     path way = path::changing;
+    path_router::held_path held{};
     bool operator()() {
       const auto& what = by_datagrams.what;
       if (what.target.owner == by_datagrams.packets->rank()) return by_connection();
-      if (way == path::changing) way = router->way_to(what.target.owner, what.from.size());
+      if (way == path::changing) {
+        way = router->way_to(what.target.owner, what.from.size());
+        if (way == path::datagrams) held.begin(*router, what.target.owner);
+      }
       if (way == path::changing) return false;
-      return way == path::connection ? by_connection() : by_datagrams();
+      if (way == path::connection) return by_connection();
+      const bool over = by_datagrams();
+      if (over) held.end();
+      return over;
     }
   };
   struct reading {
