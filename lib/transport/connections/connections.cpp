@@ -268,10 +268,10 @@ void connections::on_progress() {
   heed_farewells();
   if (broken_ > 0) {
     for (const int peer : table_.open_peers()) {
-      if (!works(peer) && !owner_->departed(peer)) owner_->lost(peer, find(peer)->broken);
+      if (!find(peer)->broken.empty() && !owner_->departed(peer)) owner_->lost(peer, find(peer)->broken);
     }
   }
-  table_.progress(steady::now());
+  if (options_.limit != 0) table_.progress(steady::now());
 }
 
 void connections::probe(int peer) {
