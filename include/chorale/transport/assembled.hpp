@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include <chorale/transport/arrival.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/joining.hpp>
@@ -140,29 +141,7 @@ class assembled {
 
   // Mailbox.
   /// A message in a block of the receiver.
-  class arrival {
-   public:
-    arrival(assembled& net, sender_type from, std::span<const std::byte> bytes) noexcept
-        : net_(&net), from_(from), bytes_(bytes) {}
-    arrival(arrival&& other) noexcept
-        : net_(std::exchange(other.net_, nullptr)), from_(other.from_), bytes_(other.bytes_) {}
-    arrival& operator=(arrival&& other) noexcept {
-      std::swap(net_, other.net_);
-      std::swap(from_, other.from_);
-      std::swap(bytes_, other.bytes_);
-      return *this;
-    }
-    ~arrival() { release(); }
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-    void release() noexcept {
-      if (net_ != nullptr) std::exchange(net_, nullptr)->mailbox().release(from_);
-    }
-
-   private:
-    assembled* net_;
-    sender_type from_;
-    std::span<const std::byte> bytes_;
-  };
+  using arrival = transport::arrival<mailbox_type, sender_type>;
 
   /// Largest payload of one message.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_.mailbox().block_bytes(); }
@@ -186,7 +165,9 @@ class assembled {
       bool operator()(assembled& net, int peer, epoch call) {
         return net.mailbox().try_receive(peer, call, message);
       }
-      arrival result(assembled& net, int peer) { return {net, net.mailbox().sender_of(peer), message}; }
+      arrival result(assembled& net, int peer) {
+        return {net.mailbox(), net.mailbox().sender_of(peer), message};
+      }
     };
     return waiting{*this, from, now, look{}};
   }
@@ -291,7 +272,7 @@ class assembled {
       bool operator()(assembled& net, int from, epoch call) {
         return net.multicasts().try_receive(from, call, message);
       }
-      multicast_group::arrival result(assembled& net, int from) { return {&net.multicasts(), from, message}; }
+      multicast_group::arrival result(assembled& net, int from) { return {net.multicasts(), from, message}; }
     };
     return waiting{*this, root, now, look{}};
   }

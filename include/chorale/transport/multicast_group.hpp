@@ -11,6 +11,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/transport/arrival.hpp>
 #include <chorale/transport/multicast_port.hpp>
 
 namespace chorale::transport {
@@ -57,31 +58,8 @@ class multicast_group {
 
   explicit multicast_group(endpoint& owner);
 
-  /// A message in its place here, valid until `release()` or the end of the object; those of a sender are
-  /// released in their order.
-  class arrival {
-   public:
-    arrival(multicast_group* at, int from, std::span<const std::byte> bytes) noexcept
-        : at_(at), from_(from), bytes_(bytes) {}
-    arrival(arrival&& other) noexcept
-        : at_(std::exchange(other.at_, nullptr)), from_(other.from_), bytes_(other.bytes_) {}
-    arrival& operator=(arrival&& other) noexcept {
-      std::swap(at_, other.at_);
-      std::swap(from_, other.from_);
-      std::swap(bytes_, other.bytes_);
-      return *this;
-    }
-    ~arrival() { release(); }
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-    void release() noexcept {
-      if (at_ != nullptr) std::exchange(at_, nullptr)->release(from_);
-    }
-
-   private:
-    multicast_group* at_;
-    int from_;
-    std::span<const std::byte> bytes_;
-  };
+  /// A message in its place here.
+  using arrival = transport::arrival<multicast_group, int>;
 
   // Attempts, false as long as there is something to wait for. @throws error errc::mismatch, and as the
   // verbs.

@@ -51,11 +51,6 @@ void connection_table::wish(int peer) {
   known(peer).wished = true;
 }
 
-bool connection_table::is_open(int peer) const noexcept {
-  const auto& slot = pairings_[static_cast<std::size_t>(peer)];
-  return slot && slot->is_open;
-}
-
 bool connection_table::is_due(const pairing& p) const noexcept {
   return p.wished && port_->used(p.peer) == p.used_before;
 }

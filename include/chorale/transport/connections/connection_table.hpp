@@ -102,7 +102,6 @@ class connection_table {
 
   /// Peers for which there is a queue pair.
   [[nodiscard]] const std::vector<int>& open_peers() const noexcept { return open_; }
-  [[nodiscard]] bool is_open(int peer) const noexcept;
 
  private:
   struct pairing;
