@@ -27,9 +27,7 @@ namespace chorale::bench {
 namespace detail {
 
 template <class Policy>
-concept algorithm = requires {
-  Policy::implements;
-};
+concept algorithm = requires { Policy::implements; };
 
 /// The first of `Policies` that is no algorithm, or `transport::rc`.
 template <class... Policies>

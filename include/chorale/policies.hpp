@@ -36,17 +36,14 @@ struct choose_algorithm : std::type_identity<typename operation_traits<What>::de
 template <operation What, class First, class... Rest>
 struct choose_algorithm<What, First, Rest...> : choose_algorithm<What, Rest...> {};
 template <operation What, class First, class... Rest>
-requires(algorithm_policy<First>&& First::implements == What) struct choose_algorithm<What, First, Rest...>
-    : std::type_identity<First> {
-};
+requires(algorithm_policy<First> && First::implements == What)
+struct choose_algorithm<What, First, Rest...> : std::type_identity<First> {};
 
 /// What algorithms are given of a transport: itself, or the base that it shares with others of its kind.
 template <class Transport>
 struct as_algorithms_see : std::type_identity<Transport> {};
 template <class Transport>
-requires requires {
-  typename Transport::seen_by_algorithms;
-}
+requires requires { typename Transport::seen_by_algorithms; }
 struct as_algorithms_see<Transport> : std::type_identity<typename Transport::seen_by_algorithms> {};
 
 template <class A>
@@ -71,10 +68,9 @@ struct signature_of_run;
 template <class A, class Net, class... Arguments>
 struct signature_of_run<A, Net, run_arguments<Arguments...>> {
   using wanted = task<> (*)(Net&, epoch, Arguments...);
-  static constexpr bool takes_them = requires(Net & net, epoch now, Arguments... arguments) {
-    A::run(net, now, arguments...);
-  };
-  static constexpr bool gives_a_task = requires(Net & net, epoch now, Arguments... arguments) {
+  static constexpr bool takes_them =
+      requires(Net& net, epoch now, Arguments... arguments) { A::run(net, now, arguments...); };
+  static constexpr bool gives_a_task = requires(Net& net, epoch now, Arguments... arguments) {
     { A::run(net, now, arguments...) } -> std::same_as<task<>>;
   };
   static constexpr bool takes_them_by_value = requires { static_cast<wanted>(&A::run); };

@@ -143,7 +143,7 @@ class window {
   /// Reads elements [offset, offset + size of `into`) of `target` into `into`, a range.
   template <class R>
   requires(!std::integral<std::remove_cvref_t<R>>)  //
-      void get(int target, std::size_t offset, R&& into) {
+  void get(int target, std::size_t offset, R&& into) {
     get_into(target, offset, calls::window_target<T>{std::forward<R>(into)}.elements());
   }
   /// The element at `offset`.
@@ -370,7 +370,7 @@ class window {
 /// Over other transports there is none, which the compiler says in this line alone.
 template <element T, class Communicator>
 requires(!window_transport<typename Communicator::transport_type>)  //
-    class window<T, Communicator> {
+class window<T, Communicator> {
   static_assert(
       sizeof(T) == 0,
       "chorale::window: this transport has no one-sided and atomic operations: take another, such as "

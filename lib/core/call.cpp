@@ -11,10 +11,10 @@
 namespace chorale {
 
 const char* name(operation what) noexcept {
-  static constexpr const char* names[] = {"no call",   "barrier",    "broadcast", "reduce",         "allreduce",
-                                   "allgather", "allgatherv", "gather",    "gatherv",        "scatter",
-                                   "scatterv",  "alltoall",   "alltoallv", "reduce_scatter", "scan",
-                                   "exscan",    "split",      "window",    "exchange"};
+  static constexpr const char* names[] = {
+      "no call", "barrier", "broadcast", "reduce",   "allreduce", "allgather", "allgatherv",
+      "gather",  "gatherv", "scatter",   "scatterv", "alltoall",  "alltoallv", "reduce_scatter",
+      "scan",    "exscan",  "split",     "window",   "exchange"};
   const auto index = static_cast<std::size_t>(what);
   return index < std::size(names) ? names[index] : "unknown operation";
 }

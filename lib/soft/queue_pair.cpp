@@ -143,8 +143,8 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   qp->cap = init->cap;
   qp->state = IBV_QPS_RESET;
   qp->ordinal = self.motor().next_ordinal();
-  qp->in_order = !self.motor().deferred() ||
-                 dice{self.motor().settings, matter::order, qp->ordinal, 0}.below(2) == 0;
+  qp->in_order =
+      !self.motor().deferred() || dice{self.motor().settings, matter::order, qp->ordinal, 0}.below(2) == 0;
   int status = init->srq == nullptr ? open_receive_queue(self, qp->receives, qp->cap.max_recv_wr,
                                                          qp->cap.max_recv_sge, qp->pd_id)
                                     : 0;

@@ -10,9 +10,7 @@ struct longest {
     return a.size() < b.size() ? b : a;
   }
 #else
-  int operator()(int a, int b) const {
-    return a < b ? b : a;
-  }
+  int operator()(int a, int b) const { return a < b ? b : a; }
 #endif
 };
 

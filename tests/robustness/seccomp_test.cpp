@@ -134,7 +134,7 @@ child_main under(int errnum, const child_main& f) {
 
 TEST_CASE("Copies between processes are forbidden on one side or both", "[robustness]") {
   if (!filters_work()) return;
-  for (const auto& [initiator, target] : std::vector<std::pair<int, int> >{
+  for (const auto& [initiator, target] : std::vector<std::pair<int, int>>{
            {0, 0}, {EPERM, EPERM}, {EPERM, 0}, {0, EPERM}, {ENOSYS, 0}, {EACCES, EPERM}}) {
     INFO("initiator " << initiator << ", target " << target);
     const bool bounces = initiator != 0;

@@ -40,12 +40,12 @@ struct machine {
   std::map<std::string, int> live;      ///< kind of object -> how many there are
   std::uint32_t registrations = 0;      ///< memory regions that were ever made: the lkey of the last
   std::map<std::uint32_t, std::span<const std::byte>> regions;  ///< registered now, by lkey
-  int poll_result = 0;                  ///< of ibv_poll_cq
-  ibv_wc completion{};                  ///< what it gives, so often
-  int post_result = 0;                  ///< of ibv_post_send and its kin
-  ibv_qp_state state = IBV_QPS_RESET;   ///< of every queue pair
-  ibv_qp_init_attr created{};           ///< what the last queue pair was asked to be
-  ibv_qp_attr modified{};               ///< what the last ibv_modify_qp was given, with its mask
+  int poll_result = 0;                                          ///< of ibv_poll_cq
+  ibv_wc completion{};                                          ///< what it gives, so often
+  int post_result = 0;                                          ///< of ibv_post_send and its kin
+  ibv_qp_state state = IBV_QPS_RESET;                           ///< of every queue pair
+  ibv_qp_init_attr created{};                                   ///< what the last queue pair was asked to be
+  ibv_qp_attr modified{};  ///< what the last ibv_modify_qp was given, with its mask
   int modified_mask = 0;
 
   /// Objects of all kinds that there are.

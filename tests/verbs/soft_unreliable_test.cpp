@@ -16,7 +16,8 @@ void connect_uc(node& n, ibv_qp* qp, std::uint32_t remote, int access = memory::
   a.qp_state = IBV_QPS_INIT;
   a.port_num = 1;
   a.qp_access_flags = static_cast<unsigned>(access);
-  REQUIRE(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+  REQUIRE(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
+          0);
   a.qp_state = IBV_QPS_RTR;
   a.path_mtu = IBV_MTU_1024;
   a.dest_qp_num = remote;
@@ -99,7 +100,8 @@ TEST_CASE("An unreliable connection to nobody completes at once", "[soft]") {
   CHECK(l.request(IBV_WR_SEND, 100) == IBV_WC_SUCCESS);
 }
 
-TEST_CASE("A local fault stops the send queue of an unreliable connection, which can be restarted", "[soft]") {
+TEST_CASE("A local fault stops the send queue of an unreliable connection, which can be restarted",
+          "[soft]") {
   uc_pair l;
   REQUIRE(post(l.a, IBV_WR_RDMA_WRITE, {{l.from.address(), 8, l.from.mr->lkey ^ 0x5500U}}, IBV_SEND_SIGNALED,
                l.to.address(), l.to.mr->rkey) == 0);

@@ -62,8 +62,8 @@ struct automatic {
   /// Where ranks do not know each other's blocks they cannot choose by them.
   static constexpr bool uneven = false;
   template <class T>
-  static constexpr bool runs_on = tunable_transport<T> &&
-                                  (First::template runs_on<T> || (Rest::template runs_on<T> || ...));
+  static constexpr bool runs_on =
+      tunable_transport<T> && (First::template runs_on<T> || (Rest::template runs_on<T> || ...));
 
   // Inline even where the compiler has inlined much already: what it costs to choose must not depend on that.
   template <tunable_transport Net, class... Arguments>

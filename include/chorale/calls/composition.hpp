@@ -33,8 +33,9 @@ class composed_group {
 
   [[nodiscard]] int rank() { return group_.rank(); }
   [[nodiscard]] int size() { return group_.size(); }
-  [[nodiscard]] int local_rank() requires requires(Group& g) { g.local_rank(); }
-  { return group_.local_rank(); }
+  [[nodiscard]] int local_rank() requires requires(Group& g) { g.local_rank(); } {
+    return group_.local_rank();
+  }
   [[nodiscard]] std::string job() { return group_.job(); }
   [[nodiscard]] std::string describe() { return group_.describe(); }
   [[nodiscard]] std::string composition() const { return composition_(); }

@@ -40,8 +40,8 @@ struct messages {
   std::span<const Message> list;
   messages(std::initializer_list<Message> l) : list(l.begin(), l.size()) {}
   template <class R>
-  requires std::convertible_to<const R&, std::span<const Message>> messages(const R& r)
-      : list(r) {}  // implicit: it stands for any range of messages
+  requires std::convertible_to<const R&, std::span<const Message>>
+  messages(const R& r) : list(r) {}  // implicit: it stands for any range of messages
 };
 
 /// Refuses messages of ranks that are not there, and memory that is written twice, or read and written.

@@ -39,9 +39,7 @@ namespace argument {
 
 /// A range of whatever kind, good or bad; what is not is a single value.
 template <class R>
-concept any_range = std::is_array_v<std::remove_cvref_t<R>> || requires(R& r) {
-  std::begin(r);
-};
+concept any_range = std::is_array_v<std::remove_cvref_t<R>> || requires(R& r) { std::begin(r); };
 template <class R>
 concept good_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
@@ -59,11 +57,9 @@ inline constexpr bool is_elements<elements<Byte>> = true;
 template <class R>
 struct element_type : std::type_identity<std::remove_cvref_t<R>> {};
 template <class R>
-requires good_range<R&>
-struct element_type<R>
+requires good_range<R&> struct element_type<R>
     : std::type_identity<
-          std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>>> {
-};
+          std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>>> {};
 /// The type of the elements of a range, or of a value.
 template <class R>
 using element_of = typename element_type<std::remove_reference_t<R>>::type;
@@ -134,8 +130,8 @@ constexpr bool can_receive() {
 
 /// What is a buffer rather than a value, an operator or a number.
 template <class R>
-concept buffer = argument::any_range<R> || argument::is_word<R> ||
-    argument::is_elements<std::remove_cvref_t<R>> ||
+concept buffer =
+    argument::any_range<R> || argument::is_word<R> || argument::is_elements<std::remove_cvref_t<R>> ||
     (std::is_pointer_v<std::remove_cvref_t<R>> &&
      !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<R>>>);
 

@@ -78,9 +78,7 @@ struct part_type {
   using type = std::byte;
 };
 template <class Parts>
-requires requires(const Parts& all) {
-  requires argument::any_range<decltype(*std::begin(all))>;
-}
+requires requires(const Parts& all) { requires argument::any_range<decltype(*std::begin(all))>; }
 struct part_type<Parts> {
   static constexpr bool is_nested = true;
   using type = argument::element_of<decltype(*std::begin(std::declval<const Parts&>()))>;

@@ -22,10 +22,8 @@ concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_rang
 template <class R>
 struct pointed_at : std::type_identity<void> {};
 template <class R>
-requires contiguous<R&>
-struct pointed_at<R>
-    : std::type_identity<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>> {
-};
+requires contiguous<R&> struct pointed_at<R>
+    : std::type_identity<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>> {};
 template <class R>
 using element_at = typename pointed_at<std::remove_reference_t<R>>::type;
 
@@ -65,7 +63,7 @@ class window_source {
   constexpr window_source() = default;
   template <class R>
   requires(!std::same_as<std::remove_cvref_t<R>, window_source>)  //
-      constexpr window_source(R&& r)                              // implicit: it stands for any range
+  constexpr window_source(R&& r)                                  // implicit: it stands for any range
       : elements_(to_span<R>(r)) {}
   [[nodiscard]] constexpr std::span<const T> elements() const noexcept { return elements_; }
 
@@ -91,7 +89,7 @@ class window_target {
  public:
   template <class R>
   requires(!std::same_as<std::remove_cvref_t<R>, window_target>)  //
-      constexpr window_target(R&& r)                              // implicit: it stands for any range
+  constexpr window_target(R&& r)                                  // implicit: it stands for any range
       : elements_(to_span<R>(r)) {}
   [[nodiscard]] constexpr std::span<T> elements() const noexcept { return elements_; }
 

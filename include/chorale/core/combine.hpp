@@ -21,8 +21,9 @@ namespace chorale {
 /// The left operand comes from the lower ranks; `op` must be associative, but it need not commute. Of the
 /// function objects of <functional> those that are associative, for any type (std::plus<>) or for T.
 template <class Op, class T>
-concept reduction_operator = element<T> && std::copy_constructible<Op> &&
-    std::is_invocable_r_v<T, const Op&, const T&, const T&> && detail::not_misused_standard_object<Op, T>;
+concept reduction_operator =
+    element<T> && std::copy_constructible<Op> && std::is_invocable_r_v<T, const Op&, const T&, const T&> &&
+    detail::not_misused_standard_object<Op, T>;
 
 /// inout_right[i] = op(left[i], inout_right[i]) for i in [0, n): the peer's operand, from lower ranks, comes
 /// in. The arrays must not overlap; both are aligned for T.
@@ -71,8 +72,8 @@ void store(std::byte* to, const T& value) noexcept {
 /// `combine` on the bytes of n elements of T each; any alignment. `out` may be the very address of `left` or
 /// `right`; apart from that it overlaps neither.
 template <element T, reduction_operator<T> Op>
-requires(!std::same_as<T, std::byte>) void combine(const std::byte* left, const std::byte* right,
-                                                   std::byte* out, std::size_t n, const Op& op) {
+requires(!std::same_as<T, std::byte>)
+void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = i * sizeof(T);
     detail::store<T>(
@@ -82,8 +83,8 @@ requires(!std::same_as<T, std::byte>) void combine(const std::byte* left, const 
 
 /// `combine_right` on the bytes of n elements of T each; any alignment.
 template <element T, reduction_operator<T> Op>
-requires(!std::same_as<T, std::byte>) void combine_right(const std::byte* left, std::byte* inout_right,
-                                                         std::size_t n, const Op& op) {
+requires(!std::same_as<T, std::byte>)
+void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n, const Op& op) {
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
       return combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
@@ -92,8 +93,8 @@ requires(!std::same_as<T, std::byte>) void combine_right(const std::byte* left, 
 
 /// `combine_left` on the bytes of n elements of T each; any alignment.
 template <element T, reduction_operator<T> Op>
-requires(!std::same_as<T, std::byte>) void combine_left(std::byte* inout_left, const std::byte* right,
-                                                        std::size_t n, const Op& op) {
+requires(!std::same_as<T, std::byte>)
+void combine_left(std::byte* inout_left, const std::byte* right, std::size_t n, const Op& op) {
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
       return combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);

@@ -62,8 +62,8 @@ class elements {
 };
 template <class Byte, std::size_t Extent>
 elements(std::span<Byte, Extent>, std::size_t, std::uint32_t = 0) -> elements<Byte>;
-elements(void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<std::byte>;
-elements(const void*, std::size_t, std::size_t, std::uint32_t = 0)->elements<const std::byte>;
+elements(void*, std::size_t, std::size_t, std::uint32_t = 0) -> elements<std::byte>;
+elements(const void*, std::size_t, std::size_t, std::uint32_t = 0) -> elements<const std::byte>;
 
 namespace detail {
 // It is a view, and must not be sent as a struct is.

@@ -35,8 +35,9 @@ struct sum_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a + b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a + b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a + b; }
 };
 
 /// a * b: integers wrap modulo 2^bits, the signed ones too (two's complement); user types by their operator*.
@@ -53,8 +54,9 @@ struct prod_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a* b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a * b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a * b; }
 };
 
 /// The smaller by operator<; of equal ones the left, that is the lower rank's. Floating: NaN if either is
@@ -63,8 +65,7 @@ struct min_t {
   template <class T>
   requires requires(const T& a, const T& b) {
     { b < a } -> std::convertible_to<bool>;
-  }
-  constexpr T operator()(const T& a, const T& b) const {
+  } constexpr T operator()(const T& a, const T& b) const {
     if constexpr (floating<T>)
       return ((b < a) | (b != b)) ? b : a;
     else
@@ -78,8 +79,7 @@ struct max_t {
   template <class T>
   requires requires(const T& a, const T& b) {
     { a < b } -> std::convertible_to<bool>;
-  }
-  constexpr T operator()(const T& a, const T& b) const {
+  } constexpr T operator()(const T& a, const T& b) const {
     if constexpr (floating<T>)
       return ((a < b) | (b != b)) ? b : a;
     else
@@ -96,8 +96,9 @@ struct logical_and_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a&& b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a && b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a && b; }
 };
 
 /// a || b, as 0 or 1, for integers and bool; user types by their operator||.
@@ -109,8 +110,9 @@ struct logical_or_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a || b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a || b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a || b; }
 };
 
 /// 1 where exactly one of a and b is not 0, else 0, for integers and bool. (No C++ operator stands for it.)
@@ -130,8 +132,9 @@ struct bitwise_and_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a& b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a & b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a & b; }
 };
 
 /// a | b for integers and bool; std::byte and user types by their operator|.
@@ -143,8 +146,9 @@ struct bitwise_or_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a | b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a | b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a | b; }
 };
 
 /// a ^ b for integers and bool; std::byte and user types by their operator^.
@@ -156,8 +160,9 @@ struct bitwise_xor_t {
   template <class T>
   requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
     { a ^ b } -> std::convertible_to<T>;
+  } constexpr T operator()(const T& a, const T& b) const {
+    return a ^ b;
   }
-  constexpr T operator()(const T& a, const T& b) const { return a ^ b; }
 };
 
 inline constexpr sum_t sum{};

@@ -79,8 +79,7 @@ struct min_at_t {
   template <class T>
   requires detail::has_place<T> && requires(const T& at) {
     { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
-  }
-  constexpr T operator()(const T& a, const T& b) const {
+  } constexpr T operator()(const T& a, const T& b) const {
     return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return x < y; }) ? b : a;
   }
 };
@@ -91,8 +90,7 @@ struct max_at_t {
   template <class T>
   requires detail::has_place<T> && requires(const T& at) {
     { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
-  }
-  constexpr T operator()(const T& a, const T& b) const {
+  } constexpr T operator()(const T& a, const T& b) const {
     return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return y < x; }) ? b : a;
   }
 };

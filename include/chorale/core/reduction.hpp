@@ -110,8 +110,8 @@ class reduction {
   };
   static constexpr std::size_t room = 24;
   template <class Op>
-  static constexpr bool fits = sizeof(Op) <= room &&
-                               alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
+  static constexpr bool fits =
+      sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
   template <class T, class Op>
   static constexpr table table_for{sizeof(T), chorale::commutes<Op, T>, &detail::fold_left<T, Op>,
                                    &detail::fold_right<T, Op>};

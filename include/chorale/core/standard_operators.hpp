@@ -79,8 +79,8 @@ using evaluated_operator = typename evaluation<Op, T>::type;
 /// True unless Op is a function object of <functional> for another type than T (std::plus<int> would truncate
 /// doubles), or one that is not associative (std::minus).
 template <class Op, class T>
-concept not_misused_standard_object = standard_object<Op>::associative &&
-    (std::is_void_v<typename standard_object<Op>::operand> ||
-     std::same_as<typename standard_object<Op>::operand, T>);
+concept not_misused_standard_object =
+    standard_object<Op>::associative && (std::is_void_v<typename standard_object<Op>::operand> ||
+                                         std::same_as<typename standard_object<Op>::operand, T>);
 
 }  // namespace chorale::detail

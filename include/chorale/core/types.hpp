@@ -48,7 +48,7 @@ concept element = std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatil
 
 namespace detail {
 template <class A, class B>
-inline constexpr bool parts_are_elements<std::pair<A, B>> = element<A>&& element<B>;
+inline constexpr bool parts_are_elements<std::pair<A, B>> = element<A> && element<B>;
 template <class... Parts>
 inline constexpr bool parts_are_elements<std::tuple<Parts...>> = (element<Parts> && ...);
 template <class T, std::size_t N>
@@ -113,8 +113,7 @@ inline constexpr type_kind short_float_kind<__bf16> = type_kind::brain_floating;
 
 /// std::floating_point, and _Float16 and __bf16 where the compiler has them.
 template <class T>
-concept floating = std::floating_point<T> || detail::short_float_kind<T>
-!= type_kind::other;
+concept floating = std::floating_point<T> || detail::short_float_kind<T> != type_kind::other;
 
 namespace detail {
 template <class T>

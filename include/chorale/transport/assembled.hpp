@@ -37,7 +37,7 @@ template <class Parts>
 class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
   using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
-  static constexpr bool has_one_sided = requires(Parts & p) { p.one_sided(); };
+  static constexpr bool has_one_sided = requires(Parts& p) { p.one_sided(); };
 
  public:
   static constexpr const char* name = Parts::name;
@@ -90,12 +90,15 @@ class assembled {
   [[nodiscard]] std::size_t registered_bytes() const {
     return parts_.registered_bytes() + core().datagram_bytes();
   }
-  [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); }
-  { return parts_.packets().statistics(); }
-  [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); }
-  { return parts_.registrations().statistics(); }
-  [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); }
-  { return parts_.registrations().guarantee(); }
+  [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
+    return parts_.packets().statistics();
+  }
+  [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); } {
+    return parts_.registrations().statistics();
+  }
+  [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
+    return parts_.registrations().guarantee();
+  }
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().refused_datagrams(); }
   /// For figures that only this transport has.
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
@@ -171,8 +174,9 @@ class assembled {
     };
     return waiting{*this, from, now, look{}};
   }
-  void wants_connection(int peer) requires requires(mailbox_type& m) { m.wants_connection(0); }
-  { mailbox().wants_connection(peer); }
+  void wants_connection(int peer) requires requires(mailbox_type& m) { m.wants_connection(0); } {
+    mailbox().wants_connection(peer);
+  }
 
   // One-sided operations.
   static constexpr bool atomics_by_device = [] {
@@ -230,8 +234,8 @@ class assembled {
                      return net.parts_.one_sided().try_notified(from, call);
                    }};
   }
-  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value,
-                               epoch now) requires has_one_sided {
+  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now)
+      requires has_one_sided {
     return waiting{*this, target.owner, now, parts_.one_sided().add(target, offset, value)};
   }
   [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,

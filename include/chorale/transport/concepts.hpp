@@ -35,10 +35,7 @@ template <class A>
 concept awaitable = requires(A a) {
   { a.await_ready() } -> std::convertible_to<bool>;
   a.await_resume();
-}
-|| requires(A a) {
-  static_cast<A&&>(a).operator co_await();
-};
+} || requires(A a) { static_cast<A&&>(a).operator co_await(); };
 
 /// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
 /// the object, which give the block back to the sender; messages of one sender are released in their order.
@@ -70,20 +67,20 @@ concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
 /// `error`: errc::mismatch (the peer is in another call of this number), errc::peer_lost, errc::deadline. One
 /// thread at a time.
 template <class T>
-concept mailbox_transport = requires(T& net, const T& seen, int peer, epoch now,
-                                     std::span<const std::byte> payload) {
-  { seen.rank() } -> std::same_as<int>;
-  { seen.size() } -> std::same_as<int>;
-  { seen.block_bytes() } -> std::same_as<std::size_t>;
-  { seen.blocks() } -> std::same_as<std::size_t>;
-  { net.signal(peer, now) } -> awaitable;
-  { net.signalled(peer, now) } -> awaitable;
-  { net.send(peer, now, payload) } -> awaitable;
-  { net.receive(peer, now) } -> awaitable;
-  requires arrived_message<decltype(net.receive(peer, now).await_resume())>;
-  { net.frames() } -> std::same_as<frame_arena&>;
-  { net.template state<std::size_t>() } -> std::same_as<std::size_t&>;
-};
+concept mailbox_transport =
+    requires(T& net, const T& seen, int peer, epoch now, std::span<const std::byte> payload) {
+      { seen.rank() } -> std::same_as<int>;
+      { seen.size() } -> std::same_as<int>;
+      { seen.block_bytes() } -> std::same_as<std::size_t>;
+      { seen.blocks() } -> std::same_as<std::size_t>;
+      { net.signal(peer, now) } -> awaitable;
+      { net.signalled(peer, now) } -> awaitable;
+      { net.send(peer, now, payload) } -> awaitable;
+      { net.receive(peer, now) } -> awaitable;
+      requires arrived_message<decltype(net.receive(peer, now).await_resume())>;
+      { net.frames() } -> std::same_as<frame_arena&>;
+      { net.template state<std::size_t>() } -> std::same_as<std::size_t&>;
+    };
 
 /// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
 struct remote_region {
@@ -120,19 +117,20 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
 /// A region may be a part of what was exposed: the same key and owner, another address and size. Sizes are in
 /// bytes, zero included, up to the region's; errc::invalid_argument outside of it.
 template <class T>
-concept one_sided_transport = mailbox_transport<T> &&
+concept one_sided_transport =
+    mailbox_transport<T> &&
     requires(T& net, const T& seen, int peer, epoch now, remote_region region, std::size_t offset,
              std::span<std::byte> memory, std::span<const std::byte> source) {
-  { seen.zero_copy_bytes() } -> std::same_as<std::size_t>;
-  { net.expose(memory) } -> registered_memory;
-  { net.offer(source) } -> std::same_as<decltype(net.expose(memory))>;
-  { net.lend(source) } -> std::same_as<decltype(net.expose(memory))>;
-  { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
-  { net.put_notified(region, offset, net.lend(source), source, now) } -> awaitable;
-  { net.notified(peer, now) } -> awaitable;
-  { net.flush(peer, now) } -> awaitable;
-  { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
-};
+      { seen.zero_copy_bytes() } -> std::same_as<std::size_t>;
+      { net.expose(memory) } -> registered_memory;
+      { net.offer(source) } -> std::same_as<decltype(net.expose(memory))>;
+      { net.lend(source) } -> std::same_as<decltype(net.expose(memory))>;
+      { net.put(region, offset, net.lend(source), source, now) } -> awaitable;
+      { net.put_notified(region, offset, net.lend(source), source, now) } -> awaitable;
+      { net.notified(peer, now) } -> awaitable;
+      { net.flush(peer, now) } -> awaitable;
+      { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
+    };
 
 /// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
 template <class T>
@@ -142,22 +140,21 @@ concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 /// the old value is here. `expose_alone(memory)`: as `expose`, of these bytes and no others, and of none once
 /// the returned object has ended.
 template <class T>
-concept atomic_transport = one_sided_transport<T> &&
-    requires(T& net, remote_region region, std::size_t offset, std::uint64_t value, epoch now,
-             std::span<std::byte> memory) {
-  { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
-  { net.fetch_add(region, offset, value, now) } -> awaitable;
-  { net.compare_swap(region, offset, value, value, now) } -> awaitable;
-};
+concept atomic_transport =
+    one_sided_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
+                                       epoch now, std::span<std::byte> memory) {
+      { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
+      { net.fetch_add(region, offset, value, now) } -> awaitable;
+      { net.compare_swap(region, offset, value, value, now) } -> awaitable;
+    };
 
 /// *Path choosing*: there are connections for some of the peers, and an algorithm may say for whom.
 ///
 /// * `wants_connection(peer)`: asks for one, within the limit of the transport; whether and when it comes
 ///   changes nothing but the cost. Ignored by transports that choose themselves.
 template <class T>
-concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int peer) {
-  net.wants_connection(peer);
-};
+concept path_choosing_transport =
+    mailbox_transport<T> && requires(T& net, int peer) { net.wants_connection(peer); };
 
 /// *Multicast*: one datagram to all ranks, made reliable; beside a mailbox.
 ///
@@ -170,8 +167,8 @@ concept path_choosing_transport = mailbox_transport<T> && requires(T& net, int p
 ///   reused when it is over, which is before they have arrived; it waits only while the slowest rank is a
 ///   window behind.
 template <class T>
-concept multicast_transport = mailbox_transport<T> &&
-    requires(T& net, const T& seen, int root, epoch now, std::span<const std::byte> payload) {
+concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& seen, int root, epoch now,
+                                                               std::span<const std::byte> payload) {
   net.join_multicast();
   { seen.multicast_bytes() } -> std::same_as<std::size_t>;
   { net.multicast_signal(now) } -> awaitable;
@@ -205,13 +202,13 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
 /// * It may name a base that it shares with others of its kind as `seen_by_algorithms`: algorithms are
 ///   compiled for that.
 template <class T>
-concept communicator_transport = tunable_transport<T> &&
-    std::constructible_from<T, transport::joined_group> &&
+concept communicator_transport =
+    tunable_transport<T> && std::constructible_from<T, transport::joined_group> &&
     requires(T& net, const T& seen, int ranks, const config& settings) {
-  { net.core() } -> std::same_as<transport::endpoint&>;
-  { seen.core() } -> std::same_as<const transport::endpoint&>;
-  { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
-};
+      { net.core() } -> std::same_as<transport::endpoint&>;
+      { seen.core() } -> std::same_as<const transport::endpoint&>;
+      { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
+    };
 
 /// *Window*: a transport that windows can be made over.
 ///
@@ -222,13 +219,11 @@ concept communicator_transport = tunable_transport<T> &&
 /// `lend(memory).beyond_calls()`: it belongs to no call; an exception that ends it is no failure of one.
 template <class T>
 concept window_transport = communicator_transport<T> && atomic_transport<T> &&
-    requires(T& net, int from, std::span<const std::byte> source) {
-  { T::atomics_by_device } -> std::convertible_to<bool>;
-  { net.lend(source).beyond_calls() } -> registered_memory;
-  requires T::atomics_by_device || requires {
-    net.expect(from);
-  };
-};
+                           requires(T& net, int from, std::span<const std::byte> source) {
+                             { T::atomics_by_device } -> std::convertible_to<bool>;
+                             { net.lend(source).beyond_calls() } -> registered_memory;
+                             requires T::atomics_by_device || requires { net.expect(from); };
+                           };
 
 /// *Registering*: one-sided operations need memory that is registered with the device, and registrations are
 /// kept. `registrations()`: what there is. `forget(memory)`: gives up those of memory that is given back to

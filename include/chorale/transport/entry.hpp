@@ -78,9 +78,7 @@ class occupancy {
     return inside_.load(std::memory_order_relaxed) == this_thread();
   }
   /// In a child of fork() nobody gets in any more.
-  void close_in_child() noexcept {
-    inside_.store(in_parent, std::memory_order_relaxed);
-  }
+  void close_in_child() noexcept { inside_.store(in_parent, std::memory_order_relaxed); }
   /// Nonblocking calls of this thread are pending, or are not any more.
   void set_pending(bool pending) noexcept {
     pending_.store(pending ? this_thread() : pthread_t{}, std::memory_order_relaxed);
@@ -93,9 +91,7 @@ class occupancy {
   /// @throws error errc::misuse, always.
   [[noreturn]] void refuse(operation what) const;
   /// For what errors name.
-  void set_rank(int rank) noexcept {
-    rank_ = rank;
-  }
+  void set_rank(int rank) noexcept { rank_ = rank; }
 
  private:
   /// In place of a thread, whose control block is never there.

@@ -16,7 +16,7 @@ struct soft_counters {
   std::uint64_t held = 0;        ///< work requests executed or completed later than they were posted
   std::uint64_t overtaken = 0;   ///< requests executed before an earlier read or atomic operation
   std::uint64_t scattered = 0;   ///< RDMA writes placed in several parts
-  std::uint64_t disordered = 0;      ///< ... and their parts in another order than that of their addresses
+  std::uint64_t disordered = 0;  ///< ... and their parts in another order than that of their addresses
   std::uint64_t changed = 0;     ///< send buffers that the program changed before their request was executed
   std::uint64_t reordered = 0;   ///< datagrams that overtook others
   std::uint64_t lost = 0;        ///< datagrams and unreliable messages that were lost on purpose

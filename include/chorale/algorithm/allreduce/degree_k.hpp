@@ -24,7 +24,7 @@ struct degree_k {
   static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
   static constexpr auto implements = operation::allreduce;
   template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>&& Down::template runs_on<T>;
+  static constexpr bool runs_on = mailbox_transport<T> && Down::template runs_on<T>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
