@@ -7,8 +7,9 @@
 
 #include <chorale/calls/window_card.hpp>
 #include <chorale/core/operators.hpp>
-#include <chorale/core/printable.hpp>
 #include <chorale/core/types.hpp>
+
+#include "../core/printable.hpp"
 
 namespace chorale::calls {
 namespace {

@@ -14,7 +14,8 @@
 
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/printable.hpp>
+
+#include "printable.hpp"
 
 extern char** environ;
 

@@ -1,8 +1,8 @@
+#include "printable.hpp"
+
 #include <cstdint>
 
 #include <fmt/format.h>
-
-#include <chorale/core/printable.hpp>
 
 namespace chorale {
 namespace {

@@ -1,7 +1,8 @@
+#include "cost.hpp"
+
 #include <algorithm>
 #include <charconv>
 
-#include <chorale/model/cost.hpp>
 #include <chorale/topology/arithmetic.hpp>
 
 namespace chorale::model {

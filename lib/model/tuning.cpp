@@ -10,10 +10,10 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/fnv.hpp>
-#include <chorale/model/cost.hpp>
 #include <chorale/model/tuning.hpp>
 
 #include "built_in.hpp"
+#include "cost.hpp"
 
 namespace chorale::model {
 namespace {

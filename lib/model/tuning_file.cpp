@@ -12,8 +12,9 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/printable.hpp>
 #include <chorale/model/tuning.hpp>
+
+#include "../core/printable.hpp"
 
 #ifdef CHORALE_HAVE_JSON
 #include <nlohmann/json.hpp>

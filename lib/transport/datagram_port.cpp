@@ -6,7 +6,8 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/datagram_port.hpp>
-#include <chorale/verbs/work_completion.hpp>
+
+#include "../verbs/work_completion.hpp"
 
 namespace chorale::transport {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <chorale/core/printable.hpp>
+#include "../core/printable.hpp"
 
 namespace chorale::transport {
 

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <chorale/transport/loopback.hpp>
-#include <chorale/verbs/work_completion.hpp>
+
+#include "../verbs/work_completion.hpp"
 
 namespace chorale::transport {
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <chorale/core/printable.hpp>
-
+#include "../core/printable.hpp"
 #include "mixing.hpp"
 
 namespace chorale::transport {

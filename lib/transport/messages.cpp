@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/printable.hpp>
+#include "../core/printable.hpp"
 
 namespace chorale::transport {
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,

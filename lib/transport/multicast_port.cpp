@@ -2,7 +2,8 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/multicast_port.hpp>
-#include <chorale/verbs/work_completion.hpp>
+
+#include "../verbs/work_completion.hpp"
 
 namespace chorale::transport {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include <chorale/core/printable.hpp>
+#include "../core/printable.hpp"
 
 namespace chorale::transport {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/fnv.hpp>
-#include <chorale/core/printable.hpp>
 
+#include "../core/printable.hpp"
 #include "mixing.hpp"
 
 namespace chorale::transport {

@@ -1,9 +1,9 @@
+#include "async_event.hpp"
+
 #include <fmt/format.h>
 
-#include <chorale/verbs/async_event.hpp>
-#include <chorale/verbs/text.hpp>
-
 #include "failure.hpp"
+#include "text.hpp"
 
 namespace chorale::verbs {
 namespace {

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/printable.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/device.hpp>
 
+#include "../core/printable.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {

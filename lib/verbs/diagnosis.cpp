@@ -1,3 +1,5 @@
+#include "diagnosis.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,8 +9,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-
-#include <chorale/verbs/diagnosis.hpp>
 
 namespace chorale::verbs {
 namespace {

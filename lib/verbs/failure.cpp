@@ -9,7 +9,8 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/verbs/diagnosis.hpp>
+
+#include "diagnosis.hpp"
 
 namespace chorale::verbs {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/verbs/diagnosis.hpp>
 #include <chorale/verbs/memory_region.hpp>
 
+#include "diagnosis.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {

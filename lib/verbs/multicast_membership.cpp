@@ -5,9 +5,9 @@
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/multicast_membership.hpp>
-#include <chorale/verbs/text.hpp>
 
 #include "failure.hpp"
+#include "text.hpp"
 
 namespace chorale::verbs {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/queue_pair.hpp>
-#include <chorale/verbs/text.hpp>
 
 #include "failure.hpp"
+#include "text.hpp"
 
 namespace chorale::verbs {
 namespace {

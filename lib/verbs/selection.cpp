@@ -6,9 +6,10 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/address.hpp>
-#include <chorale/verbs/diagnosis.hpp>
 #include <chorale/verbs/selection.hpp>
-#include <chorale/verbs/text.hpp>
+
+#include "diagnosis.hpp"
+#include "text.hpp"
 
 namespace chorale::verbs {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/printable.hpp>
 
+#include "../core/printable.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {

@@ -1,6 +1,6 @@
-#include <array>
+#include "text.hpp"
 
-#include <chorale/verbs/text.hpp>
+#include <array>
 
 namespace chorale::verbs {
 namespace {

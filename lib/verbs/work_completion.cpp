@@ -1,11 +1,11 @@
+#include "work_completion.hpp"
+
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include <chorale/verbs/text.hpp>
-#include <chorale/verbs/work_completion.hpp>
-
 #include "failure.hpp"
+#include "text.hpp"
 
 namespace chorale::verbs {
 namespace {

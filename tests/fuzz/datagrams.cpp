@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <chorale/core/printable.hpp>
-
+#include "../../lib/core/printable.hpp"
 #include "../../lib/transport/messages.hpp"
 #include "../../lib/transport/rank_card.hpp"
 #include "../../lib/transport/terms.hpp"

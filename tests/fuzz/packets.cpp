@@ -9,7 +9,8 @@
 
 #include <chorale/transport/reliable/exposures.hpp>
 #include <chorale/transport/reliable/packet.hpp>
-#include <chorale/transport/reliable/receive_window.hpp>
+
+#include "../../lib/transport/reliable/receive_window.hpp"
 
 using namespace chorale::transport::reliable;
 

@@ -12,8 +12,8 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/device.hpp>
-#include <chorale/verbs/work_completion.hpp>
 
+#include "../../lib/verbs/work_completion.hpp"
 #include "programs.hpp"
 
 using namespace soft_test;

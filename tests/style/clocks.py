@@ -4,11 +4,9 @@
 Usage: clocks.py ROOT. A simulation in virtual time replaces the clock of a thread: what goes past it would wait for real time,
 or hold the only thread. Prints each offence as `file:line: what`; exit status 1 if there is one.
 """
-import pathlib
 import re
-import sys
 
-from layering import sources
+from tree import library, run
 
 READS = (r"(steady|system|high_resolution|utc|tai|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\s*\("
          r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)|\btimespec_get\b|\b_*rdtscp?\b|\bCLOCK_[A-Z]")
@@ -39,7 +37,7 @@ def offences(root, exempt=None):
     exempt = EXEMPT if exempt is None else exempt
     found = []
     needed = set()
-    for file in sources(root, "include", "lib"):
+    for file in library(root):
         for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
             code = line.split("//")[0]
             for pattern, why in RULES:
@@ -52,15 +50,5 @@ def offences(root, exempt=None):
     return found + [f"{file}: is exempt in tests/style/clocks.py and need not be" for file in sorted(set(exempt) - needed)]
 
 
-def main():
-    root = pathlib.Path(sys.argv[1]).resolve()
-    files = list(sources(root, "include", "lib"))
-    if not files:
-        sys.exit(f"no C++ files below {root}/include and {root}/lib")
-    found = offences(root)
-    print("\n".join(found + [f"{len(files)} files, {len(found)} offences"]))
-    sys.exit(1 if found else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(offences, library, "files of the library")

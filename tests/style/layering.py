@@ -3,13 +3,9 @@
 
 Prints each line that breaks a rule as `file:line: what: why`; exit status 1 if there is one.
 """
-import os
-import pathlib
 import re
-import sys
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
-SOURCES = (".hpp", ".h", ".cpp", ".c", ".ipp")
+from tree import included, includes, library, resolve, run, sources
 
 # What a layer (a folder of include/chorale and of lib) may include besides itself. An entry with a slash is one file.
 ALLOWED = {
@@ -38,22 +34,6 @@ FOREIGN = [
 ]
 
 
-def includes(path):
-    """(line number, name, is quoted) of each #include of a file."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        found = INCLUDE.match(line)
-        if found:
-            yield number, found.group(2) or found.group(3), found.group(3) is not None
-
-
-def sources(root, *folders):
-    """The C++ files below the folders, relative to root."""
-    for folder in folders:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix in SOURCES:
-                yield path.relative_to(root)
-
-
 def layer_of(file):
     """The layer of a file of the tree, TOP, or None for one that is in no layer (a test, an example)."""
     parts = file.parts
@@ -64,18 +44,6 @@ def layer_of(file):
     else:
         return None
     return parts[0] if len(parts) > 1 else TOP
-
-
-def resolve(root, file, name, quoted):
-    """The file of the tree that an include means; None if it is another package's."""
-    places = [pathlib.Path("include")]
-    if quoted:
-        places = [file.parent, pathlib.Path("lib")] + places
-    for place in places:
-        target = pathlib.Path(os.path.normpath(place / name))
-        if (root / target).is_file():
-            return target
-    return None
 
 
 def check_include(root, file, name, quoted):
@@ -107,9 +75,8 @@ def chain_to(root, file, hidden):
     chains = [[file]]
     while chains:
         chain = chains.pop()
-        for _, name, quoted in includes(root / chain[-1]):
-            target = resolve(root, chain[-1], name, quoted)
-            if target is None or target in seen:
+        for target in included(root, chain[-1]):
+            if target in seen:
                 continue
             if layer_of(target) in hidden:
                 return chain + [target]
@@ -133,15 +100,5 @@ def offences(root):
     return found
 
 
-def main():
-    root = pathlib.Path(sys.argv[1]).resolve()
-    files = list(sources(root, "include", "lib"))
-    if not files:
-        sys.exit(f"no C++ files below {root}/include and {root}/lib")
-    found = offences(root)
-    print("\n".join(found + [f"{len(files)} files in layers, {len(found)} offending lines"]))
-    sys.exit(1 if found else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(offences, library, "files in layers")

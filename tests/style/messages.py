@@ -6,7 +6,8 @@ call `bytes()` of a message. Prints each offence as `file:line: what`; exit stat
 """
 import pathlib
 import re
-import sys
+
+from tree import run, sources
 
 FOLDER = pathlib.Path("include/chorale/algorithm")
 CHECKED = {"transfer.hpp", "agreed.hpp"}
@@ -16,26 +17,15 @@ RAW = re.compile(r"(\.|->)\s*bytes\s*\(\s*\)")
 def offences(root):
     """Every line of an algorithm that takes bytes from a message unchecked, as lines of text."""
     found = []
-    for path in sorted((root / FOLDER).rglob("*.hpp")):
-        file = path.relative_to(root)
+    for file in sources(root, FOLDER):
         if file.parent == FOLDER and file.name in CHECKED:
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
             if RAW.search(line.split("//")[0]):
                 found.append(f"{file}:{number}: takes bytes() of a message as they come; use transfer::place, "
                              "transfer::exact or agreed::open, which check how many they are")
     return found
 
 
-def main():
-    root = pathlib.Path(sys.argv[1]).resolve()
-    files = list((root / FOLDER).rglob("*.hpp"))
-    if not files:
-        sys.exit(f"no headers below {root / FOLDER}")
-    found = offences(root)
-    print("\n".join(found + [f"{len(files)} headers of algorithms, {len(found)} offences"]))
-    sys.exit(1 if found else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(offences, lambda root: sources(root, FOLDER), "headers of algorithms")

@@ -7,6 +7,7 @@ import unittest
 
 import clocks
 import headers
+import installed
 import layering
 import messages
 import syntax
@@ -141,6 +142,21 @@ class Layering(Tree):
 
     def test_missing_header(self):
         self.bad("include/chorale/core/clock.hpp", "#include <chorale/core/gone.hpp>\n", (1, "no such file"))
+
+
+class Installed(Tree):
+    """A header that users name, one that it includes through another, one that only lib/ includes; a pattern without a header."""
+
+    def test_rules(self):
+        self.write("include/chorale/chorale.hpp", "#include <chorale/core/task.hpp>\n")
+        self.write("include/chorale/core/task.hpp", "#include <chorale/core/call.hpp>\n")
+        self.write("include/chorale/core/call.hpp")
+        self.write("include/chorale/core/printable.hpp", "#include <chorale/core/call.hpp>\n")
+        self.write("lib/core/config.cpp", "#include <chorale/core/printable.hpp>\n")
+        found = installed.offences(self.root)
+        self.assertEqual(found[0], "include/chorale/core/printable.hpp: no header that users name includes it: it belongs to lib/core")
+        self.assertEqual(len(found), len(installed.USER))
+        self.assertIn("tests/style/installed.py: there is no header communicator.hpp", found)
 
 
 class Text(Tree):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs shellcheck over the shell scripts of the tree. Usage: shell.py ROOT"""
 import pathlib
-import shutil
 import subprocess
 import sys
 
-SKIPPED = 77
+from tree import need
+
 FOLDERS = (".ci", "tools", "tests", "examples")
 
 
@@ -22,9 +22,7 @@ def scripts(root):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    if shutil.which("shellcheck") is None:
-        print("skipped: shellcheck is not installed")
-        sys.exit(SKIPPED)
+    need("shellcheck")
     found = [str(path) for path in scripts(root)]
     print("\n".join(found))
     sys.exit(subprocess.run(["shellcheck", *found], check=False).returncode)

@@ -5,7 +5,8 @@ Usage: text.py ROOT. Prints each offence as `file:line: what`; exit status 1 if 
 """
 import pathlib
 import re
-import sys
+
+from tree import run
 
 FOLDERS = ("include", "lib", "tools", "examples", "tests")
 LONGEST = 400
@@ -47,15 +48,5 @@ def offences(root):
     return found
 
 
-def main():
-    root = pathlib.Path(sys.argv[1]).resolve()
-    files = list(texts(root))
-    if not files:
-        sys.exit(f"no text files below {root}")
-    found = offences(root)
-    print("\n".join(found + [f"{len(files)} files, {len(found)} offences"]))
-    sys.exit(1 if found else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(offences, texts, "text files")

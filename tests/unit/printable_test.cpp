@@ -1,9 +1,9 @@
 // Text from outside, as it may stand in errors.
+#include "../../lib/core/printable.hpp"
+
 #include <string>
 
 #include <catch2/catch.hpp>
-
-#include <chorale/core/printable.hpp>
 
 using chorale::printable;
 

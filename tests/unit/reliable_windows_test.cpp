@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/reliable/pacing.hpp>
-#include <chorale/transport/reliable/receive_window.hpp>
-#include <chorale/transport/reliable/send_window.hpp>
+#include "../../lib/transport/reliable/pacing.hpp"
+#include "../../lib/transport/reliable/receive_window.hpp"
+#include "../../lib/transport/reliable/send_window.hpp"
 
 using namespace chorale::transport::reliable;
 using verdict = receive_window::verdict;

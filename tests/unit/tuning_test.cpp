@@ -13,8 +13,9 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/core/error.hpp>
-#include <chorale/model/cost.hpp>
 #include <chorale/model/tuning.hpp>
+
+#include "../../lib/model/cost.hpp"
 
 using namespace chorale::model;
 using chorale::operation;

@@ -5,8 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/async_event.hpp>
-
+#include "../../lib/verbs/async_event.hpp"
 #include "support.hpp"
 
 using Catch::Contains;

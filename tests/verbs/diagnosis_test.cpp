@@ -1,4 +1,6 @@
 // What is said about the machine: the limit on locked memory, devices that libibverbs does not show.
+#include "../../lib/verbs/diagnosis.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -6,8 +8,6 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-
-#include <chorale/verbs/diagnosis.hpp>
 
 #include "scratch.hpp"
 

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/diagnosis.hpp>
 #include <chorale/verbs/memory_region.hpp>
 #include <chorale/verbs/multicast_membership.hpp>
 
+#include "../../lib/verbs/diagnosis.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/async_event.hpp>
-#include <chorale/verbs/work_completion.hpp>
 
+#include "../../lib/verbs/async_event.hpp"
+#include "../../lib/verbs/work_completion.hpp"
 #include "support.hpp"
 
 using Catch::Contains;

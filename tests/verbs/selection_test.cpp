@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/diagnosis.hpp>
 #include <chorale/verbs/selection.hpp>
 
+#include "../../lib/verbs/diagnosis.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 

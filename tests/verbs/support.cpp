@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/work_completion.hpp>
+#include "../../lib/verbs/work_completion.hpp"
 
 namespace test {
 

@@ -1,12 +1,12 @@
 // Addresses, paths, MTUs and completions in words: functions that need no device.
+#include "../../lib/verbs/text.hpp"
+
 #include <arpa/inet.h>
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/text.hpp>
-#include <chorale/verbs/work_completion.hpp>
-
+#include "../../lib/verbs/work_completion.hpp"
 #include "support.hpp"
 
 using Catch::Contains;

@@ -17,8 +17,9 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/printable.hpp>
 #include <chorale/model/tuning.hpp>
+
+#include "../../lib/core/printable.hpp"
 
 namespace bench {
 namespace {

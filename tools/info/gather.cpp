@@ -5,8 +5,8 @@
 #include <chorale/core/config.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/device.hpp>
-#include <chorale/verbs/text.hpp>
 
+#include "../../lib/verbs/text.hpp"
 #include "report.hpp"
 
 namespace info {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/printable.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "nearest.hpp"
 #include "report.hpp"
 

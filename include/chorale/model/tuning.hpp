@@ -53,7 +53,7 @@ class tuning_table {
 
   /// Which of `algorithms` (type names, at least one) is best for which sizes: rules in ascending order of
   /// `up_to`, the last without limit. By measurements of the same transport and crowding on the number of
-  /// ranks nearest to that wanted, if one is within a factor of two; else by formulas (`cost.hpp`);
+  /// ranks nearest to that wanted, if one is within a factor of two; else by formulas;
   /// algorithms of which nothing is known are chosen only if nothing is known of any: the first then. Each
   /// rule's `why` names those that were not measured at its size.
   [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;

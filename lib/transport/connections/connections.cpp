@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/verbs/work_completion.hpp>
 
+#include "../../verbs/work_completion.hpp"
 #include "../messages.hpp"
 
 namespace chorale::transport {

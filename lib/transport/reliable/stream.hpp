@@ -10,10 +10,11 @@
 #include <variant>
 
 #include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/reliable/pacing.hpp>
-#include <chorale/transport/reliable/receive_window.hpp>
-#include <chorale/transport/reliable/send_window.hpp>
 #include <chorale/transport/reliable/streams.hpp>
+
+#include "pacing.hpp"
+#include "receive_window.hpp"
+#include "send_window.hpp"
 
 namespace chorale::transport::reliable {
 

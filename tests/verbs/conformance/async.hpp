@@ -4,8 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include <chorale/verbs/async_event.hpp>
-
+#include "../../../lib/verbs/async_event.hpp"
 #include "scene.hpp"
 
 namespace conformance {

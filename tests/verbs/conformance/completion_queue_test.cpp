@@ -1,6 +1,5 @@
 // Completion queues: what poll takes, overrun, another size.
-#include <chorale/verbs/async_event.hpp>
-
+#include "../../../lib/verbs/async_event.hpp"
 #include "async.hpp"
 #include "scene.hpp"
 

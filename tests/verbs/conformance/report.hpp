@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/text.hpp>
+#include "../../../lib/verbs/text.hpp"
 
 namespace conformance {
 

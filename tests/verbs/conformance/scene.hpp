@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/work_completion.hpp>
 
+#include "../../../lib/verbs/work_completion.hpp"
 #include "../support.hpp"
 #include "report.hpp"
 

@@ -8,8 +8,9 @@
 #include <span>
 
 #include <chorale/transport/reliable/packet_pool.hpp>
-#include <chorale/transport/reliable/send_window.hpp>
 #include <chorale/transport/reliable/sequence.hpp>
+
+#include "send_window.hpp"
 
 namespace chorale::transport::reliable {
 

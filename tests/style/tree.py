@@ -1,0 +1,84 @@
+"""What the style checks share: the files of the tree, who includes whom, and how a check is run."""
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
+SOURCES = (".hpp", ".h", ".cpp", ".c", ".ipp")
+SKIPPED = 77
+
+
+def run(offences, files, what):
+    """The main program of a check of the tree ROOT, its argument: prints what `offences(ROOT)` finds, a line each.
+
+    Exit status 1 if there is an offence, or if `files(ROOT)` is empty: then nothing was checked. `what` says what these are.
+    """
+    root = pathlib.Path(sys.argv[1]).resolve()
+    number = len(list(files(root)))
+    if number == 0:
+        sys.exit(f"no {what} below {root}")
+    found = offences(root)
+    print("\n".join([*found, f"{number} {what}, {len(found)} offences"]))
+    sys.exit(1 if found else 0)
+
+
+def need(program):
+    """Skips the test where a program is not installed."""
+    if shutil.which(program) is None:
+        print(f"skipped: {program} is not installed")
+        sys.exit(SKIPPED)
+
+
+def sources(root, *folders):
+    """The C++ files below the folders, relative to root."""
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SOURCES:
+                yield path.relative_to(root)
+
+
+def library(root):
+    """The C++ files of the library."""
+    return sources(root, "include", "lib")
+
+
+def includes(path):
+    """(line number, name, is quoted) of each #include of a file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(2) or found.group(3), found.group(3) is not None
+
+
+def resolve(root, file, name, quoted):
+    """The file of the tree that an include means; None if it is another package's."""
+    places = [pathlib.Path("include")]
+    if quoted:
+        places = [file.parent, pathlib.Path("lib")] + places
+    for place in places:
+        target = pathlib.Path(os.path.normpath(place / name))
+        if (root / target).is_file():
+            return target
+    return None
+
+
+def included(root, file):
+    """The files of the tree that a file includes itself."""
+    for _, name, quoted in includes(root / file):
+        target = resolve(root, file, name, quoted)
+        if target is not None:
+            yield target
+
+
+def closure(root, files):
+    """The files, and all that they include directly or through others."""
+    seen = set()
+    left = list(files)
+    while left:
+        file = left.pop()
+        if file not in seen:
+            seen.add(file)
+            left.extend(included(root, file))
+    return seen
