@@ -13,7 +13,7 @@ rc_parts::rc_parts(joined_group&& group)
 }
 
 rc_parts::~rc_parts() {
-  core_.settle_multicasts();
+  core_.multicast().settle();
   links_.close();
   core_.say_goodbye();
 }

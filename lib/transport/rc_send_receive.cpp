@@ -13,7 +13,7 @@ rc_send_receive_parts::rc_send_receive_parts(joined_group&& group)
 }
 
 rc_send_receive_parts::~rc_send_receive_parts() {
-  core_.settle_multicasts();
+  core_.multicast().settle();
   links_.close();
   core_.say_goodbye();
 }
