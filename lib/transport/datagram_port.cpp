@@ -11,27 +11,25 @@
 
 namespace chorale::transport {
 
-datagram_port::datagram_port(const verbs::device& device, const verbs::protection_domain& domain,
-                             const verbs::local_port& port, const options& o)
-    : domain_(&domain), port_(port), options_(o) {
-  const auto limit = static_cast<std::uint32_t>(device.attributes().max_qp_wr);
+datagram_port::datagram_port(const device_port& over, const options& o) : over_(&over), options_(o) {
+  const auto limit = static_cast<std::uint32_t>(over.device().attributes().max_qp_wr);
   options_.receives = std::min(options_.receives, limit);
   options_.sends = std::min(options_.sends, limit);
-  buffer_.emplace(domain, (options_.receives + options_.sends) * slot_bytes(), IBV_ACCESS_LOCAL_WRITE);
-  send_cq_.emplace(device, static_cast<int>(options_.sends));
-  receive_cq_.emplace(device, static_cast<int>(options_.receives), options_.channel);
+  buffer_.emplace(over.domain(), (options_.receives + options_.sends) * slot_bytes(), IBV_ACCESS_LOCAL_WRITE);
+  send_cq_.emplace(over.device(), static_cast<int>(options_.sends));
+  receive_cq_.emplace(over.device(), static_cast<int>(options_.receives), options_.channel);
   verbs::queue_pair_options q;
   q.type = IBV_QPT_UD;
   q.send = &*send_cq_;
   q.recv = &*receive_cq_;
   q.send_depth = options_.sends;
   q.recv_depth = options_.receives;
-  qp_.emplace(domain, q);
+  qp_.emplace(over.domain(), q);
 }
 
 void datagram_port::open(std::uint32_t qkey) {
   qkey_ = qkey;
-  qp_->to_init({.port = port_.number, .pkey_index = options_.pkey_index, .access = 0, .qkey = qkey});
+  qp_->to_init({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = 0, .qkey = qkey});
   for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
   qp_->to_ready_to_receive();
   qp_->to_ready_to_send(0);
@@ -55,8 +53,8 @@ void datagram_port::post_receive(std::uint64_t index) {
   qp_->post_recv(request);
 }
 
-void datagram_port::add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number) {
-  peers_.push_back({address, qp_number, std::nullopt});
+void datagram_port::add_peer(std::uint32_t qp_number) {
+  peers_.push_back({qp_number, std::nullopt});
 }
 
 void datagram_port::reap() {
@@ -87,7 +85,7 @@ bool datagram_port::send(int rank, std::initializer_list<std::span<const std::by
   reap();
   if (sent_ - completed_ >= options_.sends) return false;
   peer& to = peers_.at(static_cast<std::size_t>(rank));
-  if (!to.path) to.path.emplace(*domain_, verbs::path_to(port_, to.address));
+  if (!to.path) to.path.emplace(over_->domain(), over_->path_to(rank));
 
   std::byte* slot = receive_slot(options_.receives + sent_ % options_.sends);
   std::byte* end = slot;

@@ -13,7 +13,7 @@
 
 #include "membership.hpp"
 #include "messages.hpp"
-#include "multicast/multicast_messages.hpp"
+#include "multicast_messages.hpp"
 #include "no_start.hpp"
 #include "stall_survey.hpp"
 
@@ -63,12 +63,11 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
       settings_(group.settings),
       spin_(settings_.wait == wait_policy::spin ||
             (settings_.wait == wait_policy::automatic && !group.members->is_oversubscribed())),
-      device_(group.device),
       detector_(size_, {settings_.silence, settings_.stall, settings_.deadline}),
-      answers_(static_cast<std::size_t>(size_)),
-      multicasts_(*this) {
+      answers_(static_cast<std::size_t>(size_)) {
   use_.set_rank(rank_);
   if (rank_ == 0) name_unknown_variables();
+  ports_ = std::move(group.ports);
   channel_ = std::move(group.channel);
   port_ = std::move(group.port);
   members_ = std::move(group.members);
@@ -180,7 +179,8 @@ void endpoint::answer(int from, std::span<const std::byte> question) {
 
 void endpoint::take_served(int from, std::uint16_t kind, std::span<const std::byte> body) {
   if (is_multicast_kind(kind)) {
-    multicasts_.take(from, kind, body);
+    // Who is not in the group yet has nothing to tell: it will ask for what it misses.
+    if (multicast_) multicast_->take(from, kind, body);
   } else if (streams_ != nullptr) {
     streams_->on_datagram(from, kind, body);
   } else {
@@ -236,7 +236,7 @@ void endpoint::keep_datagram(std::span<const std::byte> datagram) {
 
 void endpoint::progress() {
   read_datagrams();
-  multicasts_.progress();
+  if (multicast_) multicast_->progress();
   user_->on_progress();
 }
 

@@ -27,45 +27,35 @@ joining_plan hybrid_parts::plan(int ranks, const config& settings, int limit, pa
 
 hybrid_parts::hybrid_parts(joined_group&& group, int limit, path_choice choice)
     : core_(*this, std::move(group)),
-      links_(core_, *this, inbox::needs(core_.settings(), core_.size())),
-      inbox_(links_, core_.settings()),
-      rma_(links_, core_.settings()),
+      rail_(core_, core_.ports().front(), 0, [this](int peer) { return router_.admits(peer); }),
       streams_(core_),
-      router_(links_, inbox_, streams_, limit, choice),
-      memory_(router_, rma_, streams_) {
+      router_(rail_.links(), rail_.mailbox(), streams_, limit, choice),
+      memory_(router_, rail_.one_sided(), streams_) {
   core_.serve_streams(streams_);
   core_.start_service();
 }
 
 hybrid_parts::~hybrid_parts() {
   streams_.close();
-  core_.multicast().settle();
-  links_.close();
+  core_.settle_multicasts();
+  rail_.close();
   core_.say_goodbye();
 }
 
 void hybrid_parts::on_progress() {
-  links_.on_progress();
-  inbox_.on_progress();
+  rail_.on_progress();
   streams_.progress();
   if (!core_.is_withdrawn()) router_.on_progress();
 }
 
 void hybrid_parts::withdraw() noexcept {
-  links_.withdraw();
+  rail_.withdraw();
   streams_.withdraw();
   router_.withdraw();
 }
 
-void hybrid_parts::count(int peer, ledger& l) const noexcept {
-  inbox_.count(peer, l);
-  rma_.count(peer, l);
-}
-
 void hybrid_parts::describe(memory_report& m) const {
-  links_.describe(m);
-  inbox_.describe(m);
-  rma_.describe(m);
+  rail_.describe(m);
   m.mailbox_bytes += streams_.memory_bytes();
 }
 

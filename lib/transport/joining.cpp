@@ -48,6 +48,16 @@ config validated(config settings) {
   return settings;
 }
 
+port_terms terms_of(const device_port& port, bool reaches_all) {
+  port_terms terms;
+  terms.mtu = port.chosen().mtu_bytes;
+  terms.is_soft = port.device().is_soft() ? 1 : 0;
+  terms.is_for_all = terms.is_soft != 0 && reaches_all ? 1 : 0;
+  if (terms.is_for_all != 0) terms.fabric = port.local().address;
+  port.chosen().device.name.copy(terms.device, sizeof terms.device - 1);
+  return terms;
+}
+
 }  // namespace
 
 /// What this rank tells of itself, and what it knows of the others so far.
@@ -64,8 +74,24 @@ error set_up_failure(int rank, int size, std::error_code code, const std::string
                {rank}};
 }
 
-joined_group::joined_group(config with, int local_rank)
-    : settings(validated(std::move(with))), device(settings, local_rank) {}
+joined_group::joined_group(config with, std::span<const port_selection> more_ports, int local_rank)
+    : settings(validated(std::move(with))) {
+  const std::size_t count = 1 + more_ports.size();
+  if (count > group_terms::most_ports)
+    throw error(errc::invalid_argument,
+                fmt::format("the transport asks for {} device ports: a rank has at most {}", count,
+                            group_terms::most_ports));
+  ports.reserve(count);
+  ports.emplace_back(settings, local_rank);
+  for (const port_selection& wanted : more_ports) {
+    try {
+      ports.emplace_back(wanted.within(settings), local_rank);
+    } catch (const error& e) {
+      throw error(e.code(), fmt::format("device port {} of {}, which the transport asks for: {}",
+                                        ports.size() + 1, count, e.reason()));
+    }
+  }
+}
 
 joined_group::joined_group(joined_group&&) noexcept = default;
 
@@ -121,15 +147,14 @@ joining::~joining() = default;
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
   mine_->first_secret = detail::fnv1a(group.job());
-  group_.emplace(plan.settings, group.local_rank);
-  const device_port& device = group_->device;
+  group_.emplace(plan.settings, plan.more_ports, group.local_rank);
+  const device_port& first = group_->ports.front();
   const config& settings = group_->settings;
-  group_->channel = std::make_unique<verbs::completion_channel>(device.device());
+  group_->channel = std::make_unique<verbs::completion_channel>(first.device());
   auto sizes = plan.port;
-  sizes.pkey_index = settings.pkey_index;
   sizes.channel = group_->channel.get();
-  sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(device.chosen().mtu_bytes));
-  group_->port = std::make_unique<datagram_port>(device.device(), device.domain(), device.local(), sizes);
+  sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
+  group_->port = std::make_unique<datagram_port>(first, sizes);
   group_->members = std::make_unique<membership>(rank_, size_, group.launched(), mine_->first_secret);
 
   group_terms& terms = mine_->terms;
@@ -138,26 +163,27 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.zero_copy_bytes = settings.zero_copy_bytes;
   terms.tuning = model::tuning_table::of(settings)->fingerprint();
   terms.connections = settings.connections;
-  terms.mtu = device.chosen().mtu_bytes;
   terms.set_transport(plan.transport);
   terms.set_composition(group.composition());
-  terms.is_soft = device.device().is_soft() ? 1 : 0;
-  if (terms.is_soft != 0) terms.fabric = device.local().address;
+  terms.port_count = static_cast<std::uint32_t>(group_->ports.size());
+  for (std::size_t i = 0; i < group_->ports.size(); ++i)
+    terms.ports[i] = terms_of(group_->ports[i], i == 0 || plan.more_ports[i - 1].reaches_all);
   terms.host = this_host();
   terms.user = this_user();
   const process_identity process = this_process();
   terms.pid_namespace = process.pid_namespace;
-  device.chosen().device.name.copy(terms.device, sizeof terms.device - 1);
 
   rank_card& card = mine_->card;
   card.qp_number = group_->port->number();
-  card.address = device.local().address;
+  card.address = first.local().address;
   card.nonce = unguessable();
   card.terms = terms.fingerprint();
   card.host = fingerprint(terms.host);
   card.process = process;
   card.has_service = settings.service == service_policy::off ? 0 : 1;
-  message_ = write_card(card, this_process_cpus());
+  std::vector<verbs::endpoint_address> more;
+  for (std::size_t i = 1; i < group_->ports.size(); ++i) more.push_back(group_->ports[i].local().address);
+  message_ = write_card(card, this_process_cpus(), more);
 }
 
 void joining::take(const bootstrap::cards& all) {
@@ -198,17 +224,20 @@ void joining::take(const bootstrap::cards& all) {
 
 void joining::take_cards(const bootstrap::cards& all) {
   bool is_alike = true;
+  std::vector<device_port>& ports = group_->ports;
   for (int r = 0; r < size_; ++r) {
     const auto& raw = all[static_cast<std::size_t>(r)];
     const auto theirs = read_card(raw);
     if (!theirs) refuse_card(r, raw);
-    is_alike = is_alike && theirs->card.terms == mine_->card.terms;
+    is_alike = is_alike && theirs->card.terms == mine_->card.terms && theirs->card.ports == ports.size();
     group_->members->add(*theirs, mine_->card);
-    group_->port->add_peer(theirs->card.address, theirs->card.qp_number);
+    group_->port->add_peer(theirs->card.qp_number);
+    if (!is_alike) continue;
+    for (std::size_t i = 0; i < ports.size(); ++i) ports[i].add_peer(theirs->address(i));
   }
   group_->members->complete();
   if (is_alike) return;
-  const auto bytes = std::as_bytes(std::span{&mine_->terms, 1});
+  const auto bytes = mine_->terms.bytes();
   message_.assign(bytes.begin(), bytes.end());
   due_ = round::terms;
 }

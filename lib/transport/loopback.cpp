@@ -3,28 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/loopback.hpp>
 
 #include "../verbs/work_completion.hpp"
 
 namespace chorale::transport {
 
-loopback::loopback(const endpoint& net)
-    : patience_(net.settings().silence),
-      old_(net.domain(), sizeof(std::uint64_t), IBV_ACCESS_LOCAL_WRITE),
-      cq_(net.device(), 4),
-      qp_(net.domain(), {.type = IBV_QPT_RC, .send = &cq_, .recv = &cq_, .send_depth = 4, .recv_depth = 1}) {
-  const config& settings = net.settings();
-  const verbs::choice& chosen = net.chosen();
-  const auto port =
-      verbs::query_local_port(net.device(), chosen.port, chosen.gid_index, settings.service_level);
-  qp_.to_init({.port = port.number,
-               .pkey_index = settings.pkey_index,
+loopback::loopback(const device_port& port, const config& settings)
+    : patience_(settings.silence),
+      old_(port.domain(), sizeof(std::uint64_t), IBV_ACCESS_LOCAL_WRITE),
+      cq_(port.device(), 4),
+      qp_(port.domain(), {.type = IBV_QPT_RC, .send = &cq_, .recv = &cq_, .send_depth = 4, .recv_depth = 1}) {
+  qp_.to_init({.port = port.local().number,
+               .pkey_index = port.pkey_index(),
                .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC});
   verbs::connection itself;
   itself.remote_qp = qp_.number();
-  itself.path_mtu = verbs::mtu_from_bytes(chosen.mtu_bytes);
-  itself.path = verbs::path_to(port, port.address);
+  itself.path_mtu = verbs::mtu_from_bytes(port.chosen().mtu_bytes);
+  itself.path = verbs::path_to(port.local(), port.local().address);
   itself.timeout = settings.qp_timeout;
   itself.retry = settings.qp_retry;
   qp_.to_ready_to_receive(itself);

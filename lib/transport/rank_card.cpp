@@ -12,6 +12,8 @@ namespace {
 /// No card begins so.
 constexpr std::string_view refusal_mark = "chorale refusal ";
 constexpr std::size_t most_text = 4096;
+/// Of a further device port, without padding.
+constexpr std::size_t address_bytes = sizeof(ibv_gid) + sizeof(std::uint16_t);
 
 std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -19,17 +21,36 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
 
 }  // namespace
 
-std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores) {
+verbs::endpoint_address received_card::address(std::size_t port) const noexcept {
+  if (port == 0) return card.address;
+  const std::byte* at = more_addresses.data() + (port - 1) * address_bytes;
+  verbs::endpoint_address read{};
+  std::memcpy(read.gid.raw, at, sizeof read.gid.raw);
+  std::memcpy(&read.lid, at + sizeof read.gid.raw, sizeof read.lid);
+  return read;
+}
+
+std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
+                                  std::span<const verbs::endpoint_address> more) {
   std::size_t first = 0;
   std::size_t end = cores.words.size();
   while (first < end && cores.words[first] == 0) ++first;
   while (end > first && cores.words[end - 1] == 0) --end;
+  card.ports = static_cast<std::uint16_t>(1 + more.size());
   card.first_word = static_cast<std::uint16_t>(first);
   card.words = static_cast<std::uint16_t>(end - first);
-  const std::size_t mask = (end - first) * sizeof(std::uint64_t);
-  std::vector<std::byte> bytes(sizeof card + mask);
-  std::memcpy(bytes.data(), &card, sizeof card);
-  if (mask != 0) std::memcpy(bytes.data() + sizeof card, cores.words.data() + first, mask);
+  std::vector<std::byte> bytes;
+  bytes.reserve(sizeof card + card.words * sizeof(std::uint64_t) + more.size() * address_bytes);
+  const auto append = [&bytes](const void* from, std::size_t count) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    bytes.insert(bytes.end(), begin, begin + count);
+  };
+  append(&card, sizeof card);
+  append(cores.words.data() + first, card.words * sizeof(std::uint64_t));
+  for (const verbs::endpoint_address& address : more) {
+    append(address.gid.raw, sizeof address.gid.raw);
+    append(&address.lid, sizeof address.lid);
+  }
   return bytes;
 }
 
@@ -37,13 +58,15 @@ std::optional<received_card> read_card(std::span<const std::byte> bytes) noexcep
   received_card read{};
   if (bytes.size() < sizeof read.card) return std::nullopt;
   std::memcpy(static_cast<void*>(&read.card), bytes.data(), sizeof read.card);
-  const auto mask = bytes.subspan(sizeof read.card);
+  const auto rest = bytes.subspan(sizeof read.card);
   const std::size_t first = read.card.first_word;
-  const std::size_t words = read.card.words;
-  if (read.card.version != rank_card::binary_interface || first + words > read.cores.words.size() ||
-      mask.size() != words * sizeof(std::uint64_t))
+  const std::size_t mask = read.card.words * sizeof(std::uint64_t);
+  if (read.card.version != rank_card::binary_interface || read.card.ports == 0 ||
+      first + read.card.words > read.cores.words.size() ||
+      rest.size() != mask + (read.card.ports - std::size_t{1}) * address_bytes)
     return std::nullopt;
-  if (words != 0) std::memcpy(read.cores.words.data() + first, mask.data(), mask.size());
+  if (mask != 0) std::memcpy(read.cores.words.data() + first, rest.data(), mask);
+  read.more_addresses = rest.subspan(mask);
   return read;
 }
 

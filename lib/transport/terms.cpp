@@ -18,10 +18,24 @@ bool is_same(const verbs::endpoint_address& a, const verbs::endpoint_address& b)
   return a.lid == b.lid && std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw) == 0;
 }
 
+/// The device ports of a rank, as errors list them.
+std::string list_ports(const group_terms& terms) {
+  std::string text = fmt::format("{} (", terms.port_count);
+  for (std::uint32_t i = 0; i < terms.port_count; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", printable(terms.ports[i].device));
+  return text + ")";
+}
+
+const char* reach_of(const port_terms& port) noexcept {
+  return port.is_for_all != 0 ? "all ranks" : "some ranks";
+}
+
 /// Why two ranks are in different fabrics of soft0.
-std::string why_apart(int peer, const group_terms& theirs, int rank, const group_terms& mine) {
+std::string why_apart(const std::string& which, int peer, const group_terms& theirs, int rank,
+                      const group_terms& mine) {
   const auto pair = [&](const char* rule, const auto& there, const auto& here, const char* remedy) {
-    return fmt::format("soft0 {}: rank {} {}, rank {} {}; {}", rule, peer, there, rank, here, remedy);
+    return fmt::format("soft0{} {}: rank {} {}, rank {} {}; {}", which, rule, peer, there, rank, here,
+                       remedy);
   };
   if (!(theirs.host == mine.host))
     return pair("reaches one host only", "is on " + theirs.host.text(), "is on " + mine.host.text(),
@@ -55,13 +69,22 @@ void group_terms::set_composition(std::string_view text) {
 std::uint64_t group_terms::fingerprint() const noexcept {
   std::uint64_t h = 0;
   const auto add = [&h](std::uint64_t word) { h = mixed((h + 0x9e3779b97f4a7c15ULL) ^ word); };
-  for (const std::uint64_t word :
-       {block_bytes, blocks, zero_copy_bytes, tuning, connections, static_cast<std::uint64_t>(mtu),
-        transport_hash, composition_hash, is_soft, std::uint64_t{fabric.lid}})
+  for (const std::uint64_t word : {block_bytes, blocks, zero_copy_bytes, tuning, std::uint64_t{connections},
+                                   transport_hash, composition_hash, std::uint64_t{port_count}})
     add(word);
-  for (const std::uint8_t byte : fabric.gid.raw) add(byte);
-  if (is_soft != 0) add(transport::fingerprint(host));
+  for (const port_terms& p : std::span{ports}.first(port_count)) {
+    for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
+                                     std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric.lid}})
+      add(word);
+    for (const std::uint8_t byte : p.fabric.gid.raw) add(byte);
+    if (p.is_for_all != 0) add(transport::fingerprint(host));
+  }
   return h;
+}
+
+std::span<const std::byte> group_terms::bytes() const noexcept {
+  return std::as_bytes(std::span{this, 1})
+      .first(sizeof *this - (most_ports - port_count) * sizeof(port_terms));
 }
 
 std::uint64_t fingerprint(const host_identity& host) noexcept {
@@ -70,17 +93,21 @@ std::uint64_t fingerprint(const host_identity& host) noexcept {
 }
 
 bool read_terms(std::span<const std::byte> bytes, group_terms& terms) noexcept {
-  if (bytes.size() != sizeof terms) return false;
-  std::memcpy(static_cast<void*>(&terms), bytes.data(), sizeof terms);
-  for (const std::span<char> text :
-       {std::span<char>{terms.transport}, std::span<char>{terms.composition}, std::span<char>{terms.device},
-        std::span<char>{terms.host.name}, std::span<char>{terms.host.boot}})
+  terms = {};
+  if (bytes.size() < terms.bytes().size() || bytes.size() > sizeof terms) return false;
+  std::memcpy(static_cast<void*>(&terms), bytes.data(), bytes.size());
+  if (terms.port_count == 0 || terms.port_count > group_terms::most_ports ||
+      bytes.size() != terms.bytes().size())
+    return false;
+  for (const std::span<char> text : {std::span<char>{terms.transport}, std::span<char>{terms.composition},
+                                     std::span<char>{terms.host.name}, std::span<char>{terms.host.boot}})
     text.back() = '\0';
+  for (port_terms& p : terms.ports) p.device[sizeof p.device - 1] = '\0';
   return true;
 }
 
 void require_same_terms(int rank, const group_terms& mine, int peer, const group_terms& theirs) {
-  const auto differ = [&](const char* what, const auto& here, const auto& there, const char* remedy) {
+  const auto differ = [&](const std::string& what, const auto& here, const auto& there, const char* remedy) {
     throw error(errc::mismatch,
                 fmt::format("{} differs between ranks: {} on rank {}, {} on rank {}; {}", what, here, rank,
                             there, peer, remedy),
@@ -103,13 +130,26 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.connections != mine.connections)
     differ("config::connections", mine.connections, theirs.connections, "set CHORALE_CONNECTIONS alike");
-  if (theirs.mtu != mine.mtu)
-    differ("the path MTU", mine.mtu, theirs.mtu, "set CHORALE_MTU to the smaller one");
-  if (theirs.is_soft != mine.is_soft)
-    differ("the kind of device", printable(mine.device), printable(theirs.device),
-           "set CHORALE_DEVICE alike");
-  if (mine.is_soft != 0 && !(theirs.host == mine.host && is_same(theirs.fabric, mine.fabric)))
-    throw error(errc::unsupported, why_apart(peer, theirs, rank, mine), {peer});
+  if (theirs.port_count != mine.port_count)
+    differ("the number of device ports", list_ports(mine), list_ports(theirs),
+           "the transport has to ask for the same ports on all ranks");
+  for (std::uint32_t i = 0; i < mine.port_count; ++i) {
+    const port_terms& here = mine.ports[i];
+    const port_terms& there = theirs.ports[i];
+    // Settings are for the first one; the others are what the transport asks for.
+    const std::string which = i == 0 ? "" : fmt::format(" of device port {} of {}", i + 1, mine.port_count);
+    const char* const remedy = "the transport has to ask for the same ports on all ranks";
+    if (there.mtu != here.mtu)
+      differ("the path MTU" + which, here.mtu, there.mtu,
+             i == 0 ? "set CHORALE_MTU to the smaller one" : remedy);
+    if (there.is_soft != here.is_soft)
+      differ("the kind of device" + which, printable(here.device), printable(there.device),
+             i == 0 ? "set CHORALE_DEVICE alike" : remedy);
+    if (there.is_for_all != here.is_for_all)
+      differ("the reach" + which, reach_of(here), reach_of(there), remedy);
+    if (here.is_for_all != 0 && !(theirs.host == mine.host && is_same(there.fabric, here.fabric)))
+      throw error(errc::unsupported, why_apart(which, peer, theirs, rank, mine), {peer});
+  }
 }
 
 }  // namespace chorale::transport

@@ -1,5 +1,3 @@
-#include "interface_membership.hpp"
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/verbs/interface_membership.hpp>
 
 #include "failure.hpp"
 

@@ -1,5 +1,3 @@
-#include "managed_membership.hpp"
-
 #include <cerrno>
 #include <cstring>
 #include <ifaddrs.h>
@@ -10,6 +8,7 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/verbs/managed_membership.hpp>
 
 #include "failure.hpp"
 

@@ -1,4 +1,5 @@
 // Cards and datagrams of other ranks, and the texts that are made of them.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -6,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../../lib/core/printable.hpp"
 #include "../../lib/transport/messages.hpp"
@@ -33,8 +35,12 @@ void read_one_card(std::span<const std::byte> bytes) {
   if (const auto read = read_card(bytes)) {
     must(read->card.version == version_of_card(bytes) && version_of_card(bytes) != 0);
     must(read->cores.count() >= 0 && read->cores.count() <= 1024);
-    const auto again = read_card(write_card(read->card, read->cores));
+    std::vector<verbs::endpoint_address> more;
+    for (std::size_t i = 1; i < read->card.ports; ++i) more.push_back(read->address(i));
+    const auto written = write_card(read->card, read->cores, more);
+    const auto again = read_card(written);
     must(again && again->card.host == read->card.host && again->cores.words == read->cores.words);
+    must(std::ranges::equal(again->more_addresses, read->more_addresses));
   }
   if (const auto why = read_refusal(bytes)) must(is_refusal(bytes) && !read_card(bytes));
 }
@@ -44,6 +50,7 @@ void read_one_set_of_terms(std::span<const std::byte> bytes) {
   if (!read_terms(bytes, terms)) return;
   must(std::strlen(terms.transport) < sizeof terms.transport &&
        std::strlen(terms.composition) < sizeof terms.composition);
+  for (const port_terms& p : terms.ports) must(std::strlen(p.device) < sizeof p.device);
   must(is_shown(terms.host.text()) && terms.host.text().size() <= 4 * sizeof terms.host.name);
   require_same_terms(0, terms, 1, terms);
   try {

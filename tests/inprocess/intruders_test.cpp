@@ -27,8 +27,9 @@ std::uint32_t qkey_of(std::uint64_t job) {
 class intruder {
  public:
   intruder(const ud_rdma& host, const ud_rdma& victim, std::uint32_t qkey)
-      : port_(host.device(), host.domain(), host.core().local_port(), {.payload_bytes = 4096}) {
-    port_.add_peer(victim.core().local_port().address, victim.core().queue_pair_number());
+      : device_(host.opened(), host.core().local_port()), port_(device_, {.payload_bytes = 4096}) {
+    device_.add_peer(victim.core().local_port().address);
+    port_.add_peer(victim.core().queue_pair_number());
     port_.open(qkey);
   }
   void send(std::span<const std::byte> bytes) {
@@ -39,6 +40,7 @@ class intruder {
   void drain() { port_.drain(std::chrono::seconds{5}); }
 
  private:
+  device_port device_;
   datagram_port port_;
   int sent_ = 0;
 };

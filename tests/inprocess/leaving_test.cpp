@@ -179,13 +179,14 @@ TEST_CASE("a service thread ends though an event was for a queue that is gone", 
   team one{1, team::patient(), false};
   const auto& device = one[0].device();
   chorale::verbs::completion_channel channel{device};
+  chorale::transport::device_port at{one[0].opened(), one[0].local_port()};
+  at.add_peer(one[0].local_port().address);
   const auto make_port = [&] {
     auto port = std::make_unique<chorale::transport::datagram_port>(
-        device, one[0].domain(), one[0].local_port(),
-        chorale::transport::datagram_port::options{
-            .payload_bytes = 256, .receives = 8, .sends = 8, .channel = &channel});
+        at, chorale::transport::datagram_port::options{
+                .payload_bytes = 256, .receives = 8, .sends = 8, .channel = &channel});
     port->open(0x1234);
-    port->add_peer(one[0].local_port().address, port->number());
+    port->add_peer(port->number());
     return port;
   };
   const auto raise_event = [](chorale::transport::datagram_port& port) {

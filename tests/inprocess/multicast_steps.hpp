@@ -10,13 +10,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "bare.hpp"
 
 namespace inprocess {
 
 using chorale::epoch;
-using chorale::transport::multicast_window;
+using chorale::transport::multicast_group;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t signature = 0x1234;
@@ -25,7 +24,7 @@ inline epoch call(std::uint64_t number) {
 }
 
 /// Datagrams that a rank which does not look can take: the next ones are lost, to it alone.
-constexpr std::uint64_t room = 4 * multicast_window;
+constexpr std::uint64_t room = 4 * multicast_group::window;
 
 inline std::vector<std::byte> payload(std::uint64_t i) {
   std::vector<std::byte> bytes(i % 100);

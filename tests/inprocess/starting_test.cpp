@@ -46,6 +46,17 @@ cpu_mask first_cores(int count) {
   return mask;
 }
 
+verbs::endpoint_address made_up_address(std::uint64_t from) {
+  verbs::endpoint_address address{};
+  std::memcpy(address.gid.raw, &from, sizeof from);
+  address.lid = static_cast<std::uint16_t>(from * 3 + 5);
+  return address;
+}
+
+bool is_same(const verbs::endpoint_address& a, const verbs::endpoint_address& b) {
+  return a.lid == b.lid && std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw) == 0;
+}
+
 /// A card of rank `r` on host number `host`.
 rank_card made_up(int r, int host) {
   rank_card card;
@@ -74,7 +85,9 @@ struct large_group {
         card.terms = own->card.terms;
         card.address = own->card.address;
         if (r < on_host) card.host = own->card.host;
-        one = write_card(card, own->cores);
+        std::vector<verbs::endpoint_address> more(own->card.ports - std::size_t{1});
+        for (auto& address : more) address = made_up_address(static_cast<std::uint64_t>(r));
+        one = write_card(card, own->cores, more);
       } else {
         const std::string text = r % on_host == 0 ? fmt::format("\1node{:05}", r / on_host) : "\1";
         const auto raw = std::as_bytes(std::span{text});
@@ -115,18 +128,26 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
   CHECK(write_card(rank_card{}, first_cores(0)).size() == 88);
   CHECK(write_card(rank_card{}, first_cores(64)).size() == 96);
   CHECK(write_card(rank_card{}, first_cores(1024)).size() == 216);
+  CHECK(write_card(rank_card{}, first_cores(64), std::vector<verbs::endpoint_address>(3)).size() ==
+        96 + 3 * 18);
   for (int trial = 0; trial < 1000; ++trial) {
     cpu_mask cores{};
     for (auto& word : cores.words)
       if (random() % 3 == 0) word = random();
     rank_card card = made_up(static_cast<int>(random() % 100'000), static_cast<int>(random() % 1000));
-    card.has_service = static_cast<std::uint32_t>(random() % 2);
-    auto bytes = write_card(card, cores);
+    card.has_service = static_cast<std::uint16_t>(random() % 2);
+    card.address = made_up_address(random());
+    std::vector<verbs::endpoint_address> more(random() % 4);
+    for (auto& address : more) address = made_up_address(random());
+    auto bytes = write_card(card, cores, more);
     const auto read = read_card(bytes);
     REQUIRE(read);
     CHECK((read->cores.words == cores.words && read->card.host == card.host &&
            read->card.nonce == card.nonce && read->card.process == card.process &&
            read->card.has_service == card.has_service));
+    REQUIRE(read->card.ports == 1 + more.size());
+    CHECK(is_same(read->address(0), card.address));
+    for (std::size_t i = 0; i < more.size(); ++i) CHECK(is_same(read->address(i + 1), more[i]));
     // Neither torn nor longer, nor of another version.
     CHECK(!read_card(std::span{bytes}.first(random() % bytes.size())));
     bytes.push_back(std::byte{});
@@ -195,8 +216,8 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   group_terms mine;
   mine.set_transport("rc");
   mine.set_composition("standard");
-  mine.is_soft = 1;
-  std::strcpy(mine.device, "soft0");
+  mine.ports[0].is_soft = mine.ports[0].is_for_all = 1;
+  std::strcpy(mine.ports[0].device, "soft0");
   std::strcpy(mine.host.name, "here");
   REQUIRE_NOTHROW(require_same_terms(0, mine, 1, mine));
   const auto differs = [&](const std::function<void(group_terms&)>& change, const std::string& words) {
@@ -218,14 +239,39 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");
   differs([](auto& t) { t.connections = 3; }, "config::connections");
-  differs([](auto& t) { t.mtu = 256; }, "the path MTU");
+  differs([](auto& t) { t.ports[0].mtu = 256; }, "the path MTU");
   differs([](auto& t) { t.set_transport("ud"); }, "the transport differs between ranks: rc on rank 3, ud");
   differs([](auto& t) { t.set_composition("scan chain; else standard"); }, "'scan chain; else standard'");
-  differs([](auto& t) { t.is_soft = 0; }, "the kind of device");
-  differs([](auto& t) { t.fabric.lid = 3; }, "is in one");
-  differs([](auto& t) { t.fabric.gid.raw[15] = 3; }, "is in one");
+  differs([](auto& t) { t.ports[0].is_soft = 0; }, "the kind of device");
+  differs([](auto& t) { t.ports[0].fabric.lid = 3; }, "is in one");
+  differs([](auto& t) { t.ports[0].fabric.gid.raw[15] = 3; }, "is in one");
   differs([](auto& t) { std::strcpy(t.host.name, "there"); }, "is on there");
   differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
+  differs([](auto& t) { t.port_count = 2; },
+          "the number of device ports differs between ranks: 1 (soft0) on rank 3, 2 (soft0, ) on rank 5");
+  // So does what concerns a further port. Soft devices that reach only some ranks may be of different fabrics.
+  mine.port_count = 2;
+  mine.ports[1].mtu = 4096;
+  std::strcpy(mine.ports[1].device, "mlx5_1");
+  differs([](auto& t) { t.ports[1].mtu = 1024; },
+          "the path MTU of device port 2 of 2 differs between ranks: 4096 on rank 3, 1024 on rank 5");
+  differs([](auto& t) { t.ports[1].is_soft = 1; },
+          "the kind of device of device port 2 of 2 differs between ranks: mlx5_1");
+  mine.ports[1].is_soft = 1;
+  differs([](auto& t) { t.ports[1].is_for_all = 1; },
+          "the reach of device port 2 of 2 differs between ranks: some ranks on rank 3, all ranks on rank 5");
+  mine.ports[1].is_for_all = 1;
+  differs([](auto& t) { t.ports[1].fabric.gid.raw[15] = 3; },
+          "soft0 of device port 2 of 2 connects processes of one fabric");
+  // As they travel.
+  group_terms read;
+  const std::vector<std::byte> sent{mine.bytes().begin(), mine.bytes().end()};
+  REQUIRE(read_terms(sent, read));
+  CHECK(read.fingerprint() == mine.fingerprint());
+  CHECK(!read_terms(std::span{sent}.first(sent.size() - 1), read));
+  CHECK(!read_terms(std::span{sent}.first(sent.size() - sizeof(port_terms)), read));
+  mine.port_count = group_terms::most_ports;
+  CHECK(read_terms(mine.bytes(), read));
   // What only errors say does not matter.
   group_terms alike = mine;
   alike.user.id = 7;
@@ -242,13 +288,30 @@ TEST_CASE("a rank joins thousands by two messages each, which do not grow with t
       CHECK(joined.members->host_of(ranks - 1) ==
             (ranks == group.on_host ? joined.members->host_of(0)
                                     : fmt::format("node{:05}", (ranks - 1) / group.on_host)));
-      CHECK(joined.port->address_of(ranks - 1).lid == joined.port->address_of(0).lid);
+      CHECK(joined.ports.front().address_of(ranks - 1).lid == joined.ports.front().address_of(0).lid);
       const auto own_name = joined.members->host_of(0).size();
       const auto mask = write_card(rank_card{}, this_process_cpus()).size();
       const auto names = static_cast<std::size_t>(joined.members->hosts() - 1) * std::strlen("node00000");
       CHECK(group.bytes == static_cast<std::size_t>(ranks) * (mask + 1) + own_name + names);
     }
   }
+}
+
+TEST_CASE("a rank knows the addresses of all device ports of the others", "[starting]") {
+  large_group group{64, 1};
+  auto plan = rc::plan(group.ranks, settings());
+  plan.more_ports = {{.device = "soft0"}, {.device = "soft0"}};
+  joined_group joined = join(group.view(), plan);
+  joined.expected = false;
+  REQUIRE(joined.ports.size() == 3);
+  for (int r = 1; r < group.ranks; ++r) {
+    CHECK(is_same(joined.ports[0].address_of(r), joined.ports[0].local().address));
+    for (const std::size_t port : {1, 2})
+      CHECK(is_same(joined.ports[port].address_of(r), made_up_address(static_cast<std::uint64_t>(r))));
+    const ibv_ah_attr path = joined.ports[1].path_to(r);
+    CHECK(path.dlid == made_up_address(static_cast<std::uint64_t>(r)).lid);
+  }
+  for (const auto& port : joined.ports) CHECK(is_same(port.address_of(0), port.local().address));
 }
 
 TEST_CASE("the cards of a hundred thousand ranks are no work", "[starting]") {

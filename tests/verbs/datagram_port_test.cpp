@@ -1,4 +1,5 @@
 // A datagram port whose queue pair has failed.
+#include <memory>
 #include <span>
 
 #include <catch2/catch.hpp>
@@ -18,11 +19,12 @@ TEST_CASE("a datagram port that is out of order says so at each use", "[fake]") 
   fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
     const driver* const drivers[]{&fake::real_driver()};
-    const device owner = device::open("ib0", drivers);
-    const protection_domain domain{owner};
-    datagram_port port{owner, domain, local_port{}, {}};
+    chorale::transport::device_port at{
+        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    at.add_peer({});
+    datagram_port port{at, {}};
     port.open(1);
-    port.add_peer({}, 7);
+    port.add_peer(7);
     const std::byte payload{};
     CHECK(port.send(0, {std::span{&payload, 1}}));
     // What a queue pair in the error state gives back, and one that was given a bad address before that.

@@ -213,7 +213,8 @@ concept communicator_transport =
 /// *Window*: a transport that windows can be made over.
 ///
 /// * `atomics_by_device`: whether atomic operations are the device's. Then those of a rank on its own memory
-///   go through the device, too, and what peers write shows without the transport's help. If not:
+///   go through the device, too, and what peers write shows without the transport's help.
+/// * `one_sided_port()`: the device port whose keys name exposed memory, where they are the device's. If not:
 /// * `expect(from)`: is called while a write of rank `from` (-1: of any) is awaited in memory.
 ///
 /// `lend(memory).beyond_calls()`: it belongs to no call; an exception that ends it is no failure of one.
@@ -222,7 +223,8 @@ concept window_transport = communicator_transport<T> && atomic_transport<T> &&
                            requires(T& net, int from, std::span<const std::byte> source) {
                              { T::atomics_by_device } -> std::convertible_to<bool>;
                              { net.lend(source).beyond_calls() } -> registered_memory;
-                             requires T::atomics_by_device || requires { net.expect(from); };
+                             requires(T::atomics_by_device && requires { net.one_sided_port(); }) ||
+                                         (!T::atomics_by_device && requires { net.expect(from); });
                            };
 
 /// *Registering*: one-sided operations need memory that is registered with the device, and registrations are

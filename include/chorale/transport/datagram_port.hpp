@@ -11,12 +11,10 @@
 #include <vector>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/verbs/address.hpp>
+#include <chorale/transport/device_port.hpp>
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 #include <chorale/verbs/completion_queue.hpp>
-#include <chorale/verbs/device.hpp>
-#include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 
@@ -30,13 +28,12 @@ class datagram_port {
     std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
     std::uint32_t receives = 256;      ///< datagrams that may wait here unread
     std::uint32_t sends = 64;          ///< datagrams that may be under way
-    std::uint16_t pkey_index = 0;
     /// Where datagrams that were sent as solicited raise an event, if the port is armed; none: nowhere.
     verbs::completion_channel* channel = nullptr;
   };
 
-  datagram_port(const verbs::device& device, const verbs::protection_domain& domain,
-                const verbs::local_port& port, const options& o);
+  /// `over` outlives it, and knows the addresses of the peers. @throws error as the verbs objects.
+  datagram_port(const device_port& over, const options& o);
 
   /// Begins to send and receive. `qkey` is the same on all ranks of a job; top bit 0.
   void open(std::uint32_t qkey);
@@ -45,11 +42,7 @@ class datagram_port {
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return options_.payload_bytes; }
 
   /// Makes the next rank (from 0) known; its path is resolved at the first send.
-  void add_peer(const verbs::endpoint_address& address, std::uint32_t qp_number);
-  /// Precondition: that rank is known.
-  [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
-    return peers_[static_cast<std::size_t>(rank)].address;
-  }
+  void add_peer(std::uint32_t qp_number);
 
   /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. A `solicited` one
   /// wakes who waits for an event at the receiver. False if the send queue is full: try again later. @throws
@@ -88,7 +81,6 @@ class datagram_port {
  private:
   static constexpr std::size_t grh_bytes = 40;
   struct peer {
-    verbs::endpoint_address address;
     std::uint32_t qp_number = 0;
     std::optional<verbs::address_handle> path;
   };
@@ -99,8 +91,7 @@ class datagram_port {
   void reap();
   [[noreturn]] static void fail(const ibv_wc& wc);
 
-  const verbs::protection_domain* domain_;
-  verbs::local_port port_;
+  const device_port* over_;
   options options_;
   std::uint32_t qkey_ = 0;
   // Declared so that the queue pair goes first, then its queues and its memory.

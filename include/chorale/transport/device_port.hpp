@@ -1,7 +1,12 @@
-// A device that a rank has opened, and the port of it that the rank uses.
+// A device that a rank has opened, the port of it that the rank uses, and where the other ranks are.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <chorale/core/config.hpp>
 #include <chorale/transport/opened_device.hpp>
@@ -10,23 +15,56 @@
 
 namespace chorale::transport {
 
-/// Device, protection domain, and where its port is on the fabric. Movable; what it refers to stays in place.
+/// Which port of which device a transport wants, beside the one that the settings choose. Fields as those of
+/// `config` of the same names.
+struct port_selection {
+  std::string device;
+  std::uint8_t port = 1;
+  std::optional<int> gid_index{};
+  std::uint16_t pkey_index = 0;
+  std::uint8_t service_level = 0;
+  int mtu = 0;
+  /// False if the transport uses it for some of the ranks only, as `soft0` for those of its host: then it need
+  /// not reach the others.
+  bool reaches_all = true;
+
+  /// The settings, with this port in the place of theirs.
+  [[nodiscard]] config within(config settings) const;
+};
+
+/// Device, protection domain, where its port is on the fabric, and where the peers are that are reached
+/// through it: the ports of the same number of the other ranks. Movable; what it refers to stays in place.
 class device_port {
  public:
   /// Opens the device that the settings choose for the rank of number `local_rank` on its host.
   /// @throws error as verbs::choose and verbs::device::open.
   device_port(const config& settings, int local_rank);
+  /// A port of a device that is open already.
+  device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 
+  /// How the device was chosen; nothing if it was open already.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept { return opened_; }
   [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
   [[nodiscard]] const verbs::local_port& local() const noexcept { return local_; }
+  [[nodiscard]] std::uint16_t pkey_index() const noexcept { return pkey_index_; }
+
+  /// Makes the next rank (from 0) known.
+  void add_peer(const verbs::endpoint_address& address) { peers_.push_back(address); }
+  /// Precondition: that rank is known.
+  [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
+    return peers_[static_cast<std::size_t>(rank)];
+  }
+  /// Address attributes of the path to that rank. Precondition: it is known.
+  [[nodiscard]] ibv_ah_attr path_to(int rank) const { return verbs::path_to(local_, address_of(rank)); }
 
  private:
   verbs::choice chosen_;
   std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
+  std::uint16_t pkey_index_ = 0;
+  std::vector<verbs::endpoint_address> peers_;
 };
 
 }  // namespace chorale::transport

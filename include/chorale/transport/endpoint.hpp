@@ -31,7 +31,7 @@
 #include <chorale/transport/group_view.hpp>
 #include <chorale/transport/joining.hpp>
 #include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/multicasts.hpp>
+#include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
@@ -63,11 +63,13 @@ class endpoint {
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   /// Messages of one sender that one receiver may have until it gives one back.
   [[nodiscard]] std::size_t blocks() const noexcept { return settings_.blocks; }
-  [[nodiscard]] const verbs::choice& chosen() const noexcept { return device_.chosen(); }
-  [[nodiscard]] const verbs::device& device() const noexcept { return device_.device(); }
-  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return device_.domain(); }
+  /// The device ports of this rank. The first one is that of datagrams, and what is said below.
+  [[nodiscard]] const std::vector<device_port>& ports() const noexcept { return ports_; }
+  [[nodiscard]] const verbs::choice& chosen() const noexcept { return ports_.front().chosen(); }
+  [[nodiscard]] const verbs::device& device() const noexcept { return ports_.front().device(); }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return ports_.front().domain(); }
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
-    return device_.opened();
+    return ports_.front().opened();
   }
   /// Who has to let go of this transport when it ends.
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
@@ -185,8 +187,22 @@ class endpoint {
   /// Reads what came by datagram: connection requests, questions, failures of others.
   void progress();
 
-  [[nodiscard]] multicasts& multicast() noexcept { return multicasts_; }
-  [[nodiscard]] const multicasts& multicast() const noexcept { return multicasts_; }
+  // Multicast, as the concept `multicast_transport` has it. A rank joins its communicator's group when it
+  // first needs it. @throws error errc::unsupported naming the remedy if the device has no multicast.
+  [[nodiscard]] bool has_multicast() const;
+  void join_multicast() {
+    if (size_ > 1) static_cast<void>(multicasts());
+  }
+  /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
+  [[nodiscard]] std::size_t multicast_bytes() const noexcept;
+  /// The group of this communicator, made if it is not there. Precondition: more than one rank.
+  [[nodiscard]] multicast_group& multicasts() {
+    if (!multicast_) [[unlikely]]
+      make_multicast_group();
+    return *multicast_;
+  }
+  /// What this rank has done about multicast so far.
+  [[nodiscard]] transport::multicast_statistics multicast_statistics() const;
 
   // For the parts of a transport.
 
@@ -228,6 +244,9 @@ class endpoint {
   void mismatch(int peer, epoch now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
+  /// Stays until all ranks that are alive have what this one has multicast. Called by the destructor of the
+  /// transport before anything tells others that this rank leaves; a second call does nothing.
+  void settle_multicasts() noexcept;
   /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are
   /// empty.
   void say_goodbye() noexcept;
@@ -248,11 +267,10 @@ class endpoint {
   void look_at_process(int peer);
   /// Number of the datagram queue pair.
   [[nodiscard]] std::uint32_t queue_pair_number() const noexcept { return port_->number(); }
-  [[nodiscard]] const verbs::local_port& local_port() const noexcept { return device_.local(); }
-  [[nodiscard]] const verbs::endpoint_address& address_of(int peer) const { return port_->address_of(peer); }
+  [[nodiscard]] const verbs::local_port& local_port() const noexcept { return ports_.front().local(); }
   /// Registered bytes for datagrams, those of the multicast group among them.
   [[nodiscard]] std::size_t datagram_bytes() const noexcept {
-    return port_->memory_bytes() + multicasts_.memory_bytes();
+    return port_->memory_bytes() + (multicast_ ? multicast_->memory_bytes() : 0);
   }
   /// Largest body of a datagram, in bytes.
   [[nodiscard]] std::size_t datagram_room() const noexcept;
@@ -300,6 +318,7 @@ class endpoint {
   void keep_datagram(std::span<const std::byte> datagram);
   void serve() noexcept;
   void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
+  void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
   static std::size_t next_state_index() noexcept;
   template <class State>
@@ -318,7 +337,7 @@ class endpoint {
   int exceptions_outside_ = 0;
   occupancy use_;
   frame_arena frames_;
-  device_port device_;
+  std::vector<device_port> ports_;
   service_lock lock_;
   reliable::streams* streams_ = nullptr;
   std::unique_ptr<verbs::completion_channel> channel_;
@@ -348,7 +367,8 @@ class endpoint {
   std::unique_ptr<stall_survey> survey_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
-  multicasts multicasts_;
+  std::unique_ptr<multicast_group> multicast_;
+  bool multicasts_settled_ = false;
   bool has_left_ = false;  ///< this rank has said so
   std::optional<service> service_;
   dependents dependents_;

@@ -7,9 +7,7 @@
 #include <string>
 
 #include <chorale/transport/assembled.hpp>
-#include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/connections/inbox.hpp>
-#include <chorale/transport/connections/rma_queue.hpp>
+#include <chorale/transport/connections/rail.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/paths/path_router.hpp>
 #include <chorale/transport/paths/routed_memory.hpp>
@@ -18,7 +16,7 @@
 namespace chorale::transport {
 
 /// The parts of all `hybrid` transports: those of `rc`, those of `ud_rdma`, and the choice between them.
-class hybrid_parts final : private endpoint_user, private connection_user {
+class hybrid_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "hybrid";
 
@@ -33,31 +31,24 @@ class hybrid_parts final : private endpoint_user, private connection_user {
   [[nodiscard]] routed_memory& one_sided() noexcept { return memory_; }
   [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
   [[nodiscard]] const reliable::streams& packets() const noexcept { return streams_; }
-  [[nodiscard]] const registration_cache& registrations() const noexcept { return rma_.registrations(); }
+  [[nodiscard]] const registration_cache& registrations() const noexcept {
+    return rail_.one_sided().registrations();
+  }
   void describe(memory_report& m) const;
-  [[nodiscard]] std::size_t registered_bytes() const noexcept { return links_.registered_bytes(); }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return rail_.registered_bytes(); }
 
  private:
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
-    links_.on_datagram(from, kind, body);
+    if (!rail_.on_datagram(from, kind, body)) core_.refuse_datagram();
   }
   void on_progress() override;
   void withdraw() noexcept override;
-  void probe(int peer) override { links_.probe(peer); }
+  void probe(int peer) override { rail_.probe(peer); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
 
-  void on_accepted(connection& c) override { inbox_.on_accepted(c); }
-  void on_closed(connection& c) noexcept override { inbox_.on_closed(c); }
-  void on_notice(connection& from, std::uint32_t word) override { rma_.on_notice(from, word); }
-  void on_message(connection&, std::uint64_t index, const ibv_wc&) override { links_.receives().post(index); }
-  void count(int peer, ledger& l) const noexcept override;
-  [[nodiscard]] bool admits(int peer) const noexcept override { return router_.admits(peer); }
-
   endpoint core_;
-  connections links_;
-  inbox inbox_;
-  rma_queue rma_;
+  rail<inbox> rail_;
   reliable::streams streams_;
   path_router router_;
   routed_memory memory_;

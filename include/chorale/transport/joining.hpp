@@ -29,12 +29,16 @@ struct joining_plan {
   std::string transport;        ///< its name, which is the same on all ranks
   config settings;              ///< as the transport means to use them
   datagram_port::options port;  ///< sizes of the datagram port
+  /// Device ports behind the first, which the settings choose and which datagrams use; as many and of the
+  /// same kinds on all ranks.
+  std::vector<port_selection> more_ports{};
 };
 
 /// A group that this rank has joined: what an endpoint is made of. Move-only. Where the other ranks count on
 /// this one already, and it ends without having become an endpoint, they are told.
 struct joined_group {
-  joined_group(config with, int local_rank);
+  /// Opens the device ports. @throws error as device_port, naming which.
+  joined_group(config with, std::span<const port_selection> more_ports, int local_rank);
   joined_group(joined_group&& other) noexcept;
   joined_group& operator=(joined_group&&) = delete;
   ~joined_group();
@@ -43,7 +47,7 @@ struct joined_group {
   [[nodiscard]] int size() const noexcept;
 
   config settings;
-  device_port device;
+  std::vector<device_port> ports;  ///< one or more; they stay in place when the vector is moved
   std::unique_ptr<verbs::completion_channel> channel;
   std::unique_ptr<datagram_port> port;  ///< raises its events in the channel
   std::unique_ptr<membership> members;

@@ -5,7 +5,7 @@
 
 #include <chorale/core/config.hpp>
 #include <chorale/transport/concepts.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/device_port.hpp>
 #include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
@@ -18,8 +18,8 @@ namespace chorale::transport {
 /// registered page. One thread at a time.
 class loopback {
  public:
-  /// On the device and domain of `net`. @throws error.
-  explicit loopback(const endpoint& net);
+  /// On the device and domain of `port`, with whose keys memory is named. @throws error.
+  loopback(const device_port& port, const config& settings);
 
   /// Adds to an aligned word of exposed memory; returns the old value. Waits for the device only.
   /// @throws error errc::completion_failed; errc::deadline.

@@ -135,13 +135,16 @@ class remote_parts {
     return place;
   }
   loopback& own() {
-    if (!itself_) itself_.emplace(net_.core());
+    if (!itself_) itself_.emplace(net_.one_sided_port(), net_.settings());
     return *itself_;
   }
   void require_atomics() const {
-    if (Net::atomics_by_device && net_.core().device().attributes().atomic_cap == IBV_ATOMIC_NONE)
-      throw error(errc::unsupported, "the device " + net_.core().chosen().device.name +
-                                         " has no atomic operations; use put, get and notifications");
+    if constexpr (Net::atomics_by_device) {
+      const device_port& port = net_.one_sided_port();
+      if (port.device().attributes().atomic_cap == IBV_ATOMIC_NONE)
+        throw error(errc::unsupported, "the device " + port.chosen().device.name +
+                                           " has no atomic operations; use put, get and notifications");
+    }
   }
 
   Net& net_;

@@ -15,8 +15,15 @@
 namespace chorale::transport {
 namespace {
 
-constexpr auto connect_kind = static_cast<std::uint16_t>(datagram_kind::first_of_transport);
-constexpr auto close_kind = static_cast<std::uint16_t>(connect_kind + 1);
+/// Each of a transport's connections have two kinds of datagrams of their own.
+std::uint16_t kind_of(std::uint16_t number, std::uint16_t which) {
+  const auto kind = static_cast<unsigned>(datagram_kind::first_of_transport) + 2U * number + which;
+  if (kind >= static_cast<unsigned>(datagram_kind::first_served))
+    throw error(
+        errc::invalid_argument,
+        fmt::format("connections number {} of a transport: there are no datagrams for so many", number));
+  return static_cast<std::uint16_t>(kind);
+}
 
 constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr std::uint32_t queue_depth = 128;
@@ -37,9 +44,9 @@ std::uint32_t random_psn() {
   return generator() & 0xffffffU;
 }
 
-int entries_for(const endpoint& owner, std::uint32_t receives) {
-  return static_cast<int>(std::min<long long>(spare_entries + receives + entries_for_each_peer * owner.size(),
-                                              owner.device().attributes().max_cqe));
+int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
+  return static_cast<int>(std::min<long long>(spare_entries + receives + entries_for_each_peer * ranks,
+                                              port.device().attributes().max_cqe));
 }
 
 }  // namespace
@@ -52,18 +59,22 @@ joining_plan connections::plan(std::string transport, int ranks, const config& s
            .sends = 64}};
 }
 
-connections::connections(endpoint& owner, connection_user& user, const options& o)
+connections::connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
+                         std::uint16_t number)
     : owner_(&owner),
+      over_(&over),
       user_(&user),
       options_(o),
-      pool_(owner.domain(), 8 * o.inbox_bytes,
+      connect_kind_(kind_of(number, 0)),
+      close_kind_(kind_of(number, 1)),
+      pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-      cq_(owner.device(), entries_for(owner, o.receives)),
-      receives_(owner.device(), owner.domain(), o.receives, o.receive_bytes),
+      cq_(over.device(), entries_for(owner.size(), over, o.receives)),
+      receives_(over.device(), over.domain(), o.receives, o.receive_bytes),
       table_(*this, owner.size(),
              {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
       peers_(owner.size()),
-      inline_bytes_(owner.device().is_soft() ? o.inline_bytes : inline_on_hardware) {}
+      inline_bytes_(over.device().is_soft() ? o.inline_bytes : inline_on_hardware) {}
 
 connections::~connections() = default;
 
@@ -88,14 +99,14 @@ verbs::queue_pair connections::make_queue_pair() {
   o.type = IBV_QPT_RC;
   o.send = &cq_;
   o.recv = &cq_;
-  o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(owner_->device().attributes().max_qp_wr));
+  o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(over_->device().attributes().max_qp_wr));
   o.srq = &receives_.queue();
   o.send_sges = 2;
   // How much a device can take inline is known only by asking it.
   for (;; inline_bytes_ /= 2) {
     o.inline_bytes = inline_bytes_;
     try {
-      return verbs::queue_pair(owner_->domain(), o);
+      return verbs::queue_pair(over_->domain(), o);
     } catch (const error&) {
       if (inline_bytes_ <= 16) throw;
     }
@@ -105,13 +116,11 @@ verbs::queue_pair connections::make_queue_pair() {
 void connections::open(int peer) {
   connection& c = get(peer);
   auto made = make_queue_pair();
-  made.to_init({.port = owner_->local_port().number,
-                .pkey_index = owner_->settings().pkey_index,
-                .access = remote_access});
+  made.to_init({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = remote_access});
   by_number_.reserve(by_number_.size() + 1);
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_.insert_or_assign(made.number(), &c);
-  c.depth = std::min(queue_depth, static_cast<std::uint32_t>(owner_->device().attributes().max_qp_wr));
+  c.depth = std::min(queue_depth, static_cast<std::uint32_t>(over_->device().attributes().max_qp_wr));
   c.qp = std::move(made);
   c.psn = random_psn();
   std::memcpy(c.inbox.data, c.kept_words, sizeof c.kept_words);
@@ -125,8 +134,8 @@ void connections::accept(int peer) {
   other.remote_qp = m.qp_number;
   other.remote_psn = m.psn;
   other.local_psn = c.psn;
-  other.path_mtu = verbs::mtu_from_bytes(owner_->chosen().mtu_bytes);
-  other.path = verbs::path_to(owner_->local_port(), owner_->address_of(peer));
+  other.path_mtu = verbs::mtu_from_bytes(over_->chosen().mtu_bytes);
+  other.path = over_->path_to(peer);
   other.timeout = owner_->settings().qp_timeout;
   other.retry = owner_->settings().qp_retry;
   c.qp->to_ready_to_receive(other);
@@ -157,30 +166,35 @@ void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
   const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
                           request};
-  owner_->send_datagram(peer, connect_kind, std::as_bytes(std::span{&m, 1}));
+  owner_->send_datagram(peer, connect_kind_, std::as_bytes(std::span{&m, 1}));
 }
 
 void connections::send(int peer, const close_message& m) {
-  owner_->send_datagram(peer, close_kind, std::as_bytes(std::span{&m, 1}));
+  owner_->send_datagram(peer, close_kind_, std::as_bytes(std::span{&m, 1}));
 }
 
-void connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (from == owner_->rank()) return owner_->refuse_datagram();
-  if (connect_message m; kind == connect_kind && body.size() == sizeof m) {
-    std::memcpy(&m, body.data(), sizeof m);
-    heard_ = m;
-    table_.on_connect(from, m.request, steady::now());
-  } else if (close_message c; kind == close_kind && body.size() == sizeof c) {
-    std::memcpy(static_cast<void*>(&c), body.data(), sizeof c);
-    table_.on_close(from, c, steady::now());
+bool connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (kind != connect_kind_ && kind != close_kind_) return false;
+  connect_message opening;
+  close_message closing;
+  if (from == owner_->rank()) {
+    owner_->refuse_datagram();
+  } else if (kind == connect_kind_ && body.size() == sizeof opening) {
+    std::memcpy(&opening, body.data(), sizeof opening);
+    heard_ = opening;
+    table_.on_connect(from, opening.request, steady::now());
+  } else if (kind == close_kind_ && body.size() == sizeof closing) {
+    std::memcpy(static_cast<void*>(&closing), body.data(), sizeof closing);
+    table_.on_close(from, closing, steady::now());
   } else {
     owner_->refuse_datagram();
   }
+  return true;
 }
 
 bool connections::is_drained(int peer) {
-  reap();
   connection& c = *peers_.find(peer);
+  if (c.completed != c.posted) reap();
   if (c.completed == c.posted) return true;
   post_probe(c);
   return false;
@@ -311,47 +325,62 @@ void connections::withdraw() noexcept {
   table_.close_all();
 }
 
+template <class IsOver>
+void connections::await_each(const IsOver& is_over) {
+  const auto begin = owner_->attend();
+  for (const int peer : table_.open_peers()) {
+    connection& c = *find(peer);
+    // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
+    while (c.ready && works(peer) && !is_over(c) && owner_->attend() - begin < owner_->settings().silence) {
+      owner_->read_datagrams();
+      heed_farewells();
+      reap();
+      clock::give_way();
+    }
+  }
+}
+
+void connections::settle() noexcept {
+  table_.end();
+  try {
+    await_each([this](const connection& c) { return is_drained(c.peer); });
+  } catch (...) {
+    // A queue that does not work any more has nothing to be waited for.
+  }
+}
+
 void connections::close() noexcept {
   // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
   // request: a farewell, without which a peer that still sends would take the silence for a death.
   table_.end();
   try {
-    const auto begin = owner_->attend();
     for (const int peer : table_.open_peers()) {
       connection& c = *find(peer);
       if (c.ready && works(peer) && has_room(c))
         post_word(c, mailbox_layout::farewell_offset, 1, IBV_SEND_SIGNALED);
     }
-    for (const int peer : table_.open_peers()) {
-      const connection& c = *find(peer);
-      // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
-      while (c.ready && works(peer) && c.completed < c.posted &&
-             owner_->attend() - begin < owner_->settings().silence) {
-        owner_->read_datagrams();
-        heed_farewells();
-        reap();
-        clock::give_way();
-      }
-    }
+    await_each([](const connection& c) { return c.completed == c.posted; });
   } catch (...) {
     // The queues are destroyed next, whatever state they are in.
   }
 }
 
 void connections::describe(memory_report& m) const {
-  m.connections = statistics_.connected;
-  m.peak_connections = statistics_.most_connected;
-  m.opened = statistics_.opened;
-  m.closed = statistics_.closed;
-  peers_.each([&m](const connection& c) {
-    m.mailbox_bytes += in_cache_lines(c.inbox.bytes);
+  m.connections += statistics_.connected;
+  m.peak_connections += statistics_.most_connected;
+  m.opened += statistics_.opened;
+  m.closed += statistics_.closed;
+  std::size_t mailboxes = 0;
+  peers_.each([&](const connection& c) {
+    mailboxes += in_cache_lines(c.inbox.bytes);
     if (c.qp) m.queue_bytes += queue_pair_bytes(c.depth, c.qp->inline_bytes());
   });
-  m.spare_bytes = pool_.registered_bytes() - m.mailbox_bytes;
-  m.receive_bytes = receives_.registered_bytes();
+  m.mailbox_bytes += mailboxes;
+  m.spare_bytes += pool_.registered_bytes() - mailboxes;
+  m.receive_bytes += receives_.registered_bytes();
   m.queue_bytes += completion_queue_bytes(static_cast<std::size_t>(cq_.entries())) +
                    receive_queue_bytes(receives_.depth());
-  m.bytes_per_peer = in_cache_lines(options_.inbox_bytes) + queue_pair_bytes(queue_depth, inline_bytes_);
+  m.bytes_per_peer += in_cache_lines(options_.inbox_bytes) + queue_pair_bytes(queue_depth, inline_bytes_);
 }
 
 }  // namespace chorale::transport

@@ -36,14 +36,14 @@ void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byt
 rma_queue::rma_queue(connections& links, const config& settings)
     : links_(&links),
       rank_(links.owner().rank()),
-      cache_(links.owner().domain(), settings, finds_by_address(links.owner().device())),
+      cache_(links.port().domain(), settings, finds_by_address(links.port().device())),
       peers_(links.owner().size()) {}
 
 exposure rma_queue::expose_alone(std::span<std::byte> memory) {
   std::unique_ptr<verbs::memory_region> region;
   if (!memory.empty())
     region = std::make_unique<verbs::memory_region>(
-        links_->owner().domain(), memory.data(), memory.size(),
+        links_->port().domain(), memory.data(), memory.size(),
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
   return {std::move(region), memory, rank_};
 }
@@ -181,7 +181,7 @@ void rma_queue::describe(memory_report& m) const {
   peers_.each([&](const peer& p) { words += in_cache_lines(p.old_value.bytes); });
   m.staging_bytes += words;
   m.spare_bytes -= words;
-  m.user_bytes = cache_.statistics().bytes;
+  m.user_bytes += cache_.statistics().bytes;
 }
 
 }  // namespace chorale::transport

@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../../lib/verbs/multicast_membership.hpp"
+#include <chorale/verbs/multicast_membership.hpp>
+
 #include "child.hpp"
 #include "datagram.hpp"
 

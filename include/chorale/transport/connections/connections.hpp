@@ -11,6 +11,7 @@
 #include <chorale/transport/connections/connection.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
 #include <chorale/transport/connections/receive_queue.hpp>
+#include <chorale/transport/device_port.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/memory_report.hpp>
 #include <chorale/verbs/completion_queue.hpp>
@@ -20,7 +21,7 @@ namespace chorale::transport {
 /// What connections ask of the mechanisms that send over them.
 class connection_user {
  public:
-  virtual void on_accepted(connection&) {}           ///< the queue pair is connected with the peer's
+  virtual void on_accepted(connection&) = 0;         ///< the queue pair is connected with the peer's
   virtual void on_closed(connection&) noexcept = 0;  ///< its words have been kept; the inbox goes next
   /// Immediate data came, behind what was written with it.
   virtual void on_notice(connection& from, std::uint32_t word) = 0;
@@ -28,7 +29,8 @@ class connection_user {
   virtual void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) = 0;
   /// Adds what the mechanism has counted of a peer.
   virtual void count(int peer, ledger& l) const noexcept = 0;
-  [[nodiscard]] virtual bool admits(int) const noexcept { return true; }
+  /// Whether a peer that asks for a connection may have one.
+  [[nodiscard]] virtual bool admits(int peer) const noexcept = 0;
 
  protected:
   ~connection_user() = default;
@@ -58,8 +60,10 @@ class connections final : private connection_port {
   /// How a transport whose data goes by connections joins: datagrams are for connections and questions alone.
   [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
 
-  /// Both outlive it. @throws error as the verbs objects.
-  connections(endpoint& owner, connection_user& user, const options& o);
+  /// `over`: the device port that they use. `number`: of these among all connections of the transport, the
+  /// same on all ranks, below 24. The references outlive it. @throws error as the verbs objects.
+  connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
+              std::uint16_t number = 0);
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
   ~connections();
@@ -87,6 +91,7 @@ class connections final : private connection_port {
   [[nodiscard]] bool is_open(const connection& c) const noexcept { return c.qp.has_value(); }
 
   [[nodiscard]] endpoint& owner() const noexcept { return *owner_; }
+  [[nodiscard]] const device_port& port() const noexcept { return *over_; }
   [[nodiscard]] registered_pool& pool() noexcept { return pool_; }
   [[nodiscard]] receive_queue& receives() noexcept { return receives_; }
   [[nodiscard]] const statistics& figures() const noexcept { return statistics_; }
@@ -98,12 +103,15 @@ class connections final : private connection_port {
   void describe(memory_report& m) const;
 
   // What an endpoint asks of the parts of its transport.
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
+  /// False if datagrams of that kind are not for these connections.
+  bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// @throws error errc::peer_lost if a peer's connection is broken.
   void on_progress();
   void probe(int peer);
   /// Ends all connections: without one no peer reaches this rank's memory, nor this rank a peer's.
   void withdraw() noexcept;
+  /// Begins nothing any more, and waits until what was sent has arrived, as `config::silence` allows.
+  void settle() noexcept;
   /// Says farewell by each connection, behind all that was sent, and waits until it has arrived.
   void close() noexcept;
 
@@ -131,6 +139,9 @@ class connections final : private connection_port {
   [[nodiscard]] bool has_left(int peer) const noexcept override;
   [[nodiscard]] bool admits(int peer) const noexcept override { return user_->admits(peer); }
 
+  /// Looks around until `is_over` of each open connection that works, for at most `config::silence`.
+  template <class IsOver>
+  void await_each(const IsOver& is_over);
   [[nodiscard]] verbs::queue_pair make_queue_pair();
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
@@ -138,8 +149,11 @@ class connections final : private connection_port {
   void heed_farewells() noexcept;
 
   endpoint* owner_;
+  const device_port* over_;
   connection_user* user_;
   options options_;
+  std::uint16_t connect_kind_;
+  std::uint16_t close_kind_;
   registered_pool pool_;
   verbs::completion_queue cq_;
   receive_queue receives_;

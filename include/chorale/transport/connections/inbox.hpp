@@ -50,6 +50,7 @@ class inbox {
 
   // What connections, and the endpoint, ask of a mechanism.
   void on_accepted(connection& c);
+  void on_message(connection&, std::uint64_t index, const ibv_wc&) { links_->receives().post(index); }
   void on_closed(connection& c) noexcept;
   void on_progress() noexcept { credits_.on_progress(); }
   void count(int peer, ledger& l) const noexcept;

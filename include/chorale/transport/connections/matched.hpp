@@ -72,6 +72,7 @@ class matched {
   [[nodiscard]] std::uint64_t copied_out() const noexcept { return copied_out_; }
 
   // What connections, and the endpoint, ask of a mechanism.
+  void on_accepted(connection&) noexcept {}
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc);
   void on_closed(connection& c) noexcept;
   void on_progress() noexcept { credits_.on_progress(); }

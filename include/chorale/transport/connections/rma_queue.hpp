@@ -31,6 +31,7 @@ class rma_queue {
   /// Settings: of the registration cache. `links` outlives it.
   rma_queue(connections& links, const config& settings);
 
+  [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
 
   /// Registers memory that peers may write and read. @throws error as verbs::memory_region.

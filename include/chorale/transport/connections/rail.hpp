@@ -1,0 +1,89 @@
+// Reliable connections over one device port, and what goes over them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/connections/inbox.hpp>
+#include <chorale/transport/connections/matched.hpp>
+#include <chorale/transport/connections/rma_queue.hpp>
+
+namespace chorale::transport {
+
+/// Connections over one device port with a mailbox and one-sided operations over them: what a transport has one
+/// of, or several over as many ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
+///
+/// A transport with several lets all of them `settle()` before it closes one: what is under way by one would
+/// come behind the farewell by another. Rails promise no order among each other.
+template <class Mailbox>
+class rail final : private connection_user {
+ public:
+  /// Whether a peer that asks for a connection may have one.
+  using admission = std::function<bool(int peer)>;
+
+  /// `number`: of this rail among those of the transport, the same on all ranks. `over`: its device port. Both
+  /// references outlive it. Settings: those of connections, mailbox and registration cache.
+  /// @throws error as the verbs objects.
+  rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
+      : links_(owner, over, *this, Mailbox::needs(owner.settings(), owner.size()), number),
+        mailbox_(links_, owner.settings()),
+        one_sided_(links_, owner.settings()),
+        admits_(std::move(admits)) {}
+
+  [[nodiscard]] connections& links() noexcept { return links_; }
+  [[nodiscard]] const connections& links() const noexcept { return links_; }
+  [[nodiscard]] Mailbox& mailbox() noexcept { return mailbox_; }
+  [[nodiscard]] const Mailbox& mailbox() const noexcept { return mailbox_; }
+  [[nodiscard]] rma_queue& one_sided() noexcept { return one_sided_; }
+  [[nodiscard]] const rma_queue& one_sided() const noexcept { return one_sided_; }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return links_.registered_bytes(); }
+  /// Adds what it costs.
+  void describe(memory_report& m) const {
+    links_.describe(m);
+    mailbox_.describe(m);
+    one_sided_.describe(m);
+  }
+
+  // What an endpoint asks of the parts of its transport.
+  /// False if datagrams of that kind are not for this rail.
+  bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
+    return links_.on_datagram(from, kind, body);
+  }
+  void on_progress() {
+    links_.on_progress();
+    mailbox_.on_progress();
+  }
+  void probe(int peer) { links_.probe(peer); }
+  void withdraw() noexcept { links_.withdraw(); }
+
+  /// Nothing is begun any more; waits until what was sent has arrived.
+  void settle() noexcept { links_.settle(); }
+  /// Says farewell by each connection, behind all that was sent, and waits until it has arrived.
+  void close() noexcept { links_.close(); }
+
+ private:
+  void on_accepted(connection& c) override { mailbox_.on_accepted(c); }
+  void on_closed(connection& c) noexcept override { mailbox_.on_closed(c); }
+  void on_notice(connection& from, std::uint32_t word) override { one_sided_.on_notice(from, word); }
+  void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) override {
+    mailbox_.on_message(from, index, wc);
+  }
+  void count(int peer, ledger& l) const noexcept override {
+    mailbox_.count(peer, l);
+    one_sided_.count(peer, l);
+  }
+  [[nodiscard]] bool admits(int peer) const noexcept override { return !admits_ || admits_(peer); }
+
+  connections links_;
+  Mailbox mailbox_;
+  rma_queue one_sided_;
+  admission admits_;
+};
+
+extern template class rail<inbox>;
+extern template class rail<matched>;
+
+}  // namespace chorale::transport

@@ -1,0 +1,56 @@
+// The parts of a transport all of whose messages go by reliable connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <chorale/transport/assembled.hpp>
+#include <chorale/transport/connections/rail.hpp>
+#include <chorale/transport/endpoint_user.hpp>
+
+namespace chorale::transport {
+
+/// An endpoint and a rail over its first device port. `Kind` has the transport's `name` and its `mailbox`.
+template <class Kind>
+class one_rail final : private endpoint_user {
+ public:
+  static constexpr const char* name = Kind::name;
+
+  explicit one_rail(joined_group&& group)
+      : core_(*this, std::move(group)), rail_(core_, core_.ports().front()) {
+    core_.start_service();
+  }
+  ~one_rail() {
+    core_.settle_multicasts();
+    rail_.close();
+    core_.say_goodbye();
+  }
+  [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
+    return connections::plan(name, ranks, settings);
+  }
+
+  [[nodiscard]] endpoint& core() noexcept { return core_; }
+  [[nodiscard]] const endpoint& core() const noexcept { return core_; }
+  [[nodiscard]] auto& mailbox() noexcept { return rail_.mailbox(); }
+  [[nodiscard]] const auto& mailbox() const noexcept { return rail_.mailbox(); }
+  [[nodiscard]] rma_queue& one_sided() noexcept { return rail_.one_sided(); }
+  [[nodiscard]] const registration_cache& registrations() const noexcept {
+    return rail_.one_sided().registrations();
+  }
+  void describe(memory_report& m) const { rail_.describe(m); }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept { return rail_.registered_bytes(); }
+
+ private:
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
+    if (!rail_.on_datagram(from, kind, body)) core_.refuse_datagram();
+  }
+  void on_progress() override { rail_.on_progress(); }
+  void withdraw() noexcept override { rail_.withdraw(); }
+  void probe(int peer) override { rail_.probe(peer); }
+
+  endpoint core_;
+  rail<typename Kind::mailbox> rail_;
+};
+
+}  // namespace chorale::transport
