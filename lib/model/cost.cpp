@@ -4,92 +4,167 @@
 #include <charconv>
 
 #include <chorale/topology/arithmetic.hpp>
+#include <chorale/topology/degree_k.hpp>
+
+#include "allgather.hpp"
+#include "rdma_tree.hpp"
 
 namespace chorale::model {
 namespace {
 
-/// The K of "name<K>" or "name<K, ...>", at most ranks - 1 of which can be used; 0 if `text` does not begin
-/// with "name<".
-int degree_of(std::string_view text, std::string_view name, int ranks) {
+/// Messages of more bytes travel in blocks that follow each other through a tree or chain.
+constexpr double block_bytes = 8192;
+
+/// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
+/// other algorithms bytes contend for the middle of the network (P4 section 2.3), two for one place.
+constexpr std::size_t contended_bytes = std::size_t{1} << 20;
+constexpr int uncontended_ranks = 32;
+constexpr double contention = 2;
+
+/// The K of "name<K>" or "name<K, ...>"; 0 if `text` does not begin with "name<".
+int degree_of(std::string_view text, std::string_view name) {
   if (!text.starts_with(name) || text.size() <= name.size() || text[name.size()] != '<') return 0;
   int k = 0;
   std::from_chars(text.data() + name.size() + 1, text.data() + text.size(), k);
-  return std::min(k, std::max(1, ranks - 1));
+  return k;
 }
 
-double steps_of_degree(int ranks, int k) {
-  double steps = 0;
-  for (long long reached = 1; reached < ranks; reached *= k + 1) ++steps;
-  return steps;
+/// The parts of a message in P2's model, of which only Ts, Tt and To count beside the sum.
+event_costs events_of(const message_cost& cost) {
+  return {.library = cost.start - 2 * cost.further,
+          .descriptor = 0,
+          .startup = cost.further,
+          .adapter = 0,
+          .transmit_byte = cost.byte,
+          .copy_byte = 0,
+          .acknowledgement = 0,
+          .combine_byte = cost.combine};
 }
+
+/// What formulas are made of, for one message of `bytes`.
+struct prices {
+  const message_cost& cost;
+  int ranks;
+  double bytes;
+
+  [[nodiscard]] double start() const { return cost.start; }
+  [[nodiscard]] double message() const { return cost.start + bytes * cost.byte; }
+  [[nodiscard]] double combined() const { return bytes * cost.combine; }
+  /// The same for messages of another size.
+  [[nodiscard]] prices of(double other) const { return {cost, ranks, other}; }
+
+  /// Messages to or from all others, but one.
+  [[nodiscard]] double beside() const { return std::max(0, ranks - 2); }
+  /// One rank sends to all others: each further message starts when the one before has left.
+  [[nodiscard]] double to_all() const { return message() + beside() * (cost.further + bytes * cost.byte); }
+  /// One rank takes messages from all others, which start together (P2 section 5.2).
+  [[nodiscard]] double from_all() const {
+    return message() + beside() * std::max(cost.further, bytes * cost.byte);
+  }
+  /// The reduce of P2 section 5.2 for the first block, at best, except that operands which combine slower
+  /// than they arrive wait for each other. Rank 0 takes all further blocks of all its children.
+  [[nodiscard]] double up_tree(int degree) const {
+    const topology::degree_k head{0, ranks, degree};
+    const double senders = head.children().size();
+    const prices first = of(std::min(bytes, block_bytes));
+    const double arrival = std::max(cost.further, first.bytes * cost.byte);
+    return degree_k_reduce(ranks, degree, static_cast<std::size_t>(first.bytes), events_of(cost)).best +
+           (senders - head.steps()) * std::max(0.0, first.combined() - arrival) +
+           senders * (bytes - first.bytes) * std::max(cost.byte, cost.combine);
+  }
+  /// `up_tree` where all others send to the root at once.
+  [[nodiscard]] double up_star() const {
+    int degree = 1;
+    while (degree < ranks - 1) degree = 2 * degree + 1;
+    return up_tree(degree);
+  }
+  /// Down the binomial tree: P2 section 5.1, in one block, since further blocks cost nothing by themselves.
+  [[nodiscard]] double down_tree() const {
+    const auto whole = static_cast<std::size_t>(bytes);
+    return binomial_broadcast(ranks, whole, whole + 2, events_of(cost));
+  }
+};
 
 }  // namespace
 
 std::optional<double> estimate(operation what, std::string_view algorithm, int ranks, std::size_t bytes,
                                const message_cost& cost) {
+  const prices one{cost, ranks, static_cast<double>(bytes)};
   const double n = ranks;
   const double levels = topology::ceil_log2(ranks);
   // Groups that are no power of two fold first and unfold at the end.
   const double doubling = topology::is_power_of_two(ranks) ? levels : topology::floor_log2(ranks) + 2;
   const double ts = cost.start;
-  const double m = static_cast<double>(bytes);
-  const double block = std::min(m, 8192.0);
-  const double mtw = m * cost.byte;
-  const double combined = m * cost.combine;
-  const double first = ts + block * cost.byte;  // the first block of a pipeline, one hop
+  const double mtw = one.bytes * cost.byte;
+  const double combined = one.combined();
+  const prices block = one.of(std::min(one.bytes, block_bytes));  // the first of a pipeline
+  const prices share = one.of(one.bytes / n);
+  const hockney_costs hockney{cost.start, cost.byte};
   switch (what) {
     case operation::barrier:
       if (algorithm == "dissemination") return levels * ts;
       if (algorithm == "pairwise_exchange") return doubling * ts;
-      if (algorithm == "central") return 2 * (n - 1) * ts;
-      if (const int k = degree_of(algorithm, "dissemination_k", ranks))
-        return steps_of_degree(ranks, k) * (ts + (k - 1) * ts / 3);
+      if (algorithm == "central") return one.of(0).from_all() + one.of(0).to_all();
+      if (const int k = degree_of(algorithm, "dissemination_k"); k >= 1) {
+        double steps = 0;
+        for (long long reached = 1; reached < ranks; reached *= k + 1) ++steps;
+        return steps * (ts + (std::min(k, ranks - 1) - 1) * cost.further);
+      }
       break;
-    case operation::broadcast:  // P2 section 5.1 for blocks
-      if (algorithm == "binomial") return levels * first + levels * std::max(0.0, mtw - block * cost.byte);
-      if (algorithm == "binomial_store_and_forward") return levels * (ts + mtw);
-      if (algorithm == "flat") return (n - 1) * (ts + mtw);
-      if (algorithm == "chain") return (n - 1) * first + mtw;
-      if (algorithm == "scatter_allgather") return 2 * (n - 1) * ts + 2 * mtw;
+    case operation::broadcast:
+      if (algorithm == "binomial" || algorithm == "binomial_store_and_forward") return one.down_tree();
+      if (algorithm == "flat") return one.to_all();
+      if (algorithm == "chain") return (n - 1) * block.message() + (one.bytes - block.bytes) * cost.byte;
+      if (algorithm == "scatter_allgather") return share.to_all() + (n - 1) * share.message();
       break;
     case operation::reduce:
-      if (const int k = degree_of(algorithm, "degree_k", ranks))  // P2 section 5.2
-        return steps_of_degree(ranks, k) * (ts + k * (mtw + combined) * 0.5 + 0.5 * (mtw + combined));
-      if (algorithm == "reproducible") return ts + (n - 1) * (mtw + combined + ts / 3);
+      if (const int k = degree_of(algorithm, "degree_k"); topology::valid_degree(k)) return one.up_tree(k);
+      if (algorithm == "reproducible") return one.up_star();
       break;
     case operation::allreduce:
       if (algorithm == "recursive_doubling") return doubling * (ts + mtw + combined);
-      if (const int k = degree_of(algorithm, "degree_k", ranks))
-        return steps_of_degree(ranks, k) * (ts + k * (mtw + combined)) + levels * (ts + mtw);
+      if (const int k = degree_of(algorithm, "degree_k"); topology::valid_degree(k))
+        return one.up_tree(k) + (algorithm.ends_with("flat>") ? one.to_all() : one.down_tree());
       if (algorithm == "rabenseifner")
         return 2 * doubling * ts + 2 * mtw + combined + (doubling - levels) * (mtw + combined);
       if (algorithm == "ring") return 2 * (n - 1) * ts + 2 * mtw + combined;
-      if (algorithm == "reproducible") return 2 * (n - 1) * ts + 2 * mtw + combined;
+      if (algorithm == "reproducible")
+        return one.bytes <= block_bytes ? one.to_all() + (n - 1) * combined
+                                        : share.to_all() + combined + (n - 1) * share.message();
       break;
-    case operation::allgather:  // P4 section 2.3
-      if (algorithm == "recursive_doubling") return doubling * ts + (n - 1) * mtw;
-      if (algorithm == "bruck") return levels * ts + (n - 1) * 1.5 * mtw;
-      if (algorithm == "ring") return (n - 1) * (ts + mtw);
-      if (algorithm == "direct") return (n - 1) * (ts / 2 + mtw);
+    case operation::allgather: {
+      const bool contended = ranks > uncontended_ranks && bytes > contended_bytes;
+      const message_cost far{cost.start, contended ? contention * cost.byte : cost.byte, cost.combine,
+                             cost.further};
+      if (algorithm == "recursive_doubling")
+        return recursive_doubling_allgather(ranks, bytes, {far.start, far.byte});
+      if (algorithm == "bruck") return levels * ts + (n - 1) * 1.5 * one.bytes * far.byte;
+      if (algorithm == "ring") return ring_allgather(ranks, bytes, hockney);
+      if (algorithm == "direct") return prices{far, ranks, one.bytes}.to_all();
       break;
+    }
     case operation::alltoall:  // P5 section 2
       if (algorithm == "bruck") return levels * (ts + n / 2 * 2 * mtw);
       if (algorithm == "pairwise") return (n - 1) * (ts + mtw);
-      if (algorithm == "direct") return levels * ts + (n - 1) * (ts / 2 + mtw);
+      // Only who writes straight into users' buffers asks for their addresses first (P5 section 4.1).
+      if (algorithm == "direct") return (one.bytes > block_bytes ? levels * ts : 0) + one.to_all();
       break;
     case operation::gather:
+      if (algorithm == "flat") return one.from_all();
+      if (algorithm == "binomial") return levels * ts + (n - 1) * 1.5 * mtw;
+      break;
     case operation::scatter:
-      if (algorithm == "flat") return (n - 1) * (ts / 2 + mtw);
+      if (algorithm == "flat") return one.to_all();
       if (algorithm == "binomial") return levels * ts + (n - 1) * 1.5 * mtw;
       break;
     case operation::reduce_scatter:
-      if (algorithm == "direct") return (n - 1) * (ts + mtw + combined);
+      if (algorithm == "direct") return one.to_all() + (n - 1) * combined;
       if (algorithm == "recursive_halving") return levels * ts + (n - 1) * 1.5 * (mtw + combined);
       break;
     case operation::scan:
       if (algorithm == "recursive_doubling") return levels * (ts + mtw + combined);
       if (algorithm == "chain")
-        return (n - 1) * (first + block * cost.combine) + std::max(0.0, mtw - block * cost.byte);
+        return (n - 1) * (block.message() + block.combined()) + (one.bytes - block.bytes) * cost.byte;
       break;
     default:
       break;

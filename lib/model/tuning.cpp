@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -13,73 +11,34 @@
 #include <chorale/model/tuning.hpp>
 
 #include "built_in.hpp"
+#include "candidates.hpp"
 #include "cost.hpp"
 
 namespace chorale::model {
 namespace {
 
-constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
-
 std::uint64_t mix(std::uint64_t h, std::string_view text) {
   return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
-}
-
-/// The sizes that formulas are evaluated at.
-constexpr std::array<std::size_t, 10> model_sizes{0,      64,     1024,    8192,    32768,
-                                                  131072, 524288, 2097152, 8388608, 67108864};
-
-struct candidate {
-  int algorithm;
-  double microseconds;
-};
-
-/// "ring 12.1 us, bruck 15.0 us": the best three.
-std::string list(std::vector<candidate> all, std::span<const std::string> names) {
-  std::sort(all.begin(), all.end(),
-            [](const auto& a, const auto& b) { return a.microseconds < b.microseconds; });
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i)
-    text += fmt::format("{}{} {:.3g} us", i == 0 ? "" : ", ",
-                        names[static_cast<std::size_t>(all[i].algorithm)], all[i].microseconds);
-  return text;
-}
-
-/// "; not measured: mine::ring": who is not chosen since nothing is known of it. `what` is not known.
-std::string unknown(const std::vector<candidate>& known, std::span<const std::string> names,
-                    const char* what) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool found = std::any_of(known.begin(), known.end(),
-                                   [&](const candidate& c) { return c.algorithm == static_cast<int>(i); });
-    if (!found) text += fmt::format("{}{}", text.empty() ? fmt::format("; {}: ", what) : ", ", names[i]);
-  }
-  return text;
 }
 
 /// One rule for each size, then those that say the same become one. Between two sizes the border lies at
 /// their geometric mean.
 std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
-                             std::span<const std::string> names, const std::string& source,
-                             const char* what_lacks) {
+                             std::span<const std::string> names, const std::string& source) {
   std::vector<rule> found;
   for (auto at = by_size.begin(); at != by_size.end(); ++at) {
-    const auto best =
-        std::min_element(at->second.begin(), at->second.end(), [](const auto& a, const auto& b) {
-          return a.microseconds < b.microseconds ||
-                 (a.microseconds == b.microseconds && a.algorithm < b.algorithm);
-        });
+    const int best = fastest(at->second).algorithm;
     const auto next = std::next(at);
     const std::size_t up_to =
         next == by_size.end()
             ? no_limit
             : static_cast<std::size_t>(std::sqrt(static_cast<double>(std::max<std::size_t>(1, at->first))) *
                                        std::sqrt(static_cast<double>(next->first)));
-    const std::string why = fmt::format("{} at {} bytes ({}){}", list(at->second, names), at->first, source,
-                                        unknown(at->second, names, what_lacks));
-    if (!found.empty() && found.back().algorithm == best->algorithm)
+    const std::string why = reason(at->second, at->first, names, source, "not measured");
+    if (!found.empty() && found.back().algorithm == best)
       found.back().up_to = up_to;
     else
-      found.push_back({up_to, best->algorithm, why});
+      found.push_back({up_to, best, why});
   }
   return found;
 }
@@ -128,18 +87,10 @@ std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::s
                          s.crowded ? " that share cores" : "", origin_);
     if (!by_size.empty()) break;
   }
-  const bool measured = !by_size.empty();
-  if (!measured) {
-    source = fmt::format("by formula for {} ranks", s.ranks);
-    for (const std::size_t bytes : model_sizes) {
-      for (std::size_t i = 0; i < algorithms.size(); ++i) {
-        if (const auto us = estimate(s.what, algorithms[i], s.ranks, bytes))
-          by_size[bytes].push_back({static_cast<int>(i), *us});
-      }
-    }
-  }
-  if (by_size.empty()) return {{no_limit, 0, "nothing is known of any, so the first"}};
-  return rules_from(by_size, algorithms, source, measured ? "not measured" : "without a formula");
+  if (!by_size.empty()) return rules_from(by_size, algorithms, source);
+  auto found = rules_by_formula(s.what, s.ranks, algorithms);
+  if (found.empty()) return {{no_limit, 0, "nothing is known of any, so the first"}};
+  return found;
 }
 
 std::shared_ptr<const tuning_table> tuning_table::built_in() {

@@ -15,8 +15,6 @@
 #include <chorale/core/error.hpp>
 #include <chorale/model/tuning.hpp>
 
-#include "../../lib/model/cost.hpp"
-
 using namespace chorale::model;
 using chorale::operation;
 
@@ -230,20 +228,4 @@ TEST_CASE("the built-in table is well-formed", "[tuning]") {
     CHECK(r.microseconds > 0);
     CHECK(!r.algorithm.empty());
   }
-}
-
-TEST_CASE("formulas follow the papers", "[tuning][cost]") {
-  const message_cost cost{2, 0.01, 0};
-  // P4 section 2.3: T_rd = ts log2 p + (p - 1) m tw, T_ring = (p - 1)(ts + m tw).
-  CHECK(*estimate(operation::allgather, "recursive_doubling", 16, 100, cost) ==
-        Approx(2 * 4 + 15 * 100 * 0.01));
-  CHECK(*estimate(operation::allgather, "ring", 16, 100, cost) == Approx(15 * (2 + 100 * 0.01)));
-  CHECK(*estimate(operation::barrier, "dissemination", 13, 0, cost) == Approx(4 * 2));
-  CHECK(*estimate(operation::barrier, "pairwise_exchange", 13, 0, cost) == Approx(5 * 2));
-  CHECK(*estimate(operation::broadcast, "flat", 5, 100, cost) == Approx(4 * 3));
-  CHECK(*estimate(operation::allreduce, "degree_k<3>", 16, 0, cost) == Approx(2 * 2 + 4 * 2));
-  CHECK_FALSE(estimate(operation::allgather, "my_own", 4, 8, cost));
-  CHECK_FALSE(estimate(operation::allreduce, "degree_k", 4, 8, cost));
-  for (const int ranks : {1, 2, 3, 33, 100000})
-    CHECK(*estimate(operation::allreduce, "ring", ranks, std::size_t{1} << 40) >= 0);
 }
