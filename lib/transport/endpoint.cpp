@@ -13,7 +13,7 @@
 
 #include "membership.hpp"
 #include "messages.hpp"
-#include "multicast_messages.hpp"
+#include "multicast/multicast_messages.hpp"
 #include "no_start.hpp"
 #include "stall_survey.hpp"
 
@@ -64,7 +64,8 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
       spin_(settings_.wait == wait_policy::spin ||
             (settings_.wait == wait_policy::automatic && !group.members->is_oversubscribed())),
       detector_(size_, {settings_.silence, settings_.stall, settings_.deadline}),
-      answers_(static_cast<std::size_t>(size_)) {
+      answers_(static_cast<std::size_t>(size_)),
+      multicasts_(*this) {
   use_.set_rank(rank_);
   if (rank_ == 0) name_unknown_variables();
   ports_ = std::move(group.ports);
@@ -179,8 +180,7 @@ void endpoint::answer(int from, std::span<const std::byte> question) {
 
 void endpoint::take_served(int from, std::uint16_t kind, std::span<const std::byte> body) {
   if (is_multicast_kind(kind)) {
-    // Who is not in the group yet has nothing to tell: it will ask for what it misses.
-    if (multicast_) multicast_->take(from, kind, body);
+    multicasts_.take(from, kind, body);
   } else if (streams_ != nullptr) {
     streams_->on_datagram(from, kind, body);
   } else {
@@ -236,7 +236,7 @@ void endpoint::keep_datagram(std::span<const std::byte> datagram) {
 
 void endpoint::progress() {
   read_datagrams();
-  if (multicast_) multicast_->progress();
+  multicasts_.progress();
   user_->on_progress();
 }
 

@@ -37,7 +37,7 @@ hybrid_parts::hybrid_parts(joined_group&& group, int limit, path_choice choice)
 
 hybrid_parts::~hybrid_parts() {
   streams_.close();
-  core_.settle_multicasts();
+  core_.multicast().settle();
   rail_.close();
   core_.say_goodbye();
 }

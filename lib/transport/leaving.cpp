@@ -32,7 +32,7 @@ std::optional<std::string> farewell::difference(const farewell& there) const {
 
 void endpoint::say_goodbye() noexcept {
   has_left_ = true;
-  settle_multicasts();
+  multicasts_.settle();
   try {
     const farewell calls{status_};
     std::vector<std::byte> body;

@@ -1,3 +1,5 @@
+#include "interface_membership.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -10,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/verbs/interface_membership.hpp>
 
 #include "failure.hpp"
 

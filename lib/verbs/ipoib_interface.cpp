@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/verbs/managed_membership.hpp>
+#include "managed_membership.hpp"
 
 namespace chorale::verbs {
 namespace {

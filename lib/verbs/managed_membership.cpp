@@ -1,3 +1,5 @@
+#include "managed_membership.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <ifaddrs.h>
@@ -8,7 +10,6 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/verbs/managed_membership.hpp>
 
 #include "failure.hpp"
 

@@ -1,10 +1,11 @@
+#include "multicast_membership.hpp"
+
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/address.hpp>
-#include <chorale/verbs/multicast_membership.hpp>
 
 #include "failure.hpp"
 #include "text.hpp"

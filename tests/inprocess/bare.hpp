@@ -9,6 +9,7 @@
 
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/multicast_group.hpp>
 
 namespace inprocess {
 
@@ -41,7 +42,7 @@ class team {
       members_[static_cast<std::size_t>(group.rank())] = std::make_unique<bare>(group, c);
     });
     for (auto& m : members_) {
-      if (joins) m->core().join_multicast();
+      if (joins) m->core().multicast().join();
     }
   }
 
@@ -72,8 +73,8 @@ class team {
   chorale::transport::endpoint& operator[](int rank) {
     return members_[static_cast<std::size_t>(rank)]->core();
   }
-  auto& group(int rank) { return (*this)[rank].multicasts(); }
-  auto statistics(int rank) { return (*this)[rank].multicast_statistics(); }
+  auto& group(int rank) { return (*this)[rank].multicast().group(); }
+  auto statistics(int rank) { return (*this)[rank].multicast().statistics(); }
   auto begin() const { return members_.begin(); }
   auto end() const { return members_.end(); }
 

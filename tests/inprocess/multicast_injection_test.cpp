@@ -7,7 +7,7 @@
 #include <chorale/verbs/registered_buffer.hpp>
 
 #include "../../lib/transport/messages.hpp"
-#include "../../lib/transport/multicast_messages.hpp"
+#include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "multicast_steps.hpp"
 
 using namespace inprocess;
@@ -79,7 +79,7 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
   REQUIRE(all.group(0).try_signal(call(50)));
   for (const int r : {1, 2}) until([&] { return all.group(r).try_signalled(0, call(50)); });
   const std::uint64_t word = signal_word(call(90));
-  const message_head next{multicast_group::first_sequence + 3, signature, 3};
+  const message_head next{first_multicast + 3, signature, 3};
   std::uint64_t refused = 0;
   const auto is_refused = [&](const datagram_header& h, std::span<const std::byte> body) {
     stranger.send(h, body);
@@ -109,7 +109,7 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
   is_refused(head(raw(multicast_kind::question), sizeof next), bytes_of(next));     // not one for the group
   is_refused(head(7, sizeof word), bytes_of(word));
   auto far = next;
-  far.sequence += multicast_group::window;
+  far.sequence += multicast_window;
   is_refused(head(raw(multicast_kind::message), sizeof far), bytes_of(far));  // beyond the window
   stranger.send_bytes(3);
   ++refused;
@@ -118,7 +118,7 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
 
   // What was sent before comes again: nothing happens.
   const std::uint64_t old = signal_word(call(50));
-  const message_head first{multicast_group::first_sequence, signature, 0};
+  const message_head first{first_multicast, signature, 0};
   stranger.send(head(raw(multicast_kind::signal), sizeof old), bytes_of(old));
   stranger.send(head(raw(multicast_kind::message), sizeof first), bytes_of(first));
   for (const int r : {1, 2}) {
@@ -148,7 +148,7 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
     if (!good) ++refused;
     CHECK(all.statistics(0).refused == refused);
   };
-  constexpr auto first = multicast_group::first_sequence;
+  constexpr auto first = first_multicast;
   says(multicast_kind::message_missing, missing_messages{first + 4, 0, 0}, false);  // not sent yet
   says(multicast_kind::message_missing, missing_messages{first - 40, 0, 0}, true);  // long over: late, no lie
   says(multicast_kind::message_missing, missing_messages{first, 1, 0}, false);

@@ -41,7 +41,7 @@ TEST_CASE("a later signal serves who waits for an earlier one", "[multicast]") {
 TEST_CASE("messages come in order, also across the wrap, and are acknowledged by half windows",
           "[multicast]") {
   constexpr std::uint32_t messages = 200;
-  static_assert(multicast_group::first_sequence + messages < multicast_group::first_sequence, "it wraps");
+  static_assert(first_multicast + messages < first_multicast, "it wraps");
   team all(4);
   for (std::uint64_t i = 0; i < messages; ++i) {
     const auto bytes = payload(i);
@@ -147,7 +147,7 @@ TEST_CASE("a sender waits for the slowest rank, and asks it", "[multicast]") {
   team all(3, team::impatient());
   std::uint64_t sent = 0;
   while (all.group(0).try_send(call(sent), payload(sent))) ++sent;
-  CHECK(sent == multicast_group::window);
+  CHECK(sent == multicast_window);
   for (std::uint64_t i = 0; i < sent; ++i) until([&] { return receives(all, 1, 0, i); });
   all[0].progress();
   CHECK_FALSE(all.group(0).try_send(call(sent), payload(sent)));

@@ -10,12 +10,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "bare.hpp"
 
 namespace inprocess {
 
 using chorale::epoch;
-using chorale::transport::multicast_group;
+using chorale::transport::multicast_window;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t signature = 0x1234;
@@ -24,7 +25,7 @@ inline epoch call(std::uint64_t number) {
 }
 
 /// Datagrams that a rank which does not look can take: the next ones are lost, to it alone.
-constexpr std::uint64_t room = 4 * multicast_group::window;
+constexpr std::uint64_t room = 4 * multicast_window;
 
 inline std::vector<std::byte> payload(std::uint64_t i) {
   std::vector<std::byte> bytes(i % 100);

@@ -13,6 +13,7 @@
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
+#include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "../support/collectives/checks.hpp"
 #include "all_calls.hpp"
 #include "policies.hpp"
@@ -23,8 +24,8 @@ using namespace collectives;
 using namespace std::chrono_literals;
 using chorale::epoch;
 using chorale::transport::hybrid;
-using chorale::transport::multicast_group;
 using chorale::transport::multicast_statistics;
+using chorale::transport::multicast_window;
 using chorale::transport::rc;
 using chorale::transport::ud;
 using chorale::transport::ud_rdma;
@@ -40,7 +41,7 @@ void all_operations(Comm& comm, std::uint64_t s) {
   };
   const std::size_t piece = comm.transport().multicast_bytes();
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, piece - 1, piece,
-                                  piece + 1, 5 * piece + 3, (multicast_group::window + 9) * piece + 7}) {
+                                  piece + 1, 5 * piece + 3, (multicast_window + 9) * piece + 7}) {
     for (const int root : {0, comm.size() / 2, comm.size() - 1})
       check_broadcast<std::byte>(comm, bytes, root, s, vary());
     check_allreduce<triangle>(comm, bytes / sizeof(triangle) / 4, multiply{}, s, vary());
@@ -75,7 +76,7 @@ void await_one(rc& net, Awaitable&& make) {
 }
 
 /// Rank 0 multicasts so much that its last signal, of call `last`, is lost to all others, who do not look.
-constexpr std::uint64_t last = 4 * multicast_group::window + 9;
+constexpr std::uint64_t last = 4 * multicast_window + 9;
 template <class Comm>
 void lose_a_signal(Comm& comm, std::barrier<>& meet) {
   comm.transport().join_multicast();

@@ -61,7 +61,7 @@ class two_rails_parts final : private endpoint_user {
     core_.start_service();
   }
   ~two_rails_parts() {
-    core_.settle_multicasts();
+    core_.multicast().settle();
     even_.settle();
     odd_.settle();
     even_.close();

@@ -7,9 +7,9 @@
 
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/memory_region.hpp>
-#include <chorale/verbs/multicast_membership.hpp>
 
 #include "../../lib/verbs/diagnosis.hpp"
+#include "../../lib/verbs/multicast_membership.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 

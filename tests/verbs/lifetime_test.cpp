@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/multicast_membership.hpp>
 
+#include "../../lib/verbs/multicast_membership.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 

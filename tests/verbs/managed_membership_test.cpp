@@ -1,4 +1,6 @@
 // Groups that the connection manager asks the fabric for.
+#include "../../lib/verbs/managed_membership.hpp"
+
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -6,9 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/managed_membership.hpp>
-#include <chorale/verbs/multicast_membership.hpp>
 
+#include "../../lib/verbs/multicast_membership.hpp"
 #include "fake_driver.hpp"
 #include "scratch.hpp"
 #include "support.hpp"

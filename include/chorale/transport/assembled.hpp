@@ -249,15 +249,15 @@ class assembled {
 
   // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported
   // naming the remedy if the device has no multicast.
-  [[nodiscard]] bool has_multicast() const { return core().has_multicast(); }
-  void join_multicast() { core().join_multicast(); }
+  [[nodiscard]] bool has_multicast() const { return core().multicast().are_possible(); }
+  void join_multicast() { core().multicast().join(); }
   /// The group of this communicator, made if it is not there. Precondition: more than one rank.
-  [[nodiscard]] multicast_group& multicasts() { return core().multicasts(); }
+  [[nodiscard]] multicast_group& multicasts() { return core().multicast().group(); }
   [[nodiscard]] transport::multicast_statistics multicast_statistics() const {
-    return core().multicast_statistics();
+    return core().multicast().statistics();
   }
   /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
-  [[nodiscard]] std::size_t multicast_bytes() const noexcept { return core().multicast_bytes(); }
+  [[nodiscard]] std::size_t multicast_bytes() const noexcept { return core().multicast().payload_bytes(); }
   [[nodiscard]] auto multicast_signal(epoch now) {
     return waiting{*this, (rank() + 1) % size(), now, [](assembled& net, int, epoch call) {
                      return net.size() == 1 || net.multicasts().try_signal(call);

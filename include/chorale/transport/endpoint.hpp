@@ -31,7 +31,7 @@
 #include <chorale/transport/group_view.hpp>
 #include <chorale/transport/joining.hpp>
 #include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/multicasts.hpp>
 #include <chorale/transport/parked_call.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
@@ -187,22 +187,8 @@ class endpoint {
   /// Reads what came by datagram: connection requests, questions, failures of others.
   void progress();
 
-  // Multicast, as the concept `multicast_transport` has it. A rank joins its communicator's group when it
-  // first needs it. @throws error errc::unsupported naming the remedy if the device has no multicast.
-  [[nodiscard]] bool has_multicast() const;
-  void join_multicast() {
-    if (size_ > 1) static_cast<void>(multicasts());
-  }
-  /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
-  [[nodiscard]] std::size_t multicast_bytes() const noexcept;
-  /// The group of this communicator, made if it is not there. Precondition: more than one rank.
-  [[nodiscard]] multicast_group& multicasts() {
-    if (!multicast_) [[unlikely]]
-      make_multicast_group();
-    return *multicast_;
-  }
-  /// What this rank has done about multicast so far.
-  [[nodiscard]] transport::multicast_statistics multicast_statistics() const;
+  [[nodiscard]] multicasts& multicast() noexcept { return multicasts_; }
+  [[nodiscard]] const multicasts& multicast() const noexcept { return multicasts_; }
 
   // For the parts of a transport.
 
@@ -244,9 +230,6 @@ class endpoint {
   void mismatch(int peer, epoch now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
   /// @throws error errc::peer_lost.
   [[noreturn]] void lost(int peer, const std::string& why);
-  /// Stays until all ranks that are alive have what this one has multicast. Called by the destructor of the
-  /// transport before anything tells others that this rank leaves; a second call does nothing.
-  void settle_multicasts() noexcept;
   /// Tells the others that this rank leaves. Called by the destructor of the transport when its queues are
   /// empty.
   void say_goodbye() noexcept;
@@ -270,7 +253,7 @@ class endpoint {
   [[nodiscard]] const verbs::local_port& local_port() const noexcept { return ports_.front().local(); }
   /// Registered bytes for datagrams, those of the multicast group among them.
   [[nodiscard]] std::size_t datagram_bytes() const noexcept {
-    return port_->memory_bytes() + (multicast_ ? multicast_->memory_bytes() : 0);
+    return port_->memory_bytes() + multicasts_.memory_bytes();
   }
   /// Largest body of a datagram, in bytes.
   [[nodiscard]] std::size_t datagram_room() const noexcept;
@@ -318,7 +301,6 @@ class endpoint {
   void keep_datagram(std::span<const std::byte> datagram);
   void serve() noexcept;
   void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
-  void make_multicast_group();
   void take_notice(int from, std::span<const std::byte> body);
   static std::size_t next_state_index() noexcept;
   template <class State>
@@ -367,8 +349,7 @@ class endpoint {
   std::unique_ptr<stall_survey> survey_;
   parked_call parked_;
   std::vector<std::shared_ptr<void>> states_;
-  std::unique_ptr<multicast_group> multicast_;
-  bool multicasts_settled_ = false;
+  multicasts multicasts_;
   bool has_left_ = false;  ///< this rank has said so
   std::optional<service> service_;
   dependents dependents_;

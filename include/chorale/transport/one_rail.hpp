@@ -22,7 +22,7 @@ class one_rail final : private endpoint_user {
     core_.start_service();
   }
   ~one_rail() {
-    core_.settle_multicasts();
+    core_.multicast().settle();
     rail_.close();
     core_.say_goodbye();
   }

@@ -11,8 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chorale/verbs/multicast_membership.hpp>
-
+#include "../../../lib/verbs/multicast_membership.hpp"
 #include "child.hpp"
 #include "datagram.hpp"
 

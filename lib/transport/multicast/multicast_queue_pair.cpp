@@ -1,9 +1,10 @@
+#include "multicast_queue_pair.hpp"
+
 #include <array>
 
 #include <chorale/core/error.hpp>
-#include <chorale/transport/multicast_port.hpp>
 
-#include "../verbs/work_completion.hpp"
+#include "../../verbs/work_completion.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -15,8 +16,9 @@ constexpr std::uint32_t spare_sends = 32;
 
 }  // namespace
 
-multicast_port::multicast_port(const verbs::device& device, const verbs::protection_domain& domain,
-                               const verbs::local_port& port, const options& o)
+multicast_queue_pair::multicast_queue_pair(const verbs::device& device,
+                                           const verbs::protection_domain& domain,
+                                           const verbs::local_port& port, const options& o)
     : options_(o),
       buffer_(domain, (o.receives + o.places) * stride(), IBV_ACCESS_LOCAL_WRITE),
       last_use_(o.places, 0) {
@@ -48,11 +50,11 @@ multicast_port::multicast_port(const verbs::device& device, const verbs::protect
   membership_.emplace(*qp_, group, lid);
 }
 
-std::span<std::byte> multicast_port::place(std::uint32_t index) const noexcept {
+std::span<std::byte> multicast_queue_pair::place(std::uint32_t index) const noexcept {
   return {buffer_.data() + (options_.receives + index) * stride(), options_.datagram_bytes};
 }
 
-void multicast_port::post_receive(std::uint64_t index) {
+void multicast_queue_pair::post_receive(std::uint64_t index) {
   ibv_sge room{reinterpret_cast<std::uintptr_t>(receive_place(index)),
                static_cast<std::uint32_t>(grh_bytes + options_.datagram_bytes), buffer_.lkey()};
   ibv_recv_wr request{};
@@ -62,7 +64,7 @@ void multicast_port::post_receive(std::uint64_t index) {
   qp_->post_recv(request);
 }
 
-void multicast_port::reap() {
+void multicast_queue_pair::reap() {
   std::array<ibv_wc, 16> room{};
   for (const ibv_wc& wc : send_cq_->poll(room)) {
     ++completed_;
@@ -71,16 +73,16 @@ void multicast_port::reap() {
   }
 }
 
-void multicast_port::fail(const ibv_wc& wc) {
+void multicast_queue_pair::fail(const ibv_wc& wc) {
   throw error(errc::completion_failed, verbs::describe(wc, "UD multicast receive"));
 }
 
-bool multicast_port::is_free(std::uint32_t index) {
+bool multicast_queue_pair::is_free(std::uint32_t index) {
   if (last_use_[index] > completed_) reap();
   return last_use_[index] <= completed_;
 }
 
-bool multicast_port::send(std::uint32_t index, std::size_t bytes) {
+bool multicast_queue_pair::send(std::uint32_t index, std::size_t bytes) {
   if (sent_ - completed_ >= qp_->send_depth()) reap();
   if (sent_ - completed_ >= qp_->send_depth()) return false;
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place(index).data()), static_cast<std::uint32_t>(bytes),

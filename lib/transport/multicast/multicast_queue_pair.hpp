@@ -12,12 +12,13 @@
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/device.hpp>
-#include <chorale/verbs/interface_membership.hpp>
-#include <chorale/verbs/managed_membership.hpp>
-#include <chorale/verbs/multicast_membership.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
+
+#include "../../verbs/interface_membership.hpp"
+#include "../../verbs/managed_membership.hpp"
+#include "../../verbs/multicast_membership.hpp"
 
 namespace chorale::transport {
 
@@ -25,7 +26,7 @@ namespace chorale::transport {
 /// in a common one nobody could tell where the data begins: behind the 40 bytes of a GRH or not (P1
 /// section 5.3). What is sent stays in a place of the caller's choice, so that it can be sent again from
 /// there. Unreliable. Not thread-safe.
-class multicast_port {
+class multicast_queue_pair {
  public:
   struct options {
     ibv_gid group{};
@@ -38,8 +39,8 @@ class multicast_port {
     std::uint16_t pkey_index = 0;
   };
   /// Begins to send and receive. @throws error as the verbs that it calls.
-  multicast_port(const verbs::device& device, const verbs::protection_domain& domain,
-                 const verbs::local_port& port, const options& o);
+  multicast_queue_pair(const verbs::device& device, const verbs::protection_domain& domain,
+                       const verbs::local_port& port, const options& o);
 
   /// `datagram_bytes` to write a datagram into, to be written only while `is_free(index)`.
   [[nodiscard]] std::span<std::byte> place(std::uint32_t index) const noexcept;

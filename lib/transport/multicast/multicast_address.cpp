@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/verbs/managed_membership.hpp>
 
-#include "mixing.hpp"
+#include "../../verbs/managed_membership.hpp"
+#include "../mixing.hpp"
 
 namespace chorale::transport {
 namespace {

@@ -10,6 +10,13 @@
 
 namespace chorale::transport {
 
+/// Messages that a sender keeps, and a receiver may hold of one sender.
+inline constexpr std::uint32_t multicast_window = 32;
+/// Of each sender's first message: close to the wrap, so that it is passed in every run that is not short.
+inline constexpr std::uint32_t first_multicast = 0xffff'fff0U;
+static_assert((multicast_window & (multicast_window - 1)) == 0 && multicast_window < 64,
+              "places are found by the low bits of a sequence number, and a NAK has a bit for each");
+
 /// Kinds behind datagram_header; all of them are served by the service thread.
 enum class multicast_kind : std::uint16_t {
   signal = 80,           ///< to the group: a signal_word (8 bytes)

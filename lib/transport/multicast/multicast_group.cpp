@@ -1,0 +1,192 @@
+// A group's protocol with what it needs of an endpoint: its queue pair, datagrams, clock and lock.
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/multicast_group.hpp>
+
+#include "../messages.hpp"
+#include "multicast_address.hpp"
+#include "multicast_protocol.hpp"
+#include "multicast_queue_pair.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// What may come while this rank is elsewhere: the windows of four senders.
+constexpr std::uint32_t receives = 4 * multicast_window;
+
+using presence = multicast_receiver::presence;
+
+multicast_queue_pair::options options_for(const endpoint& owner) {
+  require_multicast(owner.device(), owner.local_port(), owner.settings());
+  return {
+      .group = multicast_gid(owner.device(), owner.local_port(), owner.job()),
+      .is_managed = is_managed(owner.device(), owner.local_port(), owner.settings()),
+      .deadline = owner.settings().silence,
+      .qkey = static_cast<std::uint32_t>(owner.job() >> 17) & 0x7fffffffU,
+      .datagram_bytes = sizeof(datagram_header) + sizeof(message_head) + owner.multicast().payload_bytes(),
+      .receives = std::min(receives, static_cast<std::uint32_t>(owner.device().attributes().max_qp_wr)),
+      .places = multicast_sender::places,
+      .pkey_index = owner.settings().pkey_index};
+}
+
+}  // namespace
+
+/// A rank's part in a group.
+class multicast_group::member final : multicast_port {
+ public:
+  explicit member(endpoint& owner)
+      : owner_(&owner),
+        options_(options_for(owner)),
+        pair_(owner.device(), owner.domain(), owner.local_port(), options_),
+        protocol_(*this, {.rank = owner.rank(),
+                          .size = owner.size(),
+                          .secret = owner.job(),
+                          .payload_bytes = owner.multicast().payload_bytes(),
+                          .patience = owner.settings().multicast_patience}) {}
+
+  [[nodiscard]] endpoint& owner() noexcept { return *owner_; }
+  [[nodiscard]] const multicast_queue_pair::options& options() const noexcept { return options_; }
+  [[nodiscard]] const multicast_queue_pair& pair() const noexcept { return pair_; }
+  [[nodiscard]] multicast_protocol& protocol() noexcept { return protocol_; }
+  [[nodiscard]] multicast_sender& sender() noexcept { return protocol_.sender(); }
+  [[nodiscard]] multicast_receiver& receiver() noexcept { return protocol_.receiver(); }
+
+  /// Reads what came by the group.
+  void drain() {
+    pair_.poll([this](std::span<const std::byte> datagram) { note(protocol_.on_multicast(datagram)); });
+  }
+  void note(bool taken) noexcept {
+    if (!taken) owner_->refuse_datagram();
+  }
+  /// The time, if the receiver wants to know when its wait ended.
+  [[nodiscard]] steady::time_point end_of_wait() noexcept {
+    return receiver().is_timed() ? steady::now() : steady::time_point{};
+  }
+  /// False if there is nothing yet, or something that does not seem to belong to the call `now`.
+  /// @throws error errc::mismatch if it does not.
+  bool is_here(presence found, int root, epoch now) {
+    if (found == presence::of_another_call) [[unlikely]]
+      owner_->mismatch(root, now);
+    return found == presence::here;
+  }
+
+ private:
+  std::span<std::byte> place(std::uint32_t index) noexcept override { return pair_.place(index); }
+  bool is_free(std::uint32_t index) override { return pair_.is_free(index); }
+  bool multicast(std::uint32_t index, std::size_t bytes) override { return pair_.send(index, bytes); }
+  bool send_to(int rank, multicast_kind kind, std::span<const std::byte> body, bool solicited) override {
+    return owner_->send_datagram(rank, raw(kind), body, {}, solicited);
+  }
+  bool has_left(int rank) const noexcept override { return owner_->departed(rank); }
+  bool is_lost(int rank) const noexcept override { return owner_->is_lost(rank); }
+  void ask_for_life(int rank) override { owner_->ask(rank, owner_->current()); }
+
+  endpoint* owner_;
+  multicast_queue_pair::options options_;
+  multicast_queue_pair pair_;
+  multicast_protocol protocol_;
+};
+
+multicast_group::multicast_group(endpoint& owner) : member_(std::make_unique<member>(owner)) {}
+multicast_group::~multicast_group() = default;
+
+bool multicast_group::try_signal(epoch now) {
+  member& m = *member_;
+  const std::lock_guard hold{m.owner().lock()};
+  m.drain();
+  return m.sender().try_signal(now, steady::now());
+}
+
+bool multicast_group::try_signalled(int root, epoch now) {
+  member& m = *member_;
+  const std::lock_guard hold{m.owner().lock()};
+  auto found = m.receiver().look_for_signal(root, now);
+  if (found == presence::absent) {
+    m.drain();
+    found = m.receiver().look_for_signal(root, now);
+    if (found == presence::absent) m.receiver().wait_for_signal(root, now);
+  }
+  if (!m.is_here(found, root, now)) return false;
+  m.receiver().take_signal(m.end_of_wait());
+  return true;
+}
+
+bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
+  member& m = *member_;
+  if (bytes.size() > m.protocol().options().payload_bytes)
+    throw error(errc::invalid_argument,
+                fmt::format("multicast of {} bytes by rank {}: a message takes {}", bytes.size(),
+                            m.owner().rank(), m.protocol().options().payload_bytes));
+  const std::lock_guard hold{m.owner().lock()};
+  m.drain();
+  if (!m.sender().window_is_open()) m.owner().read_datagrams();
+  return m.sender().try_send(now, bytes, steady::now());
+}
+
+bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte>& message) {
+  member& m = *member_;
+  const std::lock_guard hold{m.owner().lock()};
+  auto found = m.receiver().look_for_message(root, now, message);
+  if (found == presence::absent) {
+    m.drain();
+    found = m.receiver().look_for_message(root, now, message);
+    if (found == presence::absent) m.receiver().wait_for_message(root);
+  }
+  if (!m.is_here(found, root, now)) return false;
+  m.receiver().take_message(root, m.end_of_wait());
+  return true;
+}
+
+void multicast_group::release(int from) noexcept {
+  const std::lock_guard hold{member_->owner().lock()};
+  member_->receiver().release(from);
+}
+
+int multicast_group::slowest() {
+  const std::lock_guard hold{member_->owner().lock()};
+  return member_->sender().slowest();
+}
+
+void multicast_group::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  // What came by the group first, so that nothing is asked for again that is here.
+  if (kind == raw(multicast_kind::question)) member_->drain();
+  member_->note(member_->protocol().on_datagram(from, kind, body, steady::now()));
+}
+
+void multicast_group::progress() {
+  member& m = *member_;
+  const std::lock_guard hold{m.owner().lock()};
+  m.drain();
+  if (m.protocol().is_pending()) m.protocol().progress(steady::now());
+}
+
+bool multicast_group::settle() {
+  member& m = *member_;
+  const std::lock_guard hold{m.owner().lock()};
+  m.drain();
+  return m.sender().settle(steady::now());
+}
+
+multicast_statistics multicast_group::statistics() const {
+  const std::lock_guard hold{member_->owner().lock()};
+  return member_->protocol().statistics();
+}
+
+std::size_t multicast_group::memory_bytes() const noexcept {
+  return member_->pair().memory_bytes();
+}
+
+const ibv_gid& multicast_group::group() const noexcept {
+  return member_->options().group;
+}
+
+std::uint32_t multicast_group::qkey() const noexcept {
+  return member_->options().qkey;
+}
+
+}  // namespace chorale::transport

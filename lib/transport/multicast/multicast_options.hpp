@@ -1,0 +1,19 @@
+// What the multicast protocol of a rank is told when it begins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <chorale/core/clock.hpp>
+
+namespace chorale::transport {
+
+struct multicast_options {
+  int rank = 0;
+  int size = 1;
+  std::uint64_t secret = 0;       ///< of the group: in each of its datagrams
+  std::size_t payload_bytes = 0;  ///< largest message
+  steady::duration patience{};    ///< shortest time from the begin of a wait to its first NAK
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,63 @@
+// The multicast protocol of one rank: a sender, a receiver, and which of the two a datagram is for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/multicast_statistics.hpp>
+
+#include "multicast_options.hpp"
+#include "multicast_port.hpp"
+#include "multicast_receiver.hpp"
+#include "multicast_sender.hpp"
+
+namespace chorale::transport {
+
+/// All that a rank does about multicast, without device, clock and lock: packets and times in, packets and
+/// verdicts out. docs/multicast.md describes it. Not thread-safe.
+class multicast_protocol {
+ public:
+  using time_point = steady::time_point;
+
+  /// `port` outlives it.
+  multicast_protocol(multicast_port& port, const multicast_options& options)
+      : options_(options), sender_(port, options_, counters_), receiver_(port, options_, counters_) {}
+  multicast_protocol(const multicast_protocol&) = delete;
+  multicast_protocol& operator=(const multicast_protocol&) = delete;
+
+  // A datagram. False if no rank of the group would have sent it: nothing has changed but the count of those.
+  /// It came by the group.
+  bool on_multicast(std::span<const std::byte> datagram);
+  /// It came from one rank alone; what is behind its header.
+  bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, time_point now);
+
+  /// True if `progress` has something to do.
+  [[nodiscard]] bool is_pending() const noexcept { return receiver_.is_pending() || sender_.is_stopped(); }
+  /// NAKs, questions, acknowledgements that could not be sent.
+  void progress(time_point now) {
+    receiver_.progress(now);
+    sender_.progress(now);
+  }
+
+  [[nodiscard]] const multicast_options& options() const noexcept { return options_; }
+  [[nodiscard]] multicast_sender& sender() noexcept { return sender_; }
+  [[nodiscard]] multicast_receiver& receiver() noexcept { return receiver_; }
+  [[nodiscard]] const multicast_statistics& statistics() const noexcept { return counters_; }
+
+ private:
+  bool take_multicast(std::span<const std::byte> datagram);
+  bool take_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, time_point now);
+  bool counted(bool taken) noexcept {
+    if (!taken) ++counters_.refused;
+    return taken;
+  }
+
+  multicast_options options_;
+  multicast_statistics counters_;
+  multicast_sender sender_;
+  multicast_receiver receiver_;
+};
+
+}  // namespace chorale::transport

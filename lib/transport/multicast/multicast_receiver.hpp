@@ -1,0 +1,97 @@
+// Multicasts as their receivers have them: put in order, waited for, asked for again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/multicast_statistics.hpp>
+
+#include "multicast_messages.hpp"
+#include "multicast_options.hpp"
+#include "multicast_port.hpp"
+#include "nak_timer.hpp"
+
+namespace chorale::transport {
+
+/// What one rank has of all others' multicasts: of each sender the last signal, and a ring of messages that
+/// it fills in any order and empties in the sender's. Packets and times in, packets and verdicts out: no
+/// device, no clock, no lock. Not thread-safe.
+///
+/// `on_...` takes what a rank says; false if no rank of the group would have sent it: then nothing changes.
+class multicast_receiver {
+ public:
+  using time_point = steady::time_point;
+  enum class presence { absent, here, of_another_call };
+
+  /// All that is referred to outlives the receiver.
+  multicast_receiver(multicast_port& port, const multicast_options& options, multicast_statistics& counters);
+
+  [[nodiscard]] presence look_for_signal(int root, epoch call) const noexcept;
+  /// The next message of `root`, if it is here: its bytes, in the ring until it is released.
+  [[nodiscard]] presence look_for_message(int root, epoch call,
+                                          std::span<const std::byte>& message) const noexcept;
+  // The rank waits for what it has looked for: `progress` asks for it if that takes long. One wait at a time.
+  void wait_for_signal(int root, epoch call) noexcept;
+  void wait_for_message(int root) noexcept;
+  // What was looked for is here, and the wait for it over. `now` matters only if `is_timed()`.
+  void take_signal(time_point now) noexcept { naks_.end(now); }
+  void take_message(int root, time_point now) noexcept;
+  [[nodiscard]] bool is_timed() const noexcept { return naks_.is_waiting() && naks_.is_timed(); }
+  /// Gives the oldest message of that sender back that has been taken.
+  void release(int from) noexcept;
+
+  /// True if `progress` has something to do.
+  [[nodiscard]] bool is_pending() const noexcept { return naks_.is_waiting() || acknowledgements_due_; }
+  /// Sends NAKs that are due, and acknowledgements that could not be sent.
+  void progress(time_point now);
+
+  [[nodiscard]] bool on_signal(int from, std::span<const std::byte> body) noexcept;
+  [[nodiscard]] bool on_message(int from, std::span<const std::byte> body);
+  [[nodiscard]] bool on_question(int from, std::span<const std::byte> body);
+
+  /// Bytes of the rings that there are.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+ private:
+  /// A message that has arrived.
+  struct entry {
+    std::uint32_t bytes = 0;
+    std::uint32_t signature = 0;
+    std::uint64_t call = 0;
+  };
+  /// What came from one sender.
+  struct stream {
+    std::vector<std::byte> ring;  ///< `multicast_window` payloads; made when the first message arrives
+    std::array<entry, multicast_window> entries{};
+    std::uint32_t released = first_multicast;
+    std::uint32_t taken = first_multicast;
+    std::uint32_t arrived = first_multicast;  ///< all before have
+    std::uint32_t top = first_multicast;      ///< that there is none of from here on, as far as is known
+    std::uint64_t beyond = 0;                 ///< bit i: message arrived + i is here
+    std::uint64_t signal = 0;
+    bool acknowledgement_due = false;
+  };
+
+  [[nodiscard]] stream& from(int rank) noexcept { return streams_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const stream& from(int rank) const noexcept {
+    return streams_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] bool is_here(const nak_timer::awaited& what) const noexcept;
+  void send_nak(int rank, bool of_message, std::uint64_t word);
+  bool acknowledge(int rank) noexcept;
+
+  multicast_port* port_;
+  const multicast_options* options_;
+  multicast_statistics* counters_;
+  std::vector<stream> streams_;
+  nak_timer naks_;
+  bool heard_ = false;  ///< any multicast at all
+  bool acknowledgements_due_ = false;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,86 @@
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/multicasts.hpp>
+
+#include "../messages.hpp"
+#include "multicast_address.hpp"
+#include "multicast_messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// How often a rank that leaves looks who is dead among those that have not told yet that they have its
+/// multicasts.
+constexpr auto look_interval = std::chrono::milliseconds{100};
+
+}  // namespace
+
+multicasts::multicasts(endpoint& owner) noexcept : owner_(&owner) {}
+multicasts::~multicasts() = default;
+
+bool multicasts::are_possible() const {
+  return has_multicast(owner_->device(), owner_->local_port(), owner_->settings());
+}
+
+std::size_t multicasts::payload_bytes() const noexcept {
+  return static_cast<std::size_t>(owner_->chosen().mtu_bytes) - sizeof(datagram_header) -
+         sizeof(message_head);
+}
+
+void multicasts::join() {
+  if (owner_->size() > 1) static_cast<void>(group());
+}
+
+void multicasts::make_group() {
+  auto made = std::make_unique<multicast_group>(*owner_);
+  {
+    const std::lock_guard hold{owner_->lock()};
+    group_ = std::move(made);
+  }
+  // A rank that misses a multicast asks its sender, which may then be in no call.
+  owner_->start_service();
+}
+
+void multicasts::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
+  if (group_) group_->take(from, kind, body);
+}
+
+void multicasts::progress() {
+  if (group_) group_->progress();
+}
+
+multicast_statistics multicasts::statistics() const {
+  return group_ ? group_->statistics() : multicast_statistics{};
+}
+
+std::size_t multicasts::memory_bytes() const noexcept {
+  return group_ ? group_->memory_bytes() : 0;
+}
+
+void multicasts::settle() noexcept {
+  if (!group_ || owner_->has_failed() || std::exchange(settled_, true)) return;
+  try {
+    const steady::duration deadline = owner_->settings().deadline;
+    backoff pace = owner_->pace();
+    const auto begin = owner_->attend();
+    auto next_look = begin + look_interval;
+    while (!group_->settle()) {
+      const auto now = owner_->attend();
+      if (owner_->has_failed() || (deadline != steady::duration::zero() && now - begin >= deadline)) return;
+      if (now >= next_look) {
+        next_look = now + look_interval;
+        owner_->look_at_processes();
+      }
+      owner_->progress();
+      if (pace()) pace.elapsed(now - begin);
+    }
+  } catch (...) {
+    // A peer is lost, or the device: then there is nobody to wait for, or no way to.
+  }
+}
+
+}  // namespace chorale::transport

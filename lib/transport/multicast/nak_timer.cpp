@@ -1,0 +1,70 @@
+#include "nak_timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace chorale::transport {
+namespace {
+
+/// NAKs of a rank that waits for long come no faster than that, nor those of all ranks faster than one in a
+/// millisecond.
+constexpr auto shortest_pause = std::chrono::milliseconds{20};
+constexpr auto pause_for_each_rank = std::chrono::milliseconds{1};
+/// The first NAK comes after so many times the least patience at the latest: waits are long where others are
+/// late, or have lost something themselves, which tells nothing of how long a multicast takes.
+constexpr int most_patience = 8;
+
+}  // namespace
+
+void nak_timer::end(time_point now) noexcept {
+  if (!is_waiting()) return;
+  // A wait that ended only after a NAK says nothing of how long others are.
+  if (asked_ == 0) {
+    const double waited =
+        is_timed() ? static_cast<double>(std::chrono::nanoseconds{now - since_}.count()) : 0.0;
+    deviation_ += (std::abs(waited - usual_wait_) - deviation_) / 4;
+    usual_wait_ += (waited - usual_wait_) / 8;
+  }
+  waits_known_ = true;
+  what_.from = -1;
+}
+
+bool nak_timer::asks(time_point now, bool overtaken, bool heard) noexcept {
+  if (!is_timed()) {
+    since_ = now;
+    // A rank that has heard nothing at all has come late, most likely after the message.
+    const auto wait = what_.is_message && !heard ? steady::duration{} : patience();
+    due_ = now + wait + spread(std::max(wait, least_));
+  }
+  if (overtaken && !overtaken_) {
+    overtaken_ = true;
+    due_ = std::min(due_, now + least_ + spread(least_));
+  }
+  if (now < due_) return false;
+  const auto wait = pause();
+  ++asked_;
+  due_ = now + wait + spread(wait);
+  return true;
+}
+
+steady::duration nak_timer::patience() const noexcept {
+  if (!waits_known_) return most_patience * least_;
+  const auto known = std::chrono::nanoseconds{static_cast<std::int64_t>(usual_wait_ + 4 * deviation_)};
+  return std::clamp<steady::duration>(known, least_, most_patience * least_);
+}
+
+steady::duration nak_timer::pause() const noexcept {
+  const auto longest = std::max<steady::duration>(shortest_pause, pause_for_each_rank * ranks_);
+  return std::min<steady::duration>(patience() * (2 + static_cast<int>(std::min(asked_, 1000U))),
+                                    std::max(longest, least_));
+}
+
+steady::duration nak_timer::spread(steady::duration over) noexcept {
+  // Two ranks never collide; of many each takes a moment of its own, so that most hear the repair before.
+  const int others = std::min(ranks_ - 2, 16);
+  noise_ = noise_ * 6364136223846793005ULL + 1442695040888963407ULL;
+  return over * others / 8 * static_cast<int>(noise_ >> 56) / 256;
+}
+
+}  // namespace chorale::transport
