@@ -79,7 +79,8 @@ inline constexpr replace_t replace{};
 /// that is still there when its communicator ends has ended with it.
 ///
 /// Thread safety: that of the communicator. Cost: 8 bytes a rank and notification id, one registration of the
-/// memory. Source: P4 section 3.2 and P5 section 4.1 for RDMA writes with notification.
+/// memory. Source: P4 section 4.2 (completion flags) and P5 section 4.1 (immediate data) for RDMA writes with
+/// notification.
 template <element T, class Communicator>
 class window {
   using net_type = typename Communicator::transport_type;

@@ -138,7 +138,8 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
                              cost.further};
       if (algorithm == "recursive_doubling")
         return recursive_doubling_allgather(ranks, bytes, {far.start, far.byte});
-      if (algorithm == "bruck") return levels * ts + (n - 1) * 1.5 * one.bytes * far.byte;
+      // Our Bruck needs no rotation at the end: blocks are in their places all along.
+      if (algorithm == "bruck") return levels * ts + (n - 1) * one.bytes * far.byte;
       if (algorithm == "ring") return ring_allgather(ranks, bytes, hockney);
       if (algorithm == "direct") return prices{far, ranks, one.bytes}.to_all();
       break;

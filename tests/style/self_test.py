@@ -5,6 +5,7 @@ import sys
 import tempfile
 import unittest
 
+import citations
 import clocks
 import headers
 import installed
@@ -173,6 +174,25 @@ class Text(Tree):
         found = text.offences(self.root)
         self.assertEqual([line.split(": ")[0] for line in found],
                          ["lib/long.cpp:400", "lib/mark.cpp:2", "include/chorale/verbs"])
+
+
+class Citations(Tree):
+    """Citations over line ends, of several places, of figures; those of what is not there."""
+
+    def test_places(self):
+        lines = ["/// down (P2 sections 3.1 and 4.1.2: rendezvous). Source: P1", "/// section 5.3, figure 2; P4 §2, §3.",
+                 "# P5 figure 6(c) and P2 section 4.2, figures 3 and 4; as P3 figure 6.16. The P4 of 4.7 us."]
+        self.assertEqual(list(citations.citations(lines)), [
+            (1, "P2", "section", "3.1"), (1, "P2", "section", "4.1.2"), (1, "P1", "section", "5.3"),
+            (1, "P1", "figure", "2"), (2, "P4", "section", "2"), (2, "P4", "section", "3"), (3, "P5", "figure", "6"),
+            (3, "P2", "section", "4.2"), (3, "P2", "figure", "3"), (3, "P2", "figure", "4"), (3, "P3", "figure", "6.16")])
+
+    def test_rules(self):
+        self.write("include/chorale/tree.hpp", "// P2 section 4.1.2.\n// By rendezvous: P2\n// section 4.1.5.\n")
+        self.write("docs/papers.md", "P4 sections 2.3, 4.1 and 4.4\nP3 section 6; P5 figure 12\n")
+        self.assertEqual([line.split(" (")[0] for line in citations.offences(self.root)],
+                         ["include/chorale/tree.hpp:2: P2 has no section 4.1.5", "docs/papers.md:1: P4 has no section 4.4",
+                          "docs/papers.md:2: P3 has no section 6", "docs/papers.md:2: P5 has no figure 12"])
 
 
 class Headers(Tree):

@@ -109,7 +109,7 @@ template <mailbox_transport Net, arrived_message Message>
 /// where they may not, `agreed::send` and its kin compare.
 ///
 /// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
-/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.2). Nothing
+/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3). Nothing
 /// of either is left over for the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {

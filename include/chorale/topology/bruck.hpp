@@ -9,7 +9,7 @@ namespace chorale::topology {
 /// The rounds of one rank in Bruck's allgather. Place j of the working buffer holds the block of rank
 /// (rank + j) mod size; place 0 is full at the start. Round m, at distance d = 2^m, sends places [0, blocks)
 /// to (rank - d) mod size and receives places [d, d + blocks) from (rank + d) mod size. Cost: ceil(log2 size)
-/// rounds, size - 1 blocks in all.  Source: P4 section 2 (Bruck for any size).
+/// rounds, size - 1 blocks in all.  Source: P4 section 2.3 (Bruck for any size).
 class bruck_allgather {
  public:
   struct round {

@@ -12,8 +12,8 @@ namespace chorale::topology {
 ///  3. unfold: the even neighbour sends the result back.
 /// Neighbours fold, not far ranks, so that what a rank holds is at each time the operands of a contiguous
 /// range of ranks, and the peer's is the range that touches it from the left or the right: no operator needs
-/// to commute. Cost: log2 size steps for a power of two, else floor(log2 size) + 2. Source: P4 section 2 for
-/// the exchanges; the fold of neighbours is what rank order asks for.
+/// to commute. Cost: log2 size steps for a power of two, else floor(log2 size) + 2. Source: P4 section 2.3
+/// for the exchanges; the fold of neighbours is what rank order asks for.
 class recursive_doubling {
  public:
   enum class kind {

@@ -8,7 +8,7 @@ namespace chorale::topology {
 
 /// The steps of one rank in a ring allgather: in step i it passes block (rank - i) mod size to the right and
 /// gets block (rank - i - 1) mod size from the left, where block b is what rank b contributed.
-/// Cost: size - 1 steps of one block each.  Source: P4 section 2.
+/// Cost: size - 1 steps of one block each.  Source: P4 section 2.3.
 class ring {
  public:
   struct step {

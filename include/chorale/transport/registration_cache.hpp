@@ -44,8 +44,8 @@ struct registration_statistics {
 
 /// Registers whole pages and keeps the registrations, least recently used first to go, within
 /// `config::registration_entries` and `config::registration_bytes`. Entries in use are never given up: the
-/// bounds may be exceeded by them. Handles end before the cache. One thread at a time. Source: P4 section 3.4
-/// for the need of it.
+/// bounds may be exceeded by them. Handles end before the cache. One thread at a time. Source: P4 sections
+/// 3.4 and 5.2 for the need of it.
 class registration_cache {
  public:
   /// `read`: a source, of transfers from here and for peers' reads; it may be read-only memory. `remote`:

@@ -44,7 +44,7 @@ class ud_parts final : private endpoint_user {
 /// Messages are datagrams of at most one path MTU, made reliable by sequence numbers and requests to send
 /// again what is missing (P5 section 4.3). Long messages travel in such blocks, copied on both sides. It has
 /// no memory operations. Cost: one datagram a message; an acknowledgement of its own for each half window
-/// only where nothing goes the other way.  Source: P5 sections 4.1 and 4.3.
+/// only where nothing goes the other way.  Source: P5 section 4.3.
 using ud = assembled<ud_parts>;
 
 }  // namespace chorale::transport

@@ -16,7 +16,7 @@ namespace chorale::allgather {
 /// straight between the users' buffers, with one registration and one exchange of addresses for the whole
 /// operation. Even blocks. Cost: log2 n steps, n - 1 blocks; where n is no power of two, neighbours fold
 /// first, and two steps more, the last of all n blocks, bring those back in: then `bruck` is cheaper.
-/// Source: P4 sections 2.1, 3.3, 3.4.  T = ts log2 p + (p - 1) m tw.
+/// Source: P4 sections 2.3, 4.1 and 4.2.  T = ts log2 p + (p - 1) m tw.
 ///
 /// What is sent is never written again in this call. A peer writes straight into `all` only when it has this
 /// rank's address of this call, and the call is over when all of that has been announced and all of its own

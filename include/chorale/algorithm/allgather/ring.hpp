@@ -18,7 +18,7 @@ namespace chorale::allgather {
 /// uneven blocks. Above the transport's threshold it is zero copy, with one registration and one exchange of
 /// addresses for the whole operation, and a block travels on in segments as they come, so that a large one
 /// among small ones does not hold the ring up. Cost: n - 1 steps of one block. Best for long messages on
-/// large groups.  Source: P4 section 2.2, T = (p - 1) (ts + m tw).
+/// large groups.  Source: P4 sections 2.3 and 4.3, T = (p - 1) (ts + m tw).
 ///
 /// A place is only written by the one step that brings its block, so nothing is overwritten that is still
 /// read; the left neighbour writes straight into `all` only after this call has told it where, and the call

@@ -15,7 +15,7 @@ namespace chorale::allreduce {
 
 /// A degree-k reduce to rank 0, in place, then a broadcast from there: `Down`, the binomial one in the paper.
 /// Evaluates in rank order, so also for operators that do not commute, and always to the same bits. Any n.
-/// Cost: ceil(log_{K+1} n) steps up and those of `Down`.  Source: P2 section 4.2, P3.
+/// Cost: ceil(log_{K+1} n) steps up and those of `Down`.  Source: P2 section 4.2; P3 figure 6.16.
 ///
 /// All blocks go up before the first comes down: a rank that still sends up does not read what comes down,
 /// and the two together could fill each other's mailboxes.

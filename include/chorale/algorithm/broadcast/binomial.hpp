@@ -7,9 +7,9 @@
 namespace chorale::broadcast {
 
 /// Down the binomial tree below `root`, one block after the other: short messages in blocks of the mailbox,
-/// long ones by puts into the users' buffers (P2 section 4.1.5: rendezvous). Cost: ceil(log2 n) steps for the
-/// first block, one block time for each further one; with store_and_forward ceil(log2 n) steps of the whole
-/// message.  Source: P2 section 4.1.
+/// long ones by puts into the users' buffers (P2 sections 3.1 and 4.1.2: rendezvous). Cost: ceil(log2 n)
+/// steps for the first block, one block time for each further one; with store_and_forward ceil(log2 n) steps
+/// of the whole message.  Source: P2 section 4.1.
 ///
 /// Blocks are reused only after the receiver's notification, which the transport waits for in `send`; a
 /// user's buffer is written only after its rank has said in this call where it is.

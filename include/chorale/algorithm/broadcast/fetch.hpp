@@ -12,7 +12,7 @@ namespace chorale::broadcast {
 /// The root tells everyone where the message is, and each reads it: the bytes move by the devices, or the
 /// cores, of all receivers at once, and no receiver waits for another. Short messages go as in `flat`. Cost:
 /// n - 1 short messages from and to the root, of whose memory the message is read n - 1 times: for long
-/// messages on few ranks, or where several share a core. Source: the rendezvous of P4 section 3.2, with the
+/// messages on few ranks, or where several share a core. Source: the rendezvous of P4 section 3.3, with the
 /// receiver as the one who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::broadcast;

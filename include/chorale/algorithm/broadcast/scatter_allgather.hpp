@@ -14,7 +14,7 @@ namespace chorale::broadcast {
 
 /// The root scatters the message, one share to each rank, and the ranks gather the shares around a ring: each
 /// sends about as many bytes as the message has, none sends more. Cost: 2 (n - 1) messages of a share: for
-/// long messages on large groups.  Source: van de Geijn's; the ring of P4 section 2.2.
+/// long messages on large groups.  Source: van de Geijn's; the ring of P4 section 2.3.
 struct scatter_allgather {
   static constexpr auto implements = operation::broadcast;
   template <class T>

@@ -17,7 +17,8 @@ namespace chorale::reduce {
 /// Up the degree-k tree (K = 2^m - 1): a rank receives from at most K others in a step and combines their
 /// operands in ascending rank order, so that the result is right for operators that do not commute, and the
 /// same whenever messages arrive. Any n; the tree is headed by rank 0, which forwards the result to another
-/// root. Cost: ceil(log_{K+1} n) steps; one more message if root is not 0.  Source: P2 section 4.2, P3.
+/// root. Cost: ceil(log_{K+1} n) steps; one more message if root is not 0.  Source: P2 section 4.2;
+/// P3 figure 6.16 for the cost.
 template <int K>
 struct degree_k {
   static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");

@@ -12,7 +12,7 @@ namespace chorale::scatter {
 /// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
 /// Even and uneven blocks; short ones go as in `flat`. Cost: n - 1 messages from and to the root; each byte
 /// travels once. Best for long messages where a device or a core reads as fast as it writes. Source: the
-/// rendezvous of P4 section 3.2, with the receiver as the one who moves the bytes.
+/// rendezvous of P4 section 3.3, with the receiver as the one who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;

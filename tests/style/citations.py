@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks that each section and figure cited of the five papers exists there: "P2 sections 3.1 and 4.1.2", "P4 §5.2".
+
+Usage: citations.py ROOT. docs/papers.md says what P1 to P5 are.
+"""
+import pathlib
+import re
+
+from tree import run
+from text import FOLDERS, texts
+
+# The headings of each paper. Of P2 two are lost in the copy that this was read from: 3.2 and 4.2, between their neighbours.
+SECTIONS = {
+    "P1": "1 2 2.1 2.1.1 2.1.2 2.1.3 2.2 3 3.1 3.2 3.3 4 4.1 4.2 4.3 5 5.1 5.2 5.3 5.4 6 7 8",
+    "P2": "1 2 3 3.1 3.2 3.3 4 4.1 4.1.1 4.1.2 4.1.3 4.1.4 4.2 4.2.1 4.2.2 4.2.3 4.2.4 5 5.1 5.2 "
+          "6 6.1 6.1.1 6.1.2 6.2 6.2.1 6.2.2 7",
+    "P3": "",  # the thesis: figures are known, not their sections
+    "P4": "1 2 2.1 2.2 2.3 3 3.1 3.2 3.3 3.4 4 4.1 4.2 4.3 5 5.1 5.2 5.3 6 7",
+    "P5": "1 2 3 3.1 3.2 3.3 4 4.1 4.2 4.3 5 5.1 5.1.1 5.1.2 5.1.3 6 7 8",
+}
+FIGURES = {
+    "P1": "1 2 3 4 5 6 7 8 9",
+    "P2": "1 2 3 4 5 6 7 8 9 10 11 12 13 14",
+    "P3": "4.3 6.16 6.17 6.31 6.32 6.33 6.34 6.35 6.36 6.37 6.38",
+    "P4": "1 2 3 4 5",
+    "P5": "1 2 3 4 5 6 7 8 9 10 11",
+}
+NUMBER = r"\d+(?:\.\d+)*"
+# "section 4.2", "sections 2.3, 4.1 and 4.2", "§2, §4"; a figure may have a part: "figure 6(c)".
+PLACES = rf"(sections?|figures?|§§?)\s*((?:§?{NUMBER}(?:\s?\([a-d]\))?(?:,\s+(?:and\s+)?|\s+and\s+|\s+to\s+)?)+)"
+CITATION = re.compile(rf"\b(P[1-5]),?\s+(?=section|figure|§)((?:{PLACES}(?:[,;]?\s*(?:and\s+)?))+)", re.IGNORECASE)
+# What a comment's line begins with.
+MARGIN = re.compile(r"^\s*(?:///?|#+|\*)?\s?")
+
+
+def running_text(lines):
+    """The lines without their margins as one text, and the number of the line that each character is of."""
+    text, numbers = "", []
+    for number, line in enumerate(lines, 1):
+        line = MARGIN.sub("", line) + " "
+        text += line
+        numbers += [number] * len(line)
+    return text, numbers
+
+
+def citations(lines):
+    """(line number, paper, "section" or "figure", number as text) of each citation."""
+    text, numbers = running_text(lines)
+    for found in CITATION.finditer(text):
+        for place in re.finditer(PLACES, found.group(2), re.IGNORECASE):
+            what = "figure" if place.group(1).lower().startswith("figure") else "section"
+            for number in re.findall(NUMBER, place.group(2)):
+                yield numbers[found.start()], found.group(1), what, number
+
+
+def cited(root):
+    """The files that are looked through, relative to root."""
+    yield from texts(root)
+    yield from (path.relative_to(root) for path in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")]))
+
+
+def offences(root):
+    """Every citation of what a paper has not, as lines of text."""
+    found = []
+    for file in cited(root):
+        if file == pathlib.PurePath("tests/style/self_test.py"):
+            continue  # holds bad citations on purpose
+        lines = (root / file).read_text(encoding="utf-8", errors="replace").splitlines()
+        for line, paper, what, number in citations(lines):
+            if number not in (FIGURES if what == "figure" else SECTIONS)[paper].split():
+                found.append(f"{file}:{line}: {paper} has no {what} {number} (tests/style/citations.py lists what it has)")
+    return found
+
+
+if __name__ == "__main__":
+    run(offences, cited, f"text files in {', '.join(FOLDERS)}, docs")
