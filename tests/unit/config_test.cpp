@@ -251,7 +251,12 @@ TEST_CASE("config: the variable that a misspelt one means is named", "[config]")
   CHECK(chorale::nearest_environment_variable("CHORALE_DEVISE") == "CHORALE_DEVICE");
   CHECK(chorale::nearest_environment_variable("CHORALE_DEADLINE") == "CHORALE_DEADLINE_MS");
   CHECK(chorale::nearest_environment_variable("CHORALE_STAL_MS") == "CHORALE_STALL_MS");
+  CHECK(chorale::nearest_environment_variable("CHORALE_DEVCIE") == "CHORALE_DEVICE");
+  CHECK(chorale::nearest_environment_variable("CHORALE_BLOCK") == "CHORALE_BLOCKS");
+  CHECK(chorale::nearest_environment_variable("CHORALE_MTUS") == "CHORALE_MTU");
   CHECK(chorale::nearest_environment_variable("CHORALE_FAVOURITE_COLOUR").empty());
+  CHECK(chorale::nearest_environment_variable("CHORALE_COLOUR_OF_PAPER").empty());
+  CHECK(chorale::nearest_environment_variable("CHORALE_").empty());
   CHECK(chorale::nearest_environment_variable("").empty());
 }
 
@@ -284,4 +289,16 @@ TEST_CASE("config: the table has each variable that the sources name, once, with
     }
   }
   CHECK(files > 10);
+}
+
+TEST_CASE("config: docs/settings.md has a row for each variable, and no other", "[config]") {
+  std::ifstream file{std::filesystem::path{CHORALE_SOURCE_ROOT} / "docs" / "settings.md"};
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("| `CHORALE_")) found.push_back(line);
+  std::vector<std::string> wanted;
+  for (const auto& v : chorale::environment_variables())
+    wanted.push_back("| `" + std::string{v.name} + "` | " + std::string{v.accepts} + " | " +
+                     std::string{v.initially} + " | " + std::string{v.meaning} + " |");
+  CHECK(found == wanted);
 }

@@ -2,7 +2,6 @@
 
 #include "../bench/algorithms.hpp"
 #include "../bench/loop.hpp"
-#include "../info/nearest.hpp"
 
 TEST_CASE("percentiles are samples, by nearest rank") {
   const std::vector<double> ten{7, 1, 10, 4, 2, 9, 3, 8, 6, 5};
@@ -73,25 +72,4 @@ TEST_CASE("policies are named as a program writes them") {
   CHECK(chorale::type_name<chorale::reduce::degree_k<3>>() == "degree_k<3>");
   CHECK(chorale::type_name<chorale::allreduce::degree_k<15, chorale::broadcast::flat>>() ==
         "degree_k<15, flat>");
-}
-
-TEST_CASE("edit distance counts what it takes") {
-  CHECK(info::edit_distance("", "") == 0);
-  CHECK(info::edit_distance("", "abc") == 3);
-  CHECK(info::edit_distance("abc", "abc") == 0);
-  CHECK(info::edit_distance("abc", "acb") == 1);
-  CHECK(info::edit_distance("kitten", "sitting") == 3);
-  CHECK(info::edit_distance("sitting", "kitten") == 3);
-}
-
-TEST_CASE("a misspelt variable finds the one that was meant") {
-  const std::vector<std::string_view> known{"CHORALE_DEVICE", "CHORALE_DEADLINE_MS", "CHORALE_BLOCKS",
-                                            "CHORALE_MTU"};
-  CHECK(info::nearest("CHORALE_DEVCIE", known) == "CHORALE_DEVICE");
-  CHECK(info::nearest("CHORALE_DEADLINE", known) == "CHORALE_DEADLINE_MS");
-  CHECK(info::nearest("CHORALE_BLOCK", known) == "CHORALE_BLOCKS");
-  CHECK(info::nearest("CHORALE_MTUS", known) == "CHORALE_MTU");
-  CHECK(info::nearest("CHORALE_COLOUR_OF_PAPER", known).empty());
-  CHECK(info::nearest("CHORALE_", known).empty());
-  CHECK(info::nearest("CHORALE_MTU", {}).empty());
 }

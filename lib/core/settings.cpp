@@ -1,0 +1,258 @@
+#include "settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace chorale {
+namespace {
+
+constexpr long long most_bytes = 1LL << 40;
+// 24 days in milliseconds: far from where adding it to a clock's now could overflow.
+constexpr long long longest_wait = std::numeric_limits<std::int32_t>::max();
+
+/// What a setting of a whole number takes: `lowest` to `highest`, and what `also` says, which `words` then
+/// tell.
+struct numbers {
+  long long lowest = 0;
+  long long highest = 0;
+  bool (*also)(long long) = nullptr;
+  const char* words = nullptr;
+
+  [[nodiscard]] bool take(long long value) const {
+    return value >= lowest && value <= highest && (also == nullptr || also(value));
+  }
+};
+
+template <class Field>
+long long to_number(const Field& field) {
+  if constexpr (requires { field.count(); })
+    return field.count();
+  else
+    return static_cast<long long>(field);
+}
+template <class Field>
+Field from_number(long long value) {
+  if constexpr (requires(Field field) { field.count(); })
+    return Field{value};
+  else
+    return static_cast<Field>(value);
+}
+
+std::optional<long long> read_number(std::string_view text) {
+  long long value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::string in_words(const numbers& range) {
+  return range.words != nullptr ? range.words : fmt::format("{} to {}", range.lowest, range.highest);
+}
+
+template <class Field>
+setting number(const char* variable, const char* name, Field config::*field, numbers range,
+               const char* meaning) {
+  const auto show = [field](const config& c) { return fmt::to_string(to_number(c.*field)); };
+  return {.variable = variable,
+          .field = name,
+          .accepts = in_words(range),
+          .initially = show(config{}),
+          .meaning = meaning,
+          .set =
+              [field, range](config& c, std::string_view text) {
+                const auto value = read_number(text);
+                if (!value || !range.take(*value)) return false;
+                c.*field = from_number<Field>(*value);
+                return true;
+              },
+          .good = [field, range](const config& c) { return range.take(to_number(c.*field)); },
+          .show = show};
+}
+
+/// A number that the library chooses, as `initially` says, unless it is set.
+setting optional_number(const char* variable, const char* name, std::optional<int> config::*field,
+                        numbers range, const char* initially, const char* meaning) {
+  return {.variable = variable,
+          .field = name,
+          .accepts = in_words(range),
+          .initially = initially,
+          .meaning = meaning,
+          .set =
+              [field, range](config& c, std::string_view text) {
+                const auto value = read_number(text);
+                if (!value || !range.take(*value)) return false;
+                c.*field = static_cast<int>(*value);
+                return true;
+              },
+          .good = [field, range](const config& c) { return !(c.*field) || range.take(*(c.*field)); },
+          .show = [field, initially](
+                      const config& c) { return c.*field ? fmt::to_string(*(c.*field)) : initially; }};
+}
+
+/// One of a few words.
+template <class Choice>
+setting choice(const char* variable, const char* name, Choice config::*field,
+               std::vector<std::pair<std::string_view, Choice>> words, const char* meaning) {
+  std::string accepts;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    accepts += fmt::format("{}{}", i == 0 ? "" : i + 1 < words.size() ? ", " : " or ", words[i].first);
+  const auto show = [field, words](const config& c) {
+    for (const auto& [word, value] : words)
+      if (value == c.*field) return std::string{word};
+    return fmt::to_string(static_cast<int>(c.*field));
+  };
+  return {.variable = variable,
+          .field = name,
+          .accepts = std::move(accepts),
+          .initially = show(config{}),
+          .meaning = meaning,
+          .set =
+              [field, words](config& c, std::string_view text) {
+                const auto chosen = std::find_if(words.begin(), words.end(),
+                                                 [&](const auto& word) { return word.first == text; });
+                if (chosen == words.end()) return false;
+                c.*field = chosen->second;
+                return true;
+              },
+          .good =
+              [field, words](const config& c) {
+                return std::any_of(words.begin(), words.end(),
+                                   [&](const auto& word) { return word.second == c.*field; });
+              },
+          .show = show};
+}
+
+setting text(const char* variable, const char* name, std::string config::*field, const char* accepts,
+             const char* initially, const char* meaning) {
+  return {.variable = variable,
+          .field = name,
+          .accepts = accepts,
+          .initially = initially,
+          .meaning = meaning,
+          .set =
+              [field](config& c, std::string_view value) {
+                c.*field = value;
+                return true;
+              },
+          .good = [](const config&) { return true; },
+          .show = [field](const config& c) { return c.*field; }};
+}
+
+/// One that the library reads where it is used, before or beside any communicator.
+setting elsewhere(const char* variable, const char* accepts, const char* initially, const char* meaning) {
+  return {.variable = variable,
+          .field = {},
+          .accepts = accepts,
+          .initially = initially,
+          .meaning = meaning,
+          .set = {},
+          .good = {},
+          .show = {}};
+}
+
+bool is_mtu(long long value) {
+  return value == 0 || (value >= 256 && (value & (value - 1)) == 0);
+}
+
+std::vector<setting> make_settings() {
+  return {
+      text("CHORALE_DEVICE", "device", &config::device,
+           "device names (ibv_devinfo shows them) with commas between, or soft0",
+           "the first RDMA device with an active port, else soft0",
+           "device; of several, the ranks of a host take turns"),
+      number("CHORALE_PORT", "port", &config::port, {1, 255}, "port of the device"),
+      optional_number("CHORALE_GID_INDEX", "gid_index", &config::gid_index, {0, 255},
+                      "on RoCE the first IPv4 RoCE v2 row, else 0", "row of the port's GID table"),
+      number("CHORALE_PKEY_INDEX", "pkey_index", &config::pkey_index, {0, 65535},
+             "row of the port's partition key table"),
+      number("CHORALE_SERVICE_LEVEL", "service_level", &config::service_level, {0, 15}, "service level"),
+      number("CHORALE_MTU", "mtu", &config::mtu, {0, 4096, is_mtu, "256, 512, 1024, 2048, 4096, or 0"},
+             "path MTU in bytes; 0: the port's active MTU"),
+      number("CHORALE_QP_TIMEOUT", "qp_timeout", &config::qp_timeout, {1, 31},
+             "acknowledgement timeout of a connection, 4.096 us * 2^value: 14 is 67 ms"),
+      number("CHORALE_QP_RETRY", "qp_retry", &config::qp_retry, {0, 7},
+             "retries of a connection before its peer counts as lost"),
+      number("CHORALE_SILENCE_MS", "silence", &config::silence, {100, longest_wait},
+             "milliseconds without a sign of life after which a rank counts as lost"),
+      number("CHORALE_STALL_MS", "stall", &config::stall, {1, longest_wait},
+             "milliseconds after which a wait for ranks that are alive is reported, and again in doubled "
+             "intervals"),
+      number("CHORALE_DEADLINE_MS", "deadline", &config::deadline, {0, longest_wait},
+             "hard limit of a wait in milliseconds; 0: none"),
+      number(
+          "CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes,
+          {256, 1 << 20, [](long long value) { return value % 64 == 0; }, "256 to 1048576, a multiple of 64"},
+          "one block of a mailbox in bytes, 16 of them for the trailer"),
+      number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
+             "blocks of a mailbox in each direction of a connection"),
+      number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
+             "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
+      choice("CHORALE_REGISTRATION", "registration", &config::registration,
+             {{"auto", registration_policy::automatic},
+              {"watched", registration_policy::watched},
+              {"operation", registration_policy::per_operation}},
+             "how long user memory stays registered: auto caches registrations where that is safe"),
+      number("CHORALE_REGISTRATION_ENTRIES", "registration_entries", &config::registration_entries,
+             {1, 16384}, "registrations of user memory that are kept"),
+      number("CHORALE_REGISTRATION_BYTES", "registration_bytes", &config::registration_bytes, {0, most_bytes},
+             "bytes of user memory that stay registered"),
+      number("CHORALE_CONNECTIONS", "connections", &config::connections,
+             {0, 65536, [](long long value) { return value != 1; }, "0, or 2 to 65536"},
+             "connections that a rank keeps open, the least recently used is evicted; 0: as many as are "
+             "used; the same on all ranks"),
+      text("CHORALE_TUNING", "tuning", &config::tuning, "a file of chorale-bench --table",
+           "the built-in table", "measurements by which algorithms are chosen; the same on all ranks"),
+      number("CHORALE_EXPLAIN", "explain", &config::explain, {0, 1, nullptr, "0 or 1"},
+             "1: rank 0 says on standard error which algorithms it chooses, and why"),
+      elsewhere("CHORALE_RANKS", "1 and up", "any number",
+                "number of ranks that there must be; another one is an error"),
+      choice("CHORALE_SERVICE", "service", &config::service,
+             {{"event", service_policy::event},
+              {"polling", service_policy::polling},
+              {"off", service_policy::off}},
+             "who answers datagrams while a rank computes: a thread that sleeps, one that polls, or nobody"),
+      number("CHORALE_MULTICAST_PATIENCE_US", "multicast_patience", &config::multicast_patience,
+             {1, 10'000'000},
+             "shortest time in microseconds after which a rank asks for a multicast to be repeated"),
+      choice("CHORALE_MULTICAST_JOIN", "multicast_join", &config::multicast_join,
+             {{"auto", join_policy::automatic},
+              {"attach", join_policy::attach},
+              {"rdma_cm", join_policy::connection_manager}},
+             "how a port joins a multicast group: auto is rdma_cm on InfiniBand, else attach"),
+      choice("CHORALE_WAIT", "wait", &config::wait,
+             {{"auto", wait_policy::automatic}, {"spin", wait_policy::spin}, {"yield", wait_policy::yield}},
+             "how to wait: auto spins where every rank of the host has a core, else it yields"),
+      elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
+                "the launcher's job, else 'default'",
+                "soft0: name of the fabric; processes see each other within one"),
+      elsewhere(
+          "CHORALE_SOFT_COPY", "auto, vm or bounce", "auto",
+          "soft0: how data reaches memory that is not shared: by process_vm_writev, or through a buffer "
+          "that is"),
+      elsewhere("CHORALE_SOFT_ENGINE", "immediate or deferred", "immediate",
+                "soft0: requests are executed at once, or held and reordered by a seed"),
+      elsewhere("CHORALE_SOFT_SEED", "0 to 18446744073709551615", "1", "soft0, deferred: the seed"),
+      elsewhere("CHORALE_SOFT_LOSS", "0 to 100", "0", "soft0, deferred: percentage of datagrams that are lost"),
+      elsewhere("CHORALE_SOFT_DUPLICATION", "0 to 100", "0",
+                "soft0, deferred: percentage of datagrams that come twice"),
+      elsewhere("CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
+                "soft0, deferred: QP contexts that the adapter's cache is taken to hold"),
+      elsewhere("CHORALE_SOFT_SHARE", "0 or 1", "1",
+                "programs under chorale-soft: whether peers can map their page-aligned allocations"),
+  };
+}
+
+}  // namespace
+
+const std::vector<setting>& settings() {
+  static const std::vector<setting> all = make_settings();
+  return all;
+}
+
+}  // namespace chorale
