@@ -5,7 +5,9 @@ import sys
 import tempfile
 import unittest
 
+import architecture
 import citations
+import classes
 import clocks
 import headers
 import installed
@@ -111,13 +113,14 @@ class Layering(Tree):
     def test_algorithm_sees_a_transport(self):
         self.write("include/chorale/transport/rc.hpp")
         self.bad("include/chorale/algorithm/barrier/rc_only.hpp", "#include <chorale/transport/rc.hpp>\n",
-                 (1, "this is transport"))
+                 (1, "this is transports"))
 
     def test_algorithm_reaches_verbs_through_the_concepts(self):
         self.write("include/chorale/transport/concepts.hpp", "#include <chorale/transport/rc.hpp>\n")
         found = self.offences()
-        self.assertEqual(len(found), 1, found)
+        self.assertEqual(len(found), 2, found)
         self.assertIn("include/chorale/algorithm/barrier/ring.hpp: reaches verbs", found[0])
+        self.assertIn("concepts may include only concepts, core; this is transports", found[1])
 
     def test_library_mirrors(self):
         self.bad("lib/verbs/device.cpp", '#include <chorale/transport/rc.hpp>\n#include "../soft/ring.hpp"\n',
@@ -136,7 +139,9 @@ class Layering(Tree):
         self.bad("include/chorale/bootstrap/pmix.hpp", "#include <pmix.h>\n", (1, "only lib/bootstrap"))
 
     def test_public_header_includes_a_private_one(self):
-        self.bad("include/chorale/verbs/soft.hpp", '#include "../../../lib/soft/ring.hpp"\n', (1, "private"))
+        self.write("lib/verbs/text.hpp")
+        self.bad("include/chorale/verbs/soft.hpp", '#include "../../../lib/soft/ring.hpp"\n#include "../../../lib/verbs/text.hpp"\n',
+                 (1, "private"), (2, "private"))
 
     def test_unknown_layer(self):
         self.bad("include/chorale/misc/a.hpp", "#include <chorale/core/error.hpp>\n", (1, "misc is unknown"))
@@ -158,6 +163,98 @@ class Installed(Tree):
         self.assertEqual(found[0], "include/chorale/core/printable.hpp: no header that users name includes it: it belongs to lib/core")
         self.assertEqual(len(found), len(installed.USER))
         self.assertIn("tests/style/installed.py: there is no header communicator.hpp", found)
+
+
+class Classes(Tree):
+    """What is a data member, and what only looks like one."""
+
+    SOURCE = '''
+    #define NOT_HERE { int x; }
+    /// A comment: int not_here;
+    template <class T>
+    class alignas(64) sample final : public base<T> {
+     public:
+      static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
+      sample(int a, int b) noexcept(true) : a_{a}, pair_(b, "{;"), c_{{1, 2}} { x = y; }
+      explicit operator bool() const { return a_ < 3 && b_ > 2; }
+      [[nodiscard]] std::map<int, T> get() const noexcept { return {}; }
+      virtual void nothing() = 0;
+      friend class other;
+      using type = std::function<void(int, int)>;
+      enum class kind { one, two };
+      struct inner {
+        int i = 0, j = 0;
+        void run();
+      };
+      requires(sizeof(T) > 1) void only() {}
+      template <class U> U made(U u) { struct local { int n; }; return u; }
+
+     private:
+      const int a_;                                   // 1
+      std::function<void(int, char)> then_;           // 2
+      std::array<std::pair<int, int>, 3> c_{{{1, 2}}}; // 3
+      int (*function_)(int) = nullptr;                // 4
+      mutable std::atomic<bool> d_{false}, e_{true};  // 5, 6
+      alignas(64) char letter_ = '{';                 // 7
+      struct { int k; } unnamed_;                     // 8
+      unsigned bits_ : 3;                             // 9
+      [[no_unique_address]] T t_;                     // 10
+      decltype(f(1)) g_;                              // 11
+      inner* next_ = make(1, 2);                      // 12
+    };
+    struct outer::peer { int only; };
+    enum class colour { red };
+    '''
+
+    def test_counts(self):
+        self.assertEqual([found[1:] for found in classes.classes(self.SOURCE)],
+                         [("sample", 12), ("inner", 2), ("local", 1), ("outer::peer", 1)])
+
+    def test_rule(self):
+        self.write("lib/transport/a.hpp", "struct full {" + "int a;" * classes.MOST + "};\n")
+        self.write("include/chorale/transport/b.hpp", "\nclass many {" + "int a;" * (classes.MOST + 1) + "};\n")
+        self.write("lib/soft/c.hpp", "class elsewhere {" + "int a;" * (classes.MOST + 1) + "};\n")
+        found = classes.offences(self.root)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("include/chorale/transport/b.hpp:2: many has 16", found[0])
+
+
+class Architecture(Tree):
+    """A picture that is true, one with too little and too much, and rooms in a circle."""
+
+    NODE = '<g id="n" class="node">\n<title>{}</title>\n'
+    EDGE = '<g id="e" class="edge">\n<title>{}&#45;&gt;{}</title>\n'
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/chorale/core/error.hpp")
+        self.write("lib/verbs/device.cpp", "#include <chorale/core/error.hpp>\n")
+        self.write("lib/soft/ring.cpp", '#include "../verbs/device.cpp"\n#include <chorale/core/error.hpp>\n')
+        self.write("docs/architecture.md", "`core`, `verbs`, `soft`")
+
+    def picture(self, nodes, edges):
+        self.write("docs/architecture.svg", "".join([self.NODE.format(node) for node in nodes] +
+                                                    [self.EDGE.format(*edge) for edge in edges]))
+
+    def test_true_picture(self):
+        self.picture(["core", "verbs", "soft"], [("verbs", "core"), ("soft", "verbs")])
+        self.assertEqual(architecture.offences(self.root), [])
+
+    def test_false_picture(self):
+        self.picture(["core", "soft", "attic"], [("verbs", "core"), ("soft", "core")])
+        found = architecture.offences(self.root)
+        for phrase in ("room verbs is missing", "no room attic", "missing: soft -> verbs", "too many: soft -> core"):
+            self.assertEqual(sum(phrase in line for line in found), 1, found)
+
+    def test_circle(self):
+        self.write("include/chorale/core/error.hpp", "#include <chorale/verbs/text.hpp>\n")
+        self.write("include/chorale/verbs/text.hpp")
+        self.assertEqual([line.split(":")[0] for line in architecture.offences(self.root)], ["core", "verbs"])
+
+    def test_page(self):
+        self.picture(["core", "verbs", "soft"], [("verbs", "core"), ("soft", "verbs")])
+        self.write("docs/architecture.md", "`core`, `soft`")
+        self.assertEqual(architecture.offences(self.root), ["docs/architecture.md: does not name the room verbs"])
 
 
 class Text(Tree):

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Checks that docs/architecture.svg, the picture of the rooms, is that of the includes; draws it anew with --draw.
+
+Usage: architecture.py ROOT [--draw]. Rooms are those of rooms.py; an arrow says that files of one include files of the other. An arrow is left
+out where others lead there already. Rooms must not include each other in a circle, and docs/architecture.md has to name each. Drawing needs
+graphviz (dot); checking does not, and does not depend on its version: it reads rooms and arrows from the titles in the picture.
+"""
+import html
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+from rooms import ROOMS, TOP, room_of
+from tree import included, library, run
+
+PICTURE = pathlib.Path("docs/architecture.svg")
+PAGE = pathlib.Path("docs/architecture.md")
+TITLE = re.compile(r'class="(node|edge)">\s*<title>([^<]*)</title>')
+COLOURS = {"transport": "#fff3d6", "algorithm": "#dff0dc", "verbs": "#dde8f7"}
+FAMILY = {"topology": "algorithm", "model": "algorithm", "soft": "verbs", "preload": "verbs", "transports": "transport", "concepts": "transport"}
+
+
+def includes_of_rooms(root):
+    """{room: rooms whose files its files include}, for each room that has files."""
+    found = {}
+    for file in library(root):
+        own = room_of(file)
+        targets = found.setdefault(own, set())
+        targets.update(other for other in map(room_of, included(root, file)) if other != own)
+    found.pop("precompiled", None)
+    return found
+
+
+def beyond(graph, start):
+    """What is reached from a room, by one arrow or more."""
+    seen = set()
+    left = list(graph.get(start, ()))
+    while left:
+        room = left.pop()
+        if room not in seen:
+            seen.add(room)
+            left.extend(graph.get(room, ()))
+    return seen
+
+
+def circles(graph):
+    """The rooms that reach themselves."""
+    return sorted(room for room in graph if room in beyond(graph, room))
+
+
+def arrows(graph):
+    """(from, to) of each arrow that no other path makes superfluous; the graph has no circles."""
+    return {(own, to) for own, targets in graph.items() for to in targets
+            if not any(to in beyond(graph, via) for via in targets - {to})}
+
+
+def described(room):
+    return "chorale.hpp, communicator, window" if room == TOP else ROOMS[room].what if room in ROOMS else ""
+
+
+def dot(graph):
+    """The picture in graphviz's language."""
+    lines = ["digraph rooms {", '  graph [rankdir=TB, nodesep=0.25, ranksep=0.45]',
+             '  node [shape=box, style="filled,rounded", fillcolor="#f4f4f4", fontname="Helvetica", fontsize=11, margin="0.12,0.06"]',
+             '  edge [color="#666666", arrowsize=0.7]']
+    for room in sorted(graph):
+        text = "<br/>".join(html.escape(line) for line in textwrap.wrap(described(room), 26))
+        colour = COLOURS.get(FAMILY.get(room, room.split("/")[0]), "#f4f4f4")
+        lines.append(f'  "{room}" [fillcolor="{colour}", label=<<b>{html.escape(room)}</b><br/><font point-size="9">{text}</font>>]')
+    lines += [f'  "{own}" -> "{to}"' for own, to in sorted(arrows(graph))]
+    return "\n".join(lines + ["}", ""])
+
+
+def drawn(text):
+    """(rooms, arrows) of a picture."""
+    titles = [(kind, html.unescape(title)) for kind, title in TITLE.findall(text)]
+    return ({title for kind, title in titles if kind == "node"},
+            {tuple(title.split("->")) for kind, title in titles if kind == "edge"})
+
+
+def offences(root):
+    """What the picture and the page say and the includes do not, and the other way, as lines of text."""
+    graph = includes_of_rooms(root)
+    found = [f"{room}: includes itself through other rooms" for room in circles(graph)]
+    if found:
+        return found
+    rooms, shown = drawn((root / PICTURE).read_text(encoding="utf-8"))
+    page = (root / PAGE).read_text(encoding="utf-8")
+    wanted = arrows(graph)
+    found += [f"{PICTURE}: the room {room} is missing" for room in sorted(set(graph) - rooms)]
+    found += [f"{PICTURE}: there is no room {room}" for room in sorted(rooms - set(graph))]
+    found += [f"{PICTURE}: an arrow is missing: {own} -> {to}" for own, to in sorted(wanted - shown)]
+    found += [f"{PICTURE}: there is an arrow too many: {own} -> {to}" for own, to in sorted(shown - wanted)]
+    found += [f"{PAGE}: does not name the room {room}" for room in sorted(graph) if f"`{room}`" not in page and room != TOP]
+    if any(line.startswith(str(PICTURE)) for line in found):
+        found.append("draw it anew: tests/style/architecture.py . --draw")
+    return found
+
+
+def draw(root):
+    picture = subprocess.run(["dot", "-Tsvg"], input=dot(includes_of_rooms(root)), text=True, capture_output=True, check=True).stdout
+    (root / PICTURE).write_text(picture, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[2:] == ["--draw"]:
+        draw(pathlib.Path(sys.argv[1]))
+    else:
+        run(offences, library, "files in rooms")

@@ -1,0 +1,69 @@
+"""The rooms of the library: what each is for, and which others it may include.
+
+A room is a folder below include/chorale and the folder of the same name below lib. Some files of a folder are a room of their own, as the
+transports are among what they are made of. `layering.py` checks the includes by this table, `architecture.py` draws it.
+"""
+import typing
+
+
+class Room(typing.NamedTuple):
+    what: str          # it is for, in a few words
+    may: frozenset     # include, besides itself
+    files: tuple = ()  # that are the room, without their endings; else it is the folder of its name
+
+
+def room(what, may="", files=""):
+    return Room(what, frozenset(may.split()), tuple(files.split()))
+
+
+TOP = "the top"
+
+# From the ground to the top.
+ROOMS = {
+    "core": room("errors, settings, types, operators, tasks, the clock"),
+    "topology": room("rank arithmetic: who talks to whom", "core"),
+    "model": room("what algorithms cost, what transports take", "core topology"),
+    "bootstrap": room("how ranks find each other", "core"),
+    "verbs": room("devices: RAII over the verbs", "core"),
+    "soft": room("soft0, the software device", "core verbs"),
+    "preload": room("soft0 for unmodified programs", "core verbs soft"),
+    "concepts": room("what is used of a transport", "core", files="transport/concepts"),
+    "algorithm": room("collective algorithms, one a file", "core topology model concepts"),
+    "transport": room("what transports share", "core verbs bootstrap model concepts"),
+    "transport/connections": room("reliable connections, and what goes over them", "core verbs concepts transport"),
+    "transport/reliable": room("streams of datagrams, memory by datagrams", "core concepts transport"),
+    "transport/multicast": room("reliable multicast", "core verbs concepts transport transport/reliable"),
+    "transport/paths": room("a connection or datagrams, for each peer",
+                            "core concepts transport transport/connections transport/reliable"),
+    "transports": room("each from its parts, a page each",
+                       "core verbs bootstrap model concepts transport transport/connections transport/reliable "
+                       "transport/multicast transport/paths",
+                       files="transport/assembled transport/one_rail transport/rc transport/rc_send_receive transport/ud transport/ud_rdma "
+                             "transport/hybrid"),
+    "calls": room("what a call checks, and how it is run",
+                  "core bootstrap concepts transport transports algorithm", files="request"),
+    "bench": room("measuring collectives", "core"),
+    "precompiled": room("what our own targets compile once"),
+}
+
+
+def room_of(file):
+    """The room of a file of the tree, TOP, or None for one that is in none (a test, an example).
+
+    A folder that ROOMS does not have, and that is in none of its folders, is a room by its own name.
+    """
+    if file.parts[:2] == ("include", "chorale"):
+        inside = file.parts[2:]
+    elif file.parts[0] == "lib":
+        inside = file.parts[1:]
+    else:
+        return None
+    stem = "/".join(inside).rsplit(".", 1)[0]
+    for name, found in ROOMS.items():
+        if stem in found.files:
+            return name
+    for length in range(len(inside) - 1, 0, -1):
+        name = "/".join(inside[:length])
+        if name in ROOMS:
+            return name
+    return inside[0] if len(inside) > 1 else TOP
