@@ -14,6 +14,8 @@ namespace {
 
 /// Messages of more bytes travel in blocks that follow each other through a tree or chain.
 constexpr double block_bytes = 8192;
+/// Blocks of as many bytes go straight between the users' buffers: `config::zero_copy_bytes` without a choice.
+constexpr std::size_t straight_bytes = 65536;
 
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
 /// other algorithms bytes contend for the middle of the network (P4 section 2.3), two for one place.
@@ -148,7 +150,7 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
       if (algorithm == "bruck") return levels * (ts + n / 2 * 2 * mtw);
       if (algorithm == "pairwise") return (n - 1) * (ts + mtw);
       // Only who writes straight into users' buffers asks for their addresses first (P5 section 4.1).
-      if (algorithm == "direct") return (one.bytes > block_bytes ? levels * ts : 0) + one.to_all();
+      if (algorithm == "direct") return (bytes >= straight_bytes ? levels * ts : 0) + one.to_all();
       break;
     case operation::gather:
       if (algorithm == "flat") return one.from_all();
