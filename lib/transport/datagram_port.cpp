@@ -71,8 +71,8 @@ void datagram_port::fail(const ibv_wc& wc) {
 }
 
 void datagram_port::drain(steady::duration patience) {
-  const auto give_up = steady::now() + patience;
-  for (reap(); completed_ < sent_ && steady::now() < give_up; reap()) clock::give_way();
+  const auto give_up = clock::now() + patience;
+  while (!is_drained() && clock::now() < give_up) clock::give_way();
 }
 
 bool datagram_port::send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited) {

@@ -20,12 +20,8 @@
 namespace chorale::transport {
 namespace {
 
-/// How often is said what nobody answers: where a datagram in ten is lost, one rank in 100,000 does not hear
-/// it.
-constexpr int repetitions = 5;
-
-bool is_served(std::uint16_t kind) noexcept {
-  return kind >= static_cast<std::uint16_t>(datagram_kind::first_served);
+constexpr std::uint16_t raw(datagram_kind kind) noexcept {
+  return static_cast<std::uint16_t>(kind);
 }
 
 /// A misspelt variable would be without effect, and nobody would know.
@@ -55,7 +51,6 @@ group_view endpoint::checked(group_view group) {
   return group;
 }
 
-// What may fail comes first: until the group is taken its owner tells the others.
 endpoint::endpoint(endpoint_user& user, joined_group&& group)
     : user_(&user),
       rank_(group.rank()),
@@ -63,22 +58,22 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
       settings_(group.settings),
       spin_(settings_.wait == wait_policy::spin ||
             (settings_.wait == wait_policy::automatic && !group.members->is_oversubscribed())),
-      detector_(size_, {settings_.silence, settings_.stall, settings_.deadline}),
+      ports_(std::move(group.ports)),
+      members_(std::move(group.members)),
+      channel_({rank_, size_, members_->secret()}, std::move(group.channel), std::move(group.port),
+               settings_.service),
+      lives_(*members_, channel_, {settings_.silence, settings_.stall, settings_.deadline}),
       answers_(static_cast<std::size_t>(size_)),
       multicasts_(*this) {
   use_.set_rank(rank_);
   if (rank_ == 0) name_unknown_variables();
-  ports_ = std::move(group.ports);
-  channel_ = std::move(group.channel);
-  port_ = std::move(group.port);
-  members_ = std::move(group.members);
+  subscribe();
 }
 
 endpoint::~endpoint() {
+  channel_.stop_service();
   // The transport could not be made whole: the others have met this rank, and would wait for it.
-  if (has_left_ || failure_) return;
-  const std::lock_guard hold{lock_};
-  tell_of_no_start(*port_, *members_);
+  if (!has_left_ && !failure_) tell_of_no_start(channel_.port(), *members_);
 }
 
 bool endpoint::oversubscribed() const noexcept {
@@ -98,71 +93,45 @@ std::size_t endpoint::next_state_index() noexcept {
   return next.fetch_add(1);
 }
 
-bool endpoint::send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
-                             std::span<const std::byte> more, bool solicited) {
-  const datagram_header head{datagram_header::expected_magic,
-                             kind,
-                             0,
-                             members_->secret(),
-                             rank_,
-                             static_cast<std::uint32_t>(body.size() + more.size())};
-  const std::lock_guard hold{lock_};
-  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more}, solicited);
-}
-
-void endpoint::insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body) {
-  const auto give_up = steady::now() + std::chrono::milliseconds{100};
-  while (!send_datagram(to, kind, body) && steady::now() < give_up) clock::give_way();
-}
-
-void endpoint::broadcast_datagram(std::uint16_t kind,
-                                  const std::function<std::span<const std::byte>(int to)>& body) {
-  const auto patient_until = steady::now() + std::chrono::seconds{1};
-  for (int i = 0; i < repetitions; ++i) {
-    if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
-    for (int r = 0; r < size_; ++r) {
-      // Who has left by the word of its connection alone may still listen for farewells.
-      if (r == rank_ || detector_.is_dead(r) || farewells_.contains(r)) continue;
-      try {
-        if (steady::now() < patient_until)
-          insist_on_datagram(r, kind, body(r));
-        else
-          send_datagram(r, kind, body(r));
-      } catch (const error&) {
-        // One that cannot be reached must not keep the others from hearing it.
-      }
-    }
-  }
-}
-
-void endpoint::take_datagram(std::span<const std::byte> datagram) {
-  // Anything that is not from this job is none of our business.
-  const auto read = read_datagram(datagram, members_->secret(), size_);
-  if (!read) return refuse_datagram();
-  const auto [from, kind, body] = *read;
-  detector_.hear(from);
-  switch (static_cast<datagram_kind>(kind)) {
-    case datagram_kind::question:
-      return answer(from, body);
-    case datagram_kind::answer: {
-      const auto theirs = read_answer(body);
-      if (!theirs) return refuse_datagram();
-      answers_[static_cast<std::size_t>(from)] = *theirs;
-      if (survey_) survey_->take(from, *theirs);
-      return;
-    }
-    case datagram_kind::notice:
-      take_notice(from, body);
-      return;
-    case datagram_kind::goodbye:
-      return take_goodbye(from, body);
-    default:
-      if (is_served(kind))
-        take_served(from, kind, body);
-      else
+void endpoint::subscribe() {
+  using reader = control_channel::reader;
+  const auto to = [this](auto method) {
+    return control_channel::handler{[this, method](int from, std::uint16_t, std::span<const std::byte> body) {
+      (this->*method)(from, body);
+    }};
+  };
+  const auto add = [this](std::uint16_t first, std::uint16_t last, reader who, control_channel::handler h) {
+    subscriptions_.push_back(channel_.subscribe(first, last, who, std::move(h)));
+  };
+  add(raw(datagram_kind::question), raw(datagram_kind::question), reader::any, to(&endpoint::answer));
+  add(raw(datagram_kind::answer), raw(datagram_kind::answer), reader::own, to(&endpoint::take_answer));
+  add(raw(datagram_kind::notice), raw(datagram_kind::notice), reader::own, to(&endpoint::take_notice));
+  add(raw(datagram_kind::goodbye), raw(datagram_kind::goodbye), reader::own, to(&endpoint::take_goodbye));
+  add(raw(datagram_kind::first_of_transport), raw(datagram_kind::first_served) - 1, reader::own,
+      {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
         user_->on_datagram(from, kind, body);
-      return;
-  }
+      }});
+  add(raw(multicast_kind::signal), raw(multicast_kind::last), reader::any,
+      {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
+        multicasts_.take(from, kind, body);
+      }});
+}
+
+void endpoint::serve_streams(reliable::streams& streams) {
+  subscriptions_.push_back(channel_.subscribe(
+      static_cast<std::uint16_t>(reliable::stream_kind::packet),
+      static_cast<std::uint16_t>(reliable::stream_kind::question), control_channel::reader::any,
+      {[&streams](int from, std::uint16_t kind, std::span<const std::byte> body) {
+         streams.on_datagram(from, kind, body);
+       },
+       [&streams] { streams.progress(); }}));
+}
+
+void endpoint::take_answer(int from, std::span<const std::byte> body) {
+  const auto theirs = read_answer(body);
+  if (!theirs) return refuse_datagram();
+  answers_[static_cast<std::size_t>(from)] = *theirs;
+  if (survey_) survey_->take(from, *theirs);
 }
 
 void endpoint::answer(int from, std::span<const std::byte> question) {
@@ -178,60 +147,12 @@ void endpoint::answer(int from, std::span<const std::byte> question) {
   send_datagram(from, static_cast<std::uint16_t>(datagram_kind::answer), std::as_bytes(std::span{&mine, 1}));
 }
 
-void endpoint::take_served(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (is_multicast_kind(kind)) {
-    multicasts_.take(from, kind, body);
-  } else if (streams_ != nullptr) {
-    streams_->on_datagram(from, kind, body);
-  } else {
-    refuse_datagram();
-  }
-}
-
-std::size_t endpoint::datagram_room() const noexcept {
-  return port_->payload_bytes() - sizeof(datagram_header);
-}
-
-void endpoint::read_datagrams() {
-  const std::lock_guard hold{lock_};
-  if (service_failure_) std::rethrow_exception(service_failure_);
-  if (!kept_datagrams_.empty()) [[unlikely]]
-    for (const auto& [key, d] : std::exchange(kept_datagrams_, {})) take_datagram(d);
-  port_->poll([this](std::span<const std::byte> d) { take_datagram(d); });
-}
-
 void endpoint::start_service() {
-  if (service_ || settings_.service == service_policy::off) return;
-  lock_.share();
   try {
-    service_.emplace(*channel_, lock_, settings_.service,
-                     service::work{[this] { port_->arm(); }, [this] { serve(); },
-                                   [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+    channel_.start_service();
   } catch (const std::system_error& e) {
     throw set_up_failure(e.code(), fmt::format("no thread for its service (ulimit -u): {}", reason_of(e)));
   }
-}
-
-void endpoint::serve() noexcept {
-  try {
-    port_->poll([this](std::span<const std::byte> d) { keep_datagram(d); });
-    if (streams_ != nullptr) streams_->progress();
-  } catch (...) {
-    service_failure_ = std::current_exception();
-  }
-}
-
-void endpoint::keep_datagram(std::span<const std::byte> datagram) {
-  const auto read = read_datagram(datagram, members_->secret(), size_);
-  if (!read) return refuse_datagram();
-  detector_.hear(read->source);
-  if (is_served(read->kind))
-    take_served(read->source, read->kind, read->body);
-  else if (read->kind == static_cast<std::uint16_t>(datagram_kind::question))
-    answer(read->source, read->body);
-  else
-    kept_datagrams_.insert_or_assign({read->source, read->kind},
-                                     std::vector<std::byte>(datagram.begin(), datagram.end()));
 }
 
 void endpoint::progress() {
@@ -243,21 +164,6 @@ void endpoint::progress() {
 epoch endpoint::current() const noexcept {
   const auto c = status_.find(number_);
   return {number_, c ? c->signature() : 0, c ? c->what : operation::none};
-}
-
-void endpoint::note_departure(int peer) noexcept {
-  const std::lock_guard hold{lock_};
-  detector_.leave(peer);
-}
-
-void endpoint::note_life(int peer) noexcept {
-  const std::lock_guard hold{lock_};
-  detector_.hear(peer);
-}
-
-bool endpoint::is_lost(int peer) noexcept {
-  const std::lock_guard hold{lock_};
-  return detector_.is_gone(peer) || detector_.is_silent(peer);
 }
 
 void endpoint::advance(attention how) {

@@ -36,17 +36,16 @@ void endpoint::say_goodbye() noexcept {
   try {
     const farewell calls{status_};
     std::vector<std::byte> body;
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::goodbye), [&](int to) {
+    const auto words = [&](int to) {
       const auto common = std::as_bytes(std::span{&calls, 1});
       body.assign(common.begin(), common.end());
       const auto more = user_->last_words(to);
       body.insert(body.end(), more.begin(), more.end());
       return std::span<const std::byte>{body};
-    });
-    {
-      const std::lock_guard hold{lock_};
-      port_->drain(std::chrono::milliseconds{500});
-    }
+    };
+    channel_.broadcast(static_cast<std::uint16_t>(datagram_kind::goodbye), words,
+                       [this](int to) { return listens(to); });
+    channel_.drain(std::chrono::milliseconds{500});
     compare_farewells(calls);
   } catch (...) {
     // A farewell that cannot be sent changes nothing: the peers then see silence.

@@ -56,13 +56,6 @@ void endpoint::ask(int peer, epoch now) {
     expect_answer(peer);
 }
 
-void endpoint::expect_answer(int peer) {
-  // Without a service thread it answers only while it waits in a call.
-  if (!members_->is_served(peer)) return;
-  const std::lock_guard hold{lock_};
-  detector_.ask(peer);
-}
-
 void endpoint::judge(int peer, const status_answer& theirs, epoch now) {
   const call* c = theirs.find(now.number);
   if (now.what == operation::exchange && theirs.current > now.number) {
@@ -270,7 +263,9 @@ void endpoint::tell_failure() noexcept {
   keep_notice();
   try {
     const auto body = std::span{std::as_const(failure_told_)};
-    broadcast_datagram(static_cast<std::uint16_t>(datagram_kind::notice), [body](int) { return body; });
+    channel_.broadcast(
+        static_cast<std::uint16_t>(datagram_kind::notice), [body](int) { return body; },
+        [this](int to) { return listens(to); });
   } catch (...) {
     // What cannot be told is seen by the others as silence.
   }
@@ -278,8 +273,8 @@ void endpoint::tell_failure() noexcept {
 
 void endpoint::keep_notice() noexcept {
   try {
-    auto body = write_notice(*failure_, port_->payload_bytes() - sizeof(datagram_header));
-    const std::lock_guard hold{lock_};
+    auto body = write_notice(*failure_, channel_.room());
+    const std::lock_guard hold{lock()};
     failure_told_ = std::move(body);
   } catch (...) {
     // Then the others see silence.

@@ -52,6 +52,11 @@ class datagram_port {
   /// The next solicited datagram raises an event in the channel.
   void arm() { receive_cq_->request_notification(true); }
 
+  /// True if all that was sent has left.
+  [[nodiscard]] bool is_drained() {
+    reap();
+    return completed_ == sent_;
+  }
   /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
   /// what waits in it along.
   void drain(steady::duration patience);

@@ -23,17 +23,16 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
 #include <chorale/core/stall_report.hpp>
-#include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/dependents.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/entry.hpp>
-#include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/group_view.hpp>
 #include <chorale/transport/joining.hpp>
+#include <chorale/transport/liveness.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/multicasts.hpp>
 #include <chorale/transport/parked_call.hpp>
-#include <chorale/transport/service.hpp>
 #include <chorale/transport/status.hpp>
 #include <chorale/transport/vigil.hpp>
 #include <chorale/transport/waiting.hpp>
@@ -83,11 +82,16 @@ class endpoint {
   /// A number that all ranks of this group have, and nobody else can guess.
   [[nodiscard]] std::uint64_t job() const noexcept;
 
+  /// Datagrams among the ranks, and the service thread.
+  [[nodiscard]] control_channel& channel() noexcept { return channel_; }
+  [[nodiscard]] const control_channel& channel() const noexcept { return channel_; }
+  /// Who is alive, as far as this rank knows.
+  [[nodiscard]] liveness& lives() noexcept { return lives_; }
+  [[nodiscard]] const liveness& lives() const noexcept { return lives_; }
+
   /// Datagrams that came and were not of this group, or not as a rank of it would write them: they were
   /// thrown away.
-  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept {
-    return refused_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return channel_.refused(); }
   /// Which thread is inside: to be asked where a call of the user begins.
   [[nodiscard]] occupancy& use() noexcept { return use_; }
 
@@ -204,19 +208,16 @@ class endpoint {
   }
 
   /// A datagram that is not as its sender should have written it.
-  void refuse_datagram() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
+  void refuse_datagram() noexcept { channel_.refuse(); }
   [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_; }
   /// True if a call has failed here, or a peer has reported a failure.
   [[nodiscard]] bool has_failed() const noexcept { return failure_ || notice_; }
 
-  /// One datagram of `body` and `more`; false if the send queue is full.
+  /// As control_channel has it.
   bool send_datagram(int to, std::uint16_t kind, std::span<const std::byte> body,
-                     std::span<const std::byte> more = {}, bool solicited = false);
-  /// The same, patiently: tries for at most 100 ms.
-  void insist_on_datagram(int to, std::uint16_t kind, std::span<const std::byte> body);
-  /// The same to all ranks that are still there, for what nobody answers; several times, since datagrams may
-  /// be lost, so that the receiver must not mind to hear it again.
-  void broadcast_datagram(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body);
+                     std::span<const std::byte> more = {}, bool solicited = false) {
+    return channel_.send(to, kind, body, more, solicited);
+  }
   /// A datagram that asks `peer` what call `now` is to it; the answer is judged while this rank waits for it,
   /// and is a sign of life.
   void ask(int peer, epoch now);
@@ -234,40 +235,30 @@ class endpoint {
   /// empty.
   void say_goodbye() noexcept;
 
-  /// True if that rank has destroyed its communicator or is dead.
-  [[nodiscard]] bool departed(int peer) const noexcept { return detector_.is_gone(peer); }
-  void note_departure(int peer) noexcept;
-  /// An adapter has acknowledged something: that rank is alive.
-  void note_life(int peer) noexcept;
-  /// Time in which this rank has looked around, as the failure detector counts it; goes on by looking.
-  steady::duration attend();
-  /// `peer` was asked something that its service thread answers while it is alive.
-  void expect_answer(int peer);
-  /// True if that rank has left, is dead or gives no sign of life.
-  [[nodiscard]] bool is_lost(int peer) noexcept;
-  /// Looks which processes of this host are gone.
-  void look_at_processes();
-  void look_at_process(int peer);
+  // As liveness has it.
+  [[nodiscard]] bool departed(int peer) const noexcept { return lives_.is_gone(peer); }
+  void note_departure(int peer) noexcept { lives_.leave(peer); }
+  void note_life(int peer) noexcept { lives_.hear(peer); }
+  steady::duration attend() { return lives_.attend(); }
+  void expect_answer(int peer) { lives_.expect_answer(peer); }
+  [[nodiscard]] bool is_lost(int peer) noexcept { return lives_.is_lost(peer); }
+  void look_at_processes() { lives_.look_at_processes(); }
+  void look_at_process(int peer) { lives_.look_at_process(peer); }
   /// Number of the datagram queue pair.
-  [[nodiscard]] std::uint32_t queue_pair_number() const noexcept { return port_->number(); }
+  [[nodiscard]] std::uint32_t queue_pair_number() const noexcept { return channel_.port().number(); }
   [[nodiscard]] const verbs::local_port& local_port() const noexcept { return ports_.front().local(); }
   /// Registered bytes for datagrams, those of the multicast group among them.
   [[nodiscard]] std::size_t datagram_bytes() const noexcept {
-    return port_->memory_bytes() + multicasts_.memory_bytes();
+    return channel_.port().memory_bytes() + multicasts_.memory_bytes();
   }
-  /// Largest body of a datagram, in bytes.
-  [[nodiscard]] std::size_t datagram_room() const noexcept;
-  /// Reads what came by datagram and nothing else. Not from `on_datagram`.
-  void read_datagrams();
-  /// From now on datagrams of streams go to `streams`, on whichever thread they are read.
-  void serve_streams(reliable::streams& streams) noexcept { streams_ = &streams; }
-  /// From now on a service thread handles datagrams of the served kinds while this rank is elsewhere; nothing
-  /// happens if config::service says off, or at a second call. What both threads touch is to be used under
-  /// `lock()`. It calls nothing virtual, since a constructor starts it. To be stopped by the destructor of
-  /// the transport before anything that it uses goes.
+  // As control_channel has it.
+  [[nodiscard]] std::size_t datagram_room() const noexcept { return channel_.room(); }
+  void read_datagrams() { channel_.read(); }
   void start_service();
-  void stop_service() noexcept { service_.reset(); }
-  [[nodiscard]] service_lock& lock() noexcept { return lock_; }
+  void stop_service() noexcept { channel_.stop_service(); }
+  [[nodiscard]] service_lock& lock() noexcept { return channel_.lock(); }
+  /// From now on datagrams of streams go to `streams`, on whichever thread they are read.
+  void serve_streams(reliable::streams& streams);
 
  private:
   friend class vigil;
@@ -286,8 +277,6 @@ class endpoint {
   stall_report describe_stall(const std::vector<std::optional<status_answer>>& answers, int peer, epoch now,
                               steady::duration since);
   static std::string describe_ranks(std::vector<stall_report::rank_state> ranks);
-  void watch_all(int awaited, epoch now, bool asks_others);
-  [[noreturn]] void silent(int peer);
   void check();
   [[noreturn]] void left(int peer, epoch now);
   void take_goodbye(int from, std::span<const std::byte> body);
@@ -296,11 +285,11 @@ class endpoint {
   [[nodiscard]] error set_up_failure(std::error_code code, const std::string& why) const {
     return transport::set_up_failure(rank_, size_, code, why);
   }
+  void subscribe();
+  /// Whoever has left by the word of its connection alone may still listen for farewells.
+  [[nodiscard]] bool listens(int peer) const { return !lives_.is_dead(peer) && !farewells_.contains(peer); }
+  void take_answer(int from, std::span<const std::byte> body);
   void answer(int from, std::span<const std::byte> question);
-  void take_datagram(std::span<const std::byte> datagram);
-  void keep_datagram(std::span<const std::byte> datagram);
-  void serve() noexcept;
-  void take_served(int from, std::uint16_t kind, std::span<const std::byte> body);
   void take_notice(int from, std::span<const std::byte> body);
   static std::size_t next_state_index() noexcept;
   template <class State>
@@ -320,21 +309,10 @@ class endpoint {
   occupancy use_;
   frame_arena frames_;
   std::vector<device_port> ports_;
-  service_lock lock_;
-  reliable::streams* streams_ = nullptr;
-  std::unique_ptr<verbs::completion_channel> channel_;
-  std::unique_ptr<datagram_port> port_;
-  /// What the service thread left to the rank's own: the newest of each source and kind.
-  std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_datagrams_;
-  std::exception_ptr service_failure_;
-  std::atomic<std::uint64_t> refused_{0};
   std::unique_ptr<membership> members_;
-  /// Who is looked at, and asked, next, though nobody waits for it.
-  struct {
-    std::size_t neighbour = 0;
-    unsigned asked = 0;
-  } turns_;
-  failure_detector detector_;  ///< used under the lock
+  control_channel channel_;
+  liveness lives_;
+  std::vector<control_channel::subscription> subscriptions_;
   status_page status_;
   std::uint64_t number_ = 0;
   std::optional<error> failure_;
@@ -351,7 +329,6 @@ class endpoint {
   std::vector<std::shared_ptr<void>> states_;
   multicasts multicasts_;
   bool has_left_ = false;  ///< this rank has said so
-  std::optional<service> service_;
   dependents dependents_;
 };
 

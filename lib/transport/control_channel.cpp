@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <mutex>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/control_channel.hpp>
+
+#include "messages.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// How often a message is sent that nobody answers: where a datagram in ten is lost, one rank in 100,000 does
+/// not hear it.
+constexpr int repetitions = 5;
+constexpr auto patience_of_one = std::chrono::milliseconds{100};
+constexpr auto patience_of_all = std::chrono::seconds{1};
+
+}  // namespace
+
+struct control_channel::subscription::entry {
+  std::uint16_t first;
+  std::uint16_t last;
+  reader who;
+  handler part;
+};
+
+control_channel::subscription::subscription(control_channel& channel, std::unique_ptr<entry> made) noexcept
+    : channel_(&channel), entry_(std::move(made)) {}
+
+control_channel::subscription::subscription(subscription&& other) noexcept = default;
+
+control_channel::subscription& control_channel::subscription::operator=(subscription&& other) noexcept {
+  std::swap(channel_, other.channel_);
+  std::swap(entry_, other.entry_);
+  return *this;
+}
+
+control_channel::subscription::~subscription() {
+  if (entry_) channel_->unsubscribe(*entry_);
+}
+
+control_channel::control_channel(const identity& self, std::unique_ptr<verbs::completion_channel> events,
+                                 std::unique_ptr<datagram_port> port, service_policy policy)
+    : self_(self), policy_(policy), events_(std::move(events)), port_(std::move(port)) {}
+
+control_channel::~control_channel() = default;
+
+std::size_t control_channel::room() const noexcept {
+  return port_->payload_bytes() - sizeof(datagram_header);
+}
+
+bool control_channel::send(int to, std::uint16_t kind, std::span<const std::byte> body,
+                           std::span<const std::byte> more, bool solicited) {
+  const datagram_header head{datagram_header::expected_magic,
+                             kind,
+                             0,
+                             self_.secret,
+                             self_.rank,
+                             static_cast<std::uint32_t>(body.size() + more.size())};
+  const std::lock_guard hold{lock_};
+  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more}, solicited);
+}
+
+void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body) {
+  const auto give_up = clock::now() + patience_of_one;
+  while (!send(to, kind, body) && clock::now() < give_up) clock::give_way();
+}
+
+void control_channel::broadcast(std::uint16_t kind,
+                                const std::function<std::span<const std::byte>(int to)>& body,
+                                const std::function<bool(int to)>& is_there) {
+  const auto patient_until = clock::now() + patience_of_all;
+  for (int i = 0; i < repetitions; ++i) {
+    if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
+    for (int to = 0; to < self_.size; ++to) {
+      if (to == self_.rank || !is_there(to)) continue;
+      try {
+        if (clock::now() < patient_until)
+          insist(to, kind, body(to));
+        else
+          send(to, kind, body(to));
+      } catch (const error&) {
+        // A rank that cannot be reached must not keep the others from hearing it.
+      }
+    }
+  }
+}
+
+void control_channel::drain(clock::duration patience) {
+  const auto give_up = clock::now() + patience;
+  const auto is_drained = [this] {
+    const std::lock_guard hold{lock_};
+    return port_->is_drained();
+  };
+  while (!is_drained() && clock::now() < give_up) clock::give_way();
+}
+
+control_channel::subscription control_channel::subscribe(std::uint16_t first, std::uint16_t last, reader who,
+                                                         handler h) {
+  auto made = std::make_unique<entry>(entry{first, last, who, std::move(h)});
+  const std::lock_guard hold{lock_};
+  for (std::size_t kind = first; kind <= last; ++kind) {
+    assert(subscribed_[kind] == nullptr);
+    subscribed_[kind] = made.get();
+  }
+  return {*this, std::move(made)};
+}
+
+void control_channel::unsubscribe(const entry& gone) noexcept {
+  const std::lock_guard hold{lock_};
+  std::replace(subscribed_.begin() + gone.first, subscribed_.begin() + gone.last + 1,
+               const_cast<entry*>(&gone), static_cast<entry*>(nullptr));
+}
+
+void control_channel::on_sign_of_life(std::function<void(int from)> heard) {
+  const std::lock_guard hold{lock_};
+  heard_ = std::move(heard);
+}
+
+void control_channel::take(std::span<const std::byte> datagram, reader by) {
+  const auto read = read_datagram(datagram, self_.secret, self_.size);
+  // What is not from this group is none of its business.
+  if (!read || read->kind >= kinds) return refuse();
+  heard_(read->source);
+  const entry* to = subscribed_[read->kind];
+  if (to == nullptr) return refuse();
+  if (by == reader::any && to->who == reader::own)
+    kept_.insert_or_assign({read->source, read->kind},
+                           std::vector<std::byte>(datagram.begin(), datagram.end()));
+  else
+    to->part.take(read->source, read->kind, read->body);
+}
+
+void control_channel::read() {
+  const std::lock_guard hold{lock_};
+  if (service_failure_) std::rethrow_exception(service_failure_);
+  if (!kept_.empty()) [[unlikely]]
+    for (const auto& [key, datagram] : std::exchange(kept_, {})) take(datagram, reader::own);
+  port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::own); });
+}
+
+void control_channel::start_service() {
+  if (service_ || policy_ == service_policy::off) return;
+  lock_.share();
+  service_.emplace(*events_, lock_, policy_,
+                   service::work{[this] { port_->arm(); }, [this] { serve(); },
+                                 [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+}
+
+void control_channel::serve() noexcept {
+  try {
+    port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::any); });
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      const entry* one = subscribed_[kind];
+      if (one != nullptr && one->first == kind && one->part.tend) one->part.tend();
+    }
+  } catch (...) {
+    service_failure_ = std::current_exception();
+  }
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/liveness.hpp>
+
+#include "membership.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Processes of this host that are looked at each time.
+constexpr int processes_at_once = 8;
+
+}  // namespace
+
+liveness::liveness(const membership& group, control_channel& channel, const failure_detector::limits& l)
+    : group_(&group), channel_(&channel), detector_(group.size(), l) {
+  channel.on_sign_of_life([this](int from) { detector_.hear(from); });
+}
+
+liveness::~liveness() {
+  channel_->on_sign_of_life([](int) {});
+}
+
+void liveness::hear(int peer) noexcept {
+  const std::lock_guard hold{channel_->lock()};
+  detector_.hear(peer);
+}
+
+void liveness::expect_answer(int peer) {
+  // Without a service thread it answers only while it waits in a call.
+  if (!group_->is_served(peer)) return;
+  const std::lock_guard hold{channel_->lock()};
+  detector_.ask(peer);
+}
+
+void liveness::leave(int peer) noexcept {
+  const std::lock_guard hold{channel_->lock()};
+  detector_.leave(peer);
+}
+
+bool liveness::is_lost(int peer) noexcept {
+  const std::lock_guard hold{channel_->lock()};
+  return detector_.is_gone(peer) || detector_.is_silent(peer);
+}
+
+clock::duration liveness::attend() {
+  const std::lock_guard hold{channel_->lock()};
+  detector_.look(clock::now());
+  return detector_.attended();
+}
+
+std::string liveness::describe_silence(int peer) {
+  const std::lock_guard hold{channel_->lock()};
+  const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.silence_of(peer));
+  std::string text = fmt::format("it has given no sign of life for {} ms", silent.count());
+  // Where nobody is heard the reason may be on this side.
+  int others = 0;
+  int also_silent = 0;
+  for (int r = 0; r < group_->size(); ++r) {
+    if (r == group_->rank() || r == peer || detector_.is_gone(r)) continue;
+    ++others;
+    if (detector_.is_silent(r)) ++also_silent;
+  }
+  text +=
+      ": neither its service thread nor its adapter answers; config::silence or CHORALE_SILENCE_MS sets the "
+      "limit";
+  if (also_silent > 0) text += fmt::format("; so do {} of {} other ranks", also_silent, others);
+  if (const auto refused = channel_->refused(); refused != 0)
+    text += fmt::format("; {} datagrams were refused", refused);
+  return text;
+}
+
+bool liveness::is_stopped(int peer) const {
+  const process_identity* process = group_->process_of(peer);
+  return process != nullptr && state_of(*process) == process_state::stopped;
+}
+
+void liveness::look_at_process(int peer) {
+  const process_identity* process = group_->process_of(peer);
+  if (process == nullptr || is_gone(peer)) return;
+  const process_state state = state_of(*process);
+  const std::lock_guard hold{channel_->lock()};
+  if (state == process_state::gone) detector_.die(peer);
+  // Who is stopped cannot answer, and is not dead: somebody debugs it, or will let it go on.
+  if (state == process_state::stopped) detector_.hear(peer);
+}
+
+void liveness::look_at_processes() {
+  for (const int peer : group_->neighbours()) look_at_process(peer);
+}
+
+failure_detector::wait liveness::begin(int peer) {
+  const std::lock_guard hold{channel_->lock()};
+  detector_.look(clock::now());
+  return detector_.begin(peer);
+}
+
+failure_detector::verdict liveness::judge(failure_detector::wait& w) {
+  const std::lock_guard hold{channel_->lock()};
+  return detector_.judge(w);
+}
+
+void liveness::look_at_some(int awaited) {
+  if (awaited >= 0) look_at_process(awaited);
+  const std::vector<int>& neighbours = group_->neighbours();
+  for (int i = 0; i < std::min(processes_at_once, static_cast<int>(neighbours.size())); ++i)
+    look_at_process(neighbours[next_neighbour_++ % neighbours.size()]);
+}
+
+std::vector<int> liveness::whom_to_ask(int awaited, bool asks_others) {
+  std::vector<int> asked = [this] {
+    const std::lock_guard hold{channel_->lock()};
+    return detector_.suspects();
+  }();
+  if (asks_others && group_->size() > 1) {
+    const int next = static_cast<int>(next_asked_++ % static_cast<unsigned>(group_->size()));
+    if (next != group_->rank() && !is_gone(next)) asked.push_back(next);
+  }
+  std::erase(asked, awaited);
+  return asked;
+}
+
+}  // namespace chorale::transport
