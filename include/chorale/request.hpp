@@ -5,7 +5,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/lean_ranges.hpp>
 
 namespace chorale {
 

@@ -1,7 +1,6 @@
 // One-sided access to memory of other ranks.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/device_array.hpp>

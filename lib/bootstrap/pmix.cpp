@@ -18,9 +18,9 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/timed_wait.hpp>
 
 #include "../core/process.hpp"
+#include "../core/timed_wait.hpp"
 
 namespace chorale::bootstrap {
 

@@ -4,8 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chorale/core/timed_wait.hpp>
-
+#include "../core/timed_wait.hpp"
 #include "device.hpp"
 #include "queue_pair.hpp"
 

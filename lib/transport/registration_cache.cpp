@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <unistd.h>
 #include <utility>
 
@@ -48,6 +49,13 @@ struct registration_cache::entry {
   verbs::memory_region region;
 };
 
+/// By where they begin; one for each kind of rights.
+struct registration_cache::tables {
+  using table = std::map<std::uintptr_t, std::unique_ptr<entry>>;
+  table all[2];
+  table& of(rights wanted) noexcept { return all[static_cast<std::size_t>(wanted)]; }
+};
+
 const char* describe(registration_guarantee g) noexcept {
   switch (g) {
     case registration_guarantee::by_address:
@@ -85,7 +93,8 @@ registration_cache::registration_cache(const verbs::protection_domain& domain, c
       most_entries_(settings.registration_entries),
       most_bytes_(settings.registration_bytes),
       guarantee_(registration_guarantee::per_operation),
-      given_back_seen_(given_back().position()) {
+      given_back_seen_(given_back().position()),
+      tables_(std::make_unique<tables>()) {
   if (settings.registration == registration_policy::per_operation) return;
   if (by_address && settings.registration != registration_policy::watched) {
     guarantee_ = registration_guarantee::by_address;
@@ -108,7 +117,7 @@ registration_cache::handle registration_cache::use(entry& e) noexcept {
 registration_cache::entry* registration_cache::known(rights wanted, std::uintptr_t first,
                                                      std::uintptr_t last) noexcept {
   // Of those that begin no later, the last to begin is also the last to end: none lies within another.
-  table& all = tables_[static_cast<std::size_t>(wanted)];
+  const auto& all = tables_->of(wanted);
   const auto at = all.upper_bound(first);
   return at != all.begin() && std::prev(at)->second->end >= last ? std::prev(at)->second.get() : nullptr;
 }
@@ -132,11 +141,11 @@ registration_cache::handle registration_cache::find(std::span<const std::byte> m
 
 registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last,
                                                     rights wanted) {
-  table& all = tables_[static_cast<std::size_t>(wanted)];
+  auto& all = tables_->of(wanted);
   // What the new one covers is not needed besides it.
   for (auto at = all.lower_bound(first); at != all.end() && at->first < last;) {
     const auto next = std::next(at);
-    if (at->second->end <= last || at->first == first) take_out(all, at);
+    if (at->second->end <= last || at->first == first) take_out(*at->second);
     at = next;
   }
   make_room(last - first);
@@ -161,11 +170,13 @@ registration_cache::entry& registration_cache::make(std::uintptr_t first, std::u
   return result;
 }
 
-void registration_cache::take_out(table& from, table::iterator at) noexcept {
-  counts_.bytes -= at->second->end - at->second->begin;
+void registration_cache::take_out(entry& e) noexcept {
+  counts_.bytes -= e.end - e.begin;
   --counts_.entries;
-  if (at->second->users != 0) {
-    at->second->leaving = true;
+  auto& from = tables_->of(e.kind);
+  const auto at = from.find(e.begin);
+  if (e.users != 0) {
+    e.leaving = true;
     static_cast<void>(at->second.release());
   }
   from.erase(at);
@@ -176,25 +187,18 @@ void registration_cache::release(entry& e) noexcept {
   if (e.leaving) {
     delete &e;
   } else if (!e.kept) {
-    table& all = tables_[static_cast<std::size_t>(e.kind)];
-    take_out(all, all.find(e.begin));
+    take_out(e);
   }
 }
 
 bool registration_cache::evict_one() noexcept {
-  table* where = nullptr;
-  table::iterator oldest;
-  for (table& all : tables_) {
-    for (auto at = all.begin(); at != all.end(); ++at) {
-      if (at->second->users == 0 && (where == nullptr || at->second->last_used < oldest->second->last_used)) {
-        where = &all;
-        oldest = at;
-      }
-    }
-  }
-  if (where == nullptr) return false;
+  entry* oldest = nullptr;
+  for (const auto& all : tables_->all)
+    for (const auto& [begin, e] : all)
+      if (e->users == 0 && (oldest == nullptr || e->last_used < oldest->last_used)) oldest = e.get();
+  if (oldest == nullptr) return false;
   ++counts_.evictions;
-  take_out(*where, oldest);
+  take_out(*oldest);
   return true;
 }
 
@@ -222,12 +226,12 @@ void registration_cache::note_given_back(const void* address, std::size_t bytes)
 
 void registration_cache::drop_range(std::uintptr_t first, std::size_t bytes) noexcept {
   const auto last = bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes;
-  for (table& all : tables_) {
+  for (auto& all : tables_->all) {
     for (auto at = all.begin(); at != all.end() && at->first < last;) {
       const auto next = std::next(at);
       if (at->second->end > first) {
         ++counts_.invalidations;
-        take_out(all, at);
+        take_out(*at->second);
       }
       at = next;
     }

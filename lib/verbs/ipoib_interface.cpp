@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <system_error>
@@ -21,11 +22,11 @@ std::optional<unsigned long> number_in(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::string ipoib_interface(const std::filesystem::path& sysfs, const std::string& device, std::uint8_t port,
+std::string ipoib_interface(const std::string& sysfs, const std::string& device, std::uint8_t port,
                             std::uint16_t pkey_index) {
   // The top bit says full or limited member of the same partition.
   constexpr unsigned long partition = 0x7fff;
-  const auto adapter = sysfs / "class/infiniband" / device;
+  const auto adapter = std::filesystem::path{sysfs} / "class/infiniband" / device;
   const auto wanted =
       number_in(adapter / "ports" / fmt::to_string(port) / "pkeys" / fmt::to_string(pkey_index));
   std::error_code none;

@@ -1,12 +1,11 @@
 // Membership of a port in a multicast group that the connection manager asks the fabric for.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 
+#include <chorale/core/lean_chrono.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/device.hpp>
 
@@ -57,7 +56,7 @@ ibv_gid of_subnet_administrator(std::uint32_t number) noexcept;
 /// The IPoIB interface on that port of `device` with the partition of row `pkey_index`, by which the
 /// connection manager finds an InfiniBand port; "" if there is none. `sysfs`: /sys, or what a test has
 /// instead.
-std::string ipoib_interface(const std::filesystem::path& sysfs, const std::string& device, std::uint8_t port,
+std::string ipoib_interface(const std::string& sysfs, const std::string& device, std::uint8_t port,
                             std::uint16_t pkey_index);
 
 }  // namespace chorale::verbs

@@ -1,5 +1,6 @@
 // Connections that are made when they are needed and closed by agreement: no message is lost, none waits for
 // ever, and in the end no rank has more connections than it may.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>

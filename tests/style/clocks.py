@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that include/ and lib/ read time, and give way, only through core/clock.hpp and core/timed_wait.hpp.
+"""Checks that include/ and lib/ read time, and give way, only through core/clock.hpp and lib/core/timed_wait.hpp.
 
 Usage: clocks.py ROOT. A simulation in virtual time replaces the clock of a thread: what goes past it would wait for real time,
 or hold the only thread. Prints each offence as `file:line: what`; exit status 1 if there is one.
@@ -17,13 +17,13 @@ TIMED = (r"(\.|->)wait_(for|until)\s*\(|\btry_(lock|acquire)_(for|until)\b|\bepo
          r"|#\s*include\s*<(sys/)?(poll|select)\.h>")
 RULES = [(re.compile(READS), "reads the time; use chorale::clock::now()"),
          (re.compile(GIVES_WAY), "gives way or sleeps; use clock::give_way(), clock::sleep_for() or backoff of core/clock.hpp"),
-         (re.compile(TIMED), "waits for a time; use wait_until or wait_for of core/timed_wait.hpp")]
+         (re.compile(TIMED), "waits for a time; use wait_until or wait_for of lib/core/timed_wait.hpp")]
 
 # Each file that may, and why.
 EXEMPT = {
     "include/chorale/core/clock.hpp": "it is where the time comes from",
     "lib/core/clock.cpp": "it is where the time comes from",
-    "include/chorale/core/timed_wait.hpp": "it is where condition variables are waited for",
+    "lib/core/timed_wait.hpp": "it is where condition variables are waited for",
     "lib/verbs/failure.cpp": "poll(2) on the file of a device, whose other end is a kernel or another process",
     "lib/soft/service_thread.cpp": "epoll_wait of a thread that the device starts, which no simulation runs",
     "lib/transport/service.cpp": "poll(2) of the service thread on the event pipe of a device",

@@ -1,3 +1,5 @@
+#include "../../lib/core/timed_wait.hpp"
+
 // Time and giving way, replaced for a thread.
 #include <atomic>
 #include <chrono>
@@ -13,7 +15,6 @@
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/timed_wait.hpp>
 
 namespace {
 

@@ -1,7 +1,6 @@
 // Transfers whose size each of the two ranks knows from its own arguments only, so that they have to agree.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 /// The first message that a rank sends another in such a call is an *envelope*: how many bytes it sends to
 /// that rank in this call, how many it takes, where those go if they are put straight, and behind it the

@@ -1,7 +1,6 @@
 // Bytes of any number from one rank to another, for algorithms that move whole buffers.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::transfer {

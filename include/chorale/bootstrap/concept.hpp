@@ -1,12 +1,13 @@
 // What a communicator needs to know before its ranks can reach each other.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::bootstrap {
 

@@ -1,14 +1,14 @@
 // Some of the ranks of a communicator, who are to have one of their own.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/lean_chrono.hpp>
+#include <chorale/core/lean_functional.hpp>
 
 namespace chorale::bootstrap {
 

@@ -1,9 +1,7 @@
 // exchange, send_receive and their nonblocking forms.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -44,47 +42,15 @@ struct messages {
   messages(const R& r) : list(r) {}  // implicit: it stands for any range of messages
 };
 
-/// Refuses messages of ranks that are not there, and memory that is written twice, or read and written.
-template <class Caller>
-void check_messages(const Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  struct stretch {
-    const std::byte* begin;
-    std::size_t bytes;
-    bool is_written;
-  };
-  std::vector<stretch> all;
-  const auto check = [&on](int peer, std::span<const std::byte> bytes) {
-    if (peer != nobody && (peer < 0 || peer >= on.size()))
-      on.reject("exchange", "rank " + std::to_string(peer) + " is not in 0.." +
-                                std::to_string(on.size() - 1) + ", nor is it chorale::nobody");
-    if (peer != nobody && bytes.data() == nullptr && !bytes.empty())
-      on.reject("exchange", "a null pointer stands for the buffer of " + std::to_string(bytes.size()) +
-                                " bytes to or from rank " + std::to_string(peer));
-  };
-  for (const outgoing& m : sends) {
-    check(m.peer, m.bytes);
-    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), false});
-  }
-  for (const incoming& m : takes) {
-    check(m.peer, m.bytes);
-    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), true});
-  }
-  std::sort(all.begin(), all.end(), [](const stretch& a, const stretch& b) { return a.begin < b.begin; });
-  const std::byte* read_up_to = nullptr;
-  const std::byte* written_up_to = nullptr;
-  for (const stretch& s : all) {
-    if (s.begin < written_up_to || (s.is_written && s.begin < read_up_to))
-      on.reject("exchange", "the buffer of " + std::to_string(s.bytes) + " bytes at " +
-                                std::to_string(reinterpret_cast<std::uintptr_t>(s.begin)) +
-                                " overlaps another one of this call, and one of the two is written");
-    const std::byte*& up_to = s.is_written ? written_up_to : read_up_to;
-    up_to = std::max(up_to, s.begin + s.bytes);
-  }
-}
+/// What is wrong with the messages of a rank among `ranks`; empty if nothing is: ranks that are not there, null
+/// pointers, memory that is written twice, or read and written.
+[[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
+                                            std::span<const incoming> takes);
 
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  check_messages(on, sends, takes);
+  if (const std::string fault = fault_of_messages(on.size(), sends, takes); !fault.empty())
+    on.reject(name(operation::exchange), fault);
   return prepared{call{.what = operation::exchange},
                   [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
                    in = std::vector<incoming>(takes.begin(), takes.end())](epoch now) {

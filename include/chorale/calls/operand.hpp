@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,6 +13,7 @@
 #include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/lean_ranges.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/types.hpp>
 

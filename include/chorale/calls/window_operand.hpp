@@ -3,12 +3,11 @@
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/lean_ranges.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale::calls {

@@ -1,7 +1,6 @@
 // Atomic updates of elements of a window: by the device where it can, else under the target's lock.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <span>
 
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::calls {

@@ -1,9 +1,10 @@
 // A buffer in pieces that fit into one message.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
+
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale {
 

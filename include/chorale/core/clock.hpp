@@ -1,9 +1,10 @@
 // Time and giving way: all that the library does with either goes through here.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
+
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale {
 

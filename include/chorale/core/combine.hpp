@@ -6,16 +6,27 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/standard_operators.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale {
+
+namespace detail {
+/// As std::invoke: `op` may be a member function of the elements.
+template <class Op, class Left, class Right>
+constexpr decltype(auto) invoke(const Op& op, Left&& left, Right&& right) {
+  if constexpr (std::is_member_function_pointer_v<Op>)
+    return (std::forward<Left>(left).*op)(std::forward<Right>(right));
+  else
+    return op(std::forward<Left>(left), std::forward<Right>(right));
+}
+}  // namespace detail
 
 /// Combines two elements: callable as `op(left, right)` on a const `Op`, giving something that converts to T.
 /// The left operand comes from the lower ranks; `op` must be associative, but it need not commute. Of the
@@ -31,7 +42,7 @@ template <element T, reduction_operator<T> Op>
 constexpr void combine_right(const T* __restrict left, T* __restrict inout_right, std::size_t n,
                              const Op& op) {
   for (std::size_t i = 0; i < n; ++i)
-    inout_right[i] = static_cast<T>(std::invoke(op, left[i], std::as_const(inout_right[i])));
+    inout_right[i] = static_cast<T>(detail::invoke(op, left[i], std::as_const(inout_right[i])));
 }
 
 /// inout_left[i] = op(inout_left[i], right[i]) for i in [0, n): the peer's operand, from higher ranks, comes
@@ -40,13 +51,13 @@ template <element T, reduction_operator<T> Op>
 constexpr void combine_left(T* __restrict inout_left, const T* __restrict right, std::size_t n,
                             const Op& op) {
   for (std::size_t i = 0; i < n; ++i)
-    inout_left[i] = static_cast<T>(std::invoke(op, std::as_const(inout_left[i]), right[i]));
+    inout_left[i] = static_cast<T>(detail::invoke(op, std::as_const(inout_left[i]), right[i]));
 }
 
 /// out[i] = op(left[i], right[i]) for i in [0, n). `out` overlaps neither operand; all are aligned for T.
 template <element T, reduction_operator<T> Op>
 constexpr void combine(const T* left, const T* right, T* __restrict out, std::size_t n, const Op& op) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(std::invoke(op, left[i], right[i]));
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(detail::invoke(op, left[i], right[i]));
 }
 
 namespace detail {
@@ -76,8 +87,8 @@ requires(!std::same_as<T, std::byte>)
 void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = i * sizeof(T);
-    detail::store<T>(
-        out + at, static_cast<T>(std::invoke(op, detail::load<T>(left + at), detail::load<T>(right + at))));
+    detail::store<T>(out + at, static_cast<T>(detail::invoke(op, detail::load<T>(left + at),
+                                                             detail::load<T>(right + at))));
   }
 }
 

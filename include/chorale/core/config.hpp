@@ -2,7 +2,6 @@
 // docs/settings.md comes.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <chorale/core/lean_chrono.hpp>
 #include <chorale/core/stall_report.hpp>
 
 namespace chorale {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace chorale {
 
@@ -23,5 +24,15 @@ struct incoming {
   std::span<std::byte> bytes;
   std::uint32_t type = 0;
 };
+
+/// How far `peer` is from `rank`, upwards and around, among `ranks`.
+[[nodiscard]] constexpr int distance_of(int peer, int rank, int ranks) noexcept {
+  return (peer - rank + ranks) % ranks;
+}
+
+/// The distances of all ranks but itself with which `rank` has messages, rising, each once: who goes by them
+/// does not begin with the rank with which all others begin. Precondition: peers are `nobody` or among `ranks`.
+[[nodiscard]] std::vector<int> distances_of_peers(int rank, int ranks, std::span<const outgoing> sends,
+                                                  std::span<const incoming> takes);
 
 }  // namespace chorale

@@ -22,7 +22,7 @@ namespace chorale {
 namespace detail {
 /// Whether the library's operators that take T commute on it.
 template <class T>
-inline constexpr bool is_number = arithmetic<T> || is_complex<T> || std::same_as<T, std::byte>;
+inline constexpr bool is_number = arithmetic<T> || complex_number<T> || std::same_as<T, std::byte>;
 template <class T>
 inline constexpr bool is_number<placed<T>> = arithmetic<T>;
 template <class T, std::integral Place>

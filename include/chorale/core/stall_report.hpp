@@ -1,10 +1,11 @@
 // What a rank says of a wait that takes long while all that it waits for are alive.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
+
+#include <chorale/core/lean_chrono.hpp>
+#include <chorale/core/lean_functional.hpp>
 
 namespace chorale {
 

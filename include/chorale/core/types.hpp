@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +33,16 @@ template <class T>
 concept refers_elsewhere = std::ranges::enable_borrowed_range<T> || requires(const T& reference) {
   { reference.get() } -> std::same_as<typename T::type&>;
 };
+
+/// std::complex, and what looks like it: a real and an imaginary part of one type and nothing else. Known by
+/// its interface, since <complex> costs every program that includes it 9,000 lines.
+template <class T>
+concept complex_number = requires(const T& number) {
+  typename T::value_type;
+  { number.real() } -> std::same_as<typename T::value_type>;
+  { number.imag() } -> std::same_as<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+};
 }  // namespace detail
 
 /// A type whose values can be sent as bytes: trivially copyable or opted in by `enable_element`, neither
@@ -53,8 +62,8 @@ template <class... Parts>
 inline constexpr bool parts_are_elements<std::tuple<Parts...>> = (element<Parts> && ...);
 template <class T, std::size_t N>
 inline constexpr bool parts_are_elements<std::array<T, N>> = element<T>;
-template <class T>
-inline constexpr bool parts_are_elements<std::complex<T>> = element<T>;
+template <complex_number T>
+inline constexpr bool parts_are_elements<T> = element<typename T::value_type>;
 template <class T>
 inline constexpr bool parts_are_elements<std::initializer_list<T>> = false;
 }  // namespace detail
@@ -92,7 +101,7 @@ enum class type_kind : std::uint8_t {
   unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
   floating = 5,
   brain_floating = 6,  ///< bfloat16: the exponent of a float32
-  complex = 7,         ///< std::complex
+  complex = 7,         ///< std::complex, and what has its interface
   pair = 8,            ///< std::pair and `placed`
 };
 
@@ -116,11 +125,6 @@ template <class T>
 concept floating = std::floating_point<T> || detail::short_float_kind<T> != type_kind::other;
 
 namespace detail {
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
-
 /// The two parts of a std::pair, and of what lies in memory as one.
 template <class T>
 struct pair_parts {
@@ -140,7 +144,7 @@ constexpr type_kind kind_of() noexcept {
   if (std::floating_point<T>) return type_kind::floating;
   if (std::signed_integral<T>) return type_kind::signed_integer;
   if (std::unsigned_integral<T>) return type_kind::unsigned_integer;
-  if (is_complex<T>) return type_kind::complex;
+  if (complex_number<T>) return type_kind::complex;
   if (pair_parts<T>::exist) return type_kind::pair;
   return short_float_kind<T>;
 }

@@ -2,9 +2,9 @@
 // it.
 #pragma once
 
-#include <functional>
-#include <list>
 #include <utility>
+
+#include <chorale/core/lean_functional.hpp>
 
 namespace chorale::transport {
 
@@ -18,20 +18,28 @@ class dependents {
    public:
     /// `let_go` is called at most once, before anything of the transport goes; it must not throw.
     entry(dependents& owner, std::function<void()> let_go)
-        : owner_(&owner),
-          let_go_(std::move(let_go)),
-          place_(owner.entries_.insert(owner.entries_.end(), this)) {}
+        : owner_(&owner), let_go_(std::move(let_go)), before_(owner.last_) {
+      if (before_ != nullptr) before_->behind_ = this;
+      owner.last_ = this;
+    }
     entry(const entry&) = delete;
     entry& operator=(const entry&) = delete;
     ~entry() {
-      if (owner_ != nullptr) owner_->entries_.erase(place_);
+      if (owner_ != nullptr) leave();
     }
 
    private:
     friend class dependents;
-    dependents* owner_;
+    void leave() noexcept {
+      (behind_ != nullptr ? behind_->before_ : owner_->last_) = before_;
+      if (before_ != nullptr) before_->behind_ = behind_;
+      owner_ = nullptr;
+    }
+
+    dependents* owner_;  ///< null when it has ended
     std::function<void()> let_go_;
-    std::list<entry*>::iterator place_;
+    entry* before_;
+    entry* behind_ = nullptr;
   };
 
   dependents() = default;
@@ -45,18 +53,17 @@ class dependents {
 
   /// Those who came last let go first, as destructors do.
   void end() noexcept {
-    while (!entries_.empty()) {
-      entry* last = entries_.back();
-      entries_.pop_back();
-      last->owner_ = nullptr;
+    while (last_ != nullptr) {
+      entry& last = *last_;
+      last.leave();
       // Moved out, since what it belongs to may end by it.
-      const auto let_go = std::move(last->let_go_);
+      const auto let_go = std::move(last.let_go_);
       let_go();
     }
   }
 
  private:
-  std::list<entry*> entries_;
+  entry* last_ = nullptr;
   bool withdrawn_ = false;
 };
 

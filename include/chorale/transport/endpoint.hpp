@@ -2,12 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +20,8 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/lean_chrono.hpp>
+#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/stall_report.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/dependents.hpp>

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_functional.hpp>
 
 namespace chorale::transport {
 

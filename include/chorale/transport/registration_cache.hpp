@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 
@@ -88,13 +87,13 @@ class registration_cache {
   [[nodiscard]] registration_statistics statistics() const noexcept;
 
  private:
-  using table = std::map<std::uintptr_t, std::unique_ptr<entry>>;
+  struct tables;
 
   void release(entry& e) noexcept;
   entry* known(rights wanted, std::uintptr_t first, std::uintptr_t last) noexcept;
   handle use(entry& e) noexcept;
   entry& make(std::uintptr_t first, std::uintptr_t last, rights wanted);
-  void take_out(table& from, table::iterator at) noexcept;
+  void take_out(entry& e) noexcept;
   void make_room(std::size_t bytes) noexcept;
   bool evict_one() noexcept;
   void drop_stale() noexcept;
@@ -107,7 +106,7 @@ class registration_cache {
   std::shared_ptr<unmap_monitor> monitor_;
   std::uint64_t unmapped_seen_ = 0;
   std::uint64_t given_back_seen_ = 0;
-  table tables_[2];
+  std::unique_ptr<tables> tables_;
   std::uint64_t clock_ = 0;
   registration_statistics counts_;
 };

@@ -1,7 +1,6 @@
 // Memory that all ranks of a group have exposed to each other, by rank: what windows are made of.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -13,6 +12,7 @@
 
 #include <chorale/core/background.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_chrono.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/remote_parts.hpp>

@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/dependents.hpp>
 #include <chorale/transport/endpoint.hpp>

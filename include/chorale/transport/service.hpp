@@ -2,11 +2,11 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 
 #include <chorale/core/config.hpp>
+#include <chorale/core/lean_functional.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 
 namespace chorale::transport {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::transport {
 

@@ -1,8 +1,7 @@
 // Completion channel: a file descriptor that wakes a thread when a completion arrives.
 #pragma once
 
-#include <chrono>
-
+#include <chorale/core/lean_chrono.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/handle.hpp>
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +52,10 @@ int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
 
 }  // namespace
 
+struct connections::numbers {
+  std::unordered_map<std::uint32_t, connection*> all;
+};
+
 joining_plan connections::plan(std::string transport, int ranks, const config& settings) {
   return {std::move(transport),
           settings,
@@ -74,6 +79,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       table_(*this, owner.size(),
              {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
       peers_(owner.size()),
+      by_number_(std::make_unique<numbers>()),
       inline_bytes_(over.device().is_soft() ? o.inline_bytes : inline_on_hardware) {}
 
 connections::~connections() = default;
@@ -117,9 +123,9 @@ void connections::open(int peer) {
   connection& c = get(peer);
   auto made = make_queue_pair();
   made.to_init({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = remote_access});
-  by_number_.reserve(by_number_.size() + 1);
+  by_number_->all.reserve(by_number_->all.size() + 1);
   c.inbox = pool_.take(options_.inbox_bytes);
-  by_number_.insert_or_assign(made.number(), &c);
+  by_number_->all.insert_or_assign(made.number(), &c);
   c.depth = std::min(queue_depth, static_cast<std::uint32_t>(over_->device().attributes().max_qp_wr));
   c.qp = std::move(made);
   c.psn = random_psn();
@@ -150,7 +156,7 @@ void connections::accept(int peer) {
 void connections::close(int peer) noexcept {
   connection& c = *peers_.find(peer);
   c.ready = false;
-  by_number_.erase(c.qp->number());
+  by_number_->all.erase(c.qp->number());
   // The queue pair first: as long as it exists the peer might write into the inbox.
   c.qp.reset();
   std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);
@@ -253,9 +259,9 @@ void connections::on_send_completion(const ibv_wc& wc) {
 }
 
 void connections::on_receive_completion(const ibv_wc& wc) {
-  const auto at = by_number_.find(wc.qp_num);
+  const auto at = by_number_->all.find(wc.qp_num);
   // A receive that fails belongs to a connection whose requests fail as well.
-  if (wc.status != IBV_WC_SUCCESS || at == by_number_.end()) return;
+  if (wc.status != IBV_WC_SUCCESS || at == by_number_->all.end()) return;
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     user_->on_notice(*at->second, ntohl(wc.imm_data));

@@ -1,13 +1,13 @@
 // One UD queue pair in a multicast group.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include <chorale/core/lean_chrono.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/completion_queue.hpp>

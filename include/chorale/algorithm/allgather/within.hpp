@@ -1,7 +1,6 @@
 // Steps of an allgather that move runs of blocks which lie at the same place in every rank's buffer.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -9,6 +8,7 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allgather::within {
 
@@ -44,10 +44,9 @@ struct stretch {
     if (at + bytes <= head.size()) return head.subspan(at, bytes);
     if (at >= head.size()) return tail.subspan(at - head.size(), bytes);
     const auto first = head.subspan(at);
+    const auto second = tail.first(bytes - first.size());
     scratch.resize(bytes);
-    std::copy(first.begin(), first.end(), scratch.begin());
-    std::copy_n(tail.begin(), bytes - first.size(),
-                scratch.begin() + static_cast<std::ptrdiff_t>(first.size()));
+    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), scratch.begin()));
     return scratch;
   }
   void write(std::size_t at, std::span<const std::byte> bytes) const {
@@ -104,9 +103,8 @@ task<> run(Net& net, epoch now, blocks<std::byte> all, std::span<const step> ste
                           : one_sided_transport<Net> && bytes != 0 && bytes >= threshold;
   };
   if constexpr (one_sided_transport<Net>) {
-    const bool any = std::any_of(steps.begin(), steps.end(), [&](const step& s) {
-      return goes_straight(s.sent) || goes_straight(s.received);
-    });
+    bool any = false;
+    for (const step& s : steps) any = any || goes_straight(s.sent) || goes_straight(s.received);
     if (any) {
       const auto exposed = net.expose(all.buffer().first(all.layout().total()));
       std::vector<remote_stretch> there(steps.size());

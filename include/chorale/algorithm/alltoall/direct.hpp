@@ -1,7 +1,6 @@
 // Direct alltoall: RDMA writes with immediate into the receivers' buffers.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <chorale/algorithm/alltoall/addresses.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::alltoall {
 
@@ -49,7 +49,8 @@ struct direct {
   template <mailbox_transport Net, class Outgoing, class Incoming>
   static task<> copy(Net& net, epoch now, Outgoing outgoing, Incoming incoming) {
     std::size_t most = 0;
-    for (int r = 0; r < net.size(); ++r) most = std::max({most, outgoing(r).size(), incoming(r).size()});
+    for (int r = 0; r < net.size(); ++r)
+      most = std::max(most, std::max(outgoing(r).size(), incoming(r).size()));
     const std::size_t step = net.block_bytes();
     for (std::size_t at = 0; at < most; at += step) {
       for (int d = 1; d < net.size(); ++d) {

@@ -1,15 +1,13 @@
 // Direct exchange: each message from its sender to its receiver.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
-#include <map>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/exchange/neighbour.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {
@@ -31,11 +29,13 @@ struct direct {
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, std::vector<outgoing> sends, std::vector<incoming> takes) {
     copy_own(net.rank(), sends, takes);
-    // By distance, so that not all ranks begin with the same one.
-    std::map<int, neighbour<Net>> around;
+    const std::vector<int> distances = distances_of_peers(net.rank(), net.size(), sends, takes);
+    std::vector<neighbour<Net>> around;
+    for (const int d : distances) around.emplace_back((net.rank() + d) % net.size());
     const auto at = [&](int peer) -> neighbour<Net>& {
-      const int distance = (peer - net.rank() + net.size()) % net.size();
-      return around.try_emplace(distance, peer).first->second;
+      const int d = distance_of(peer, net.rank(), net.size());
+      return around[static_cast<std::size_t>(std::lower_bound(distances.begin(), distances.end(), d) -
+                                             distances.begin())];
     };
     for (const outgoing& message : sends)
       if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
@@ -43,18 +43,18 @@ struct direct {
       if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
 
     std::size_t longest = 0;
-    for (auto& [distance, n] : around) {
+    for (auto& n : around) {
       n.begin(net);
-      longest = std::max({longest, n.out_bytes(), n.in_bytes()});
+      longest = std::max(longest, std::max(n.out_bytes(), n.in_bytes()));
     }
     const std::size_t block = net.block_bytes();
     std::vector<std::byte> scratch;
     for (std::size_t from = 0; from < longest; from += block) {
-      for (auto& [distance, n] : around) {
+      for (auto& n : around) {
         if (from >= n.out_bytes()) continue;
         co_await net.send(n.peer(), now, n.next(std::min(block, n.out_bytes() - from), scratch));
       }
-      for (auto& [distance, n] : around) {
+      for (auto& n : around) {
         if (from >= n.in_bytes()) continue;
         bool may_put = false;
         {
@@ -65,9 +65,9 @@ struct direct {
       }
     }
     if constexpr (one_sided_transport<Net>) {
-      for (auto& [distance, n] : around)
+      for (auto& n : around)
         for (std::size_t i = 0; i < n.notices(); ++i) co_await net.notified(n.peer(), now);
-      for (auto& [distance, n] : around) co_await net.flush(n.peer(), now);
+      for (auto& n : around) co_await net.flush(n.peer(), now);
     }
   }
 
@@ -76,10 +76,10 @@ struct direct {
   static void copy_own(int rank, std::span<const outgoing> sends, std::span<const incoming> takes) {
     std::vector<outgoing> out;
     std::vector<incoming> in;
-    std::copy_if(sends.begin(), sends.end(), std::back_inserter(out),
-                 [rank](const outgoing& m) { return m.peer == rank; });
-    std::copy_if(takes.begin(), takes.end(), std::back_inserter(in),
-                 [rank](const incoming& m) { return m.peer == rank; });
+    for (const outgoing& message : sends)
+      if (message.peer == rank) out.push_back(message);
+    for (const incoming& message : takes)
+      if (message.peer == rank) in.push_back(message);
     if (out.size() != in.size()) throw_unequal_lists(rank, out.size(), rank, in.size());
     for (std::size_t i = 0; i < out.size(); ++i)
       compare(rank, out[i].bytes.size(), out[i].type, rank, in[i].bytes.size(), in[i].type, i);

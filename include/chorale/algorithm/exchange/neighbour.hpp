@@ -1,7 +1,6 @@
 // One neighbour of a rank in an exchange: what goes there, what comes from there.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include <chorale/algorithm/exchange/manifest.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {

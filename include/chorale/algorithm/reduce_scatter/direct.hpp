@@ -1,11 +1,10 @@
 // Direct reduce-scatter.
 #pragma once
 
-#include <algorithm>
-
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

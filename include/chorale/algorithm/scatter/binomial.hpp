@@ -1,7 +1,6 @@
 // Binomial scatter.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -9,6 +8,7 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/binomial.hpp>
 
 namespace chorale::scatter {

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <chorale/transport/connections/connection.hpp>
@@ -142,6 +142,9 @@ class connections final : private connection_port {
   /// Looks around until `is_over` of each open connection that works, for at most `config::silence`.
   template <class IsOver>
   void await_each(const IsOver& is_over);
+  /// Connections by the numbers of their queue pairs.
+  struct numbers;
+
   [[nodiscard]] verbs::queue_pair make_queue_pair();
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
@@ -159,7 +162,7 @@ class connections final : private connection_port {
   receive_queue receives_;
   connection_table table_;
   per_peer<connection> peers_;
-  std::unordered_map<std::uint32_t, connection*> by_number_;  ///< of the queue pair
+  std::unique_ptr<numbers> by_number_;
   std::vector<ibv_wc> completions_{16};
   connect_message heard_{};  ///< the newest request to connect
   statistics statistics_;

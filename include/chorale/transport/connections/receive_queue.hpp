@@ -1,11 +1,11 @@
 // The receives that all connections of a rank share.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/registered_buffer.hpp>

@@ -1,0 +1,9 @@
+// Of <algorithm> what headers of the library use: std::min and std::max of two, std::copy and its like.
+#pragma once
+
+// The rest of <algorithm>, the parallel algorithms and those of ranges, is 9,000 lines in every program.
+#if __has_include(<bits/stl_algobase.h>)
+#include <bits/stl_algobase.h>  // IWYU pragma: export
+#else
+#include <algorithm>  // IWYU pragma: export
+#endif

@@ -1,0 +1,59 @@
+// What is refused of the messages of an exchange.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/calls/exchange.hpp>
+
+namespace chorale::calls {
+namespace {
+
+struct stretch {
+  const std::byte* begin;
+  std::size_t bytes;
+  bool is_written;
+};
+
+std::string fault_of_message(int ranks, int peer, std::span<const std::byte> bytes) {
+  if (peer != nobody && (peer < 0 || peer >= ranks))
+    return fmt::format("rank {} is not in 0..{}, nor is it chorale::nobody", peer, ranks - 1);
+  if (peer != nobody && bytes.data() == nullptr && !bytes.empty())
+    return fmt::format("a null pointer stands for the buffer of {} bytes to or from rank {}", bytes.size(),
+                       peer);
+  return {};
+}
+
+std::string fault_of_overlap(std::vector<stretch> all) {
+  std::sort(all.begin(), all.end(), [](const stretch& a, const stretch& b) { return a.begin < b.begin; });
+  const std::byte* read_up_to = nullptr;
+  const std::byte* written_up_to = nullptr;
+  for (const stretch& s : all) {
+    if (s.begin < written_up_to || (s.is_written && s.begin < read_up_to))
+      return fmt::format(
+          "the buffer of {} bytes at {} overlaps another one of this call, and one of the two is written",
+          s.bytes, reinterpret_cast<std::uintptr_t>(s.begin));
+    const std::byte*& up_to = s.is_written ? written_up_to : read_up_to;
+    up_to = std::max(up_to, s.begin + s.bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string fault_of_messages(int ranks, std::span<const outgoing> sends, std::span<const incoming> takes) {
+  std::vector<stretch> all;
+  for (const outgoing& m : sends) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), false});
+  }
+  for (const incoming& m : takes) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), true});
+  }
+  return fault_of_overlap(std::move(all));
+}
+
+}  // namespace chorale::calls
