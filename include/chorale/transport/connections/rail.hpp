@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
+#include <chorale/core/lean_functional.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/inbox.hpp>
 #include <chorale/transport/connections/matched.hpp>
