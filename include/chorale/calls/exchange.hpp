@@ -42,8 +42,8 @@ struct messages {
   messages(const R& r) : list(r) {}  // implicit: it stands for any range of messages
 };
 
-/// What is wrong with the messages of a rank among `ranks`; empty if nothing is: ranks that are not there, null
-/// pointers, memory that is written twice, or read and written.
+/// What is wrong with the messages of a rank among `ranks`; empty if nothing is: ranks that are not there,
+/// null pointers, memory that is written twice, or read and written.
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
                                             std::span<const incoming> takes);
 

@@ -17,17 +17,6 @@
 
 namespace chorale {
 
-namespace detail {
-/// As std::invoke: `op` may be a member function of the elements.
-template <class Op, class Left, class Right>
-constexpr decltype(auto) invoke(const Op& op, Left&& left, Right&& right) {
-  if constexpr (std::is_member_function_pointer_v<Op>)
-    return (std::forward<Left>(left).*op)(std::forward<Right>(right));
-  else
-    return op(std::forward<Left>(left), std::forward<Right>(right));
-}
-}  // namespace detail
-
 /// Combines two elements: callable as `op(left, right)` on a const `Op`, giving something that converts to T.
 /// The left operand comes from the lower ranks; `op` must be associative, but it need not commute. Of the
 /// function objects of <functional> those that are associative, for any type (std::plus<>) or for T.

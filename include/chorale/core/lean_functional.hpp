@@ -1,8 +1,11 @@
-// Of <functional> what the library uses: std::function, std::reference_wrapper and the function objects.
+// Of <functional> what the library uses: std::function, std::reference_wrapper, function objects, an invoke.
 #pragma once
 
-// The rest of <functional>, searchers with hash tables above all, is 10,000 lines in every program. The parts of
-// libstdc++ have had these names since GCC 7.
+#include <type_traits>
+#include <utility>
+
+// The rest of <functional>, searchers with hash tables above all, is 10,000 lines in every program. The parts
+// of libstdc++ have had these names since GCC 7.
 #if __has_include(<bits/std_function.h>)
 #include <bits/refwrap.h>       // IWYU pragma: export
 #include <bits/std_function.h>  // IWYU pragma: export
@@ -10,3 +13,16 @@
 #else
 #include <functional>  // IWYU pragma: export
 #endif
+
+namespace chorale::detail {
+
+/// As std::invoke of two arguments: `op` may be a member function of the first.
+template <class Op, class Left, class Right>
+constexpr decltype(auto) invoke(const Op& op, Left&& left, Right&& right) {
+  if constexpr (std::is_member_function_pointer_v<Op>)
+    return (std::forward<Left>(left).*op)(std::forward<Right>(right));
+  else
+    return op(std::forward<Left>(left), std::forward<Right>(right));
+}
+
+}  // namespace chorale::detail

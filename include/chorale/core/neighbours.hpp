@@ -31,7 +31,8 @@ struct incoming {
 }
 
 /// The distances of all ranks but itself with which `rank` has messages, rising, each once: who goes by them
-/// does not begin with the rank with which all others begin. Precondition: peers are `nobody` or among `ranks`.
+/// does not begin with the rank with which all others begin. Precondition: peers are `nobody` or among
+/// `ranks`.
 [[nodiscard]] std::vector<int> distances_of_peers(int rank, int ranks, std::span<const outgoing> sends,
                                                   std::span<const incoming> takes);
 
