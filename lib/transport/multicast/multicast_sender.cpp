@@ -33,6 +33,8 @@ bool multicast_sender::send(std::uint32_t place, multicast_kind kind, const Head
            static_cast<std::uint32_t>(sizeof head + payload.size())},
           head};
   static_assert(sizeof front == sizeof(datagram_header) + sizeof(Head));
+  // Nobody misses what was there, and nobody may hear what follows before it has been sent.
+  kept_[place].bytes = 0;
   std::byte* const datagram = port_->place(place).data();
   std::memcpy(datagram, &front, sizeof front);
   if (!payload.empty()) std::memcpy(datagram + sizeof front, payload.data(), payload.size());
