@@ -13,7 +13,6 @@
 
 #include "membership.hpp"
 #include "messages.hpp"
-#include "multicast/multicast_messages.hpp"
 #include "no_start.hpp"
 #include "stall_survey.hpp"
 
@@ -110,10 +109,6 @@ void endpoint::subscribe() {
   add(raw(datagram_kind::first_of_transport), raw(datagram_kind::first_served) - 1, reader::own,
       {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
         user_->on_datagram(from, kind, body);
-      }});
-  add(raw(multicast_kind::signal), raw(multicast_kind::last), reader::any,
-      {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
-        multicasts_.take(from, kind, body);
       }});
 }
 

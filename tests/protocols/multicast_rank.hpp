@@ -60,6 +60,7 @@ class multicast_rank final : multicast_port {
   [[nodiscard]] bool is_dead() const noexcept { return state_ == state::dead; }
   [[nodiscard]] bool is_member() const noexcept { return protocol_.has_value() && !is_over(); }
   [[nodiscard]] multicast_protocol& protocol() noexcept { return *protocol_; }
+  [[nodiscard]] std::size_t calls_made() const noexcept { return call_; }
   /// Messages of `root` that it has given back.
   [[nodiscard]] std::uint32_t released(int root) const noexcept { return at(root).released; }
   [[nodiscard]] std::string where() const;

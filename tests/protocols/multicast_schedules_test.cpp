@@ -1,5 +1,5 @@
-// Multicasts of several roots over a net that loses, repeats, delays and reorders: each arrives once, in order
-// and unchanged, nobody waits for ever, and who leaves leaves nothing undone.
+// Multicasts of several roots over a net that loses, repeats, delays and reorders: each arrives once, in
+// order and unchanged, nobody waits for ever, and who leaves leaves nothing undone.
 #include "multicast_rank.hpp"
 
 using namespace protocols;
@@ -48,8 +48,8 @@ int choose_size(virtual_net& net) {
   return static_cast<int>(2 + (net.chance(0.6) ? net.below(4) : net.below(15)));
 }
 
-/// Somebody who was not asked: old datagrams once more, which change nothing, and such as no rank sends, which
-/// are refused.
+/// Somebody who was not asked: old datagrams once more, which change nothing, and such as no rank sends,
+/// which are refused.
 void intrude(multicast_job& job) {
   auto& net = *job.net;
   const int victim = static_cast<int>(net.below(static_cast<std::uint64_t>(job.size())));

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
 
+#include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/multicast_statistics.hpp>
 
 namespace chorale::transport {
@@ -13,12 +12,12 @@ namespace chorale::transport {
 class endpoint;
 class multicast_group;
 
-/// The group of a communicator, which a rank joins when it first needs it. Thread safety: `take` is called
-/// with the endpoint's lock held, on any thread; all else on the rank's own.
+/// The group of a communicator, which a rank joins when it first needs it. Datagrams of the multicast kinds
+/// come from the control channel, on any thread; all else is the rank's own thread's.
 class multicasts {
  public:
-  /// `owner` outlives it.
-  explicit multicasts(endpoint& owner) noexcept;
+  /// `owner` outlives it, and reads no datagrams when it has ended.
+  explicit multicasts(endpoint& owner);
   ~multicasts();
   multicasts(const multicasts&) = delete;
   multicasts& operator=(const multicasts&) = delete;
@@ -39,9 +38,6 @@ class multicasts {
     return *group_;
   }
 
-  /// A datagram of one of the multicast kinds. A rank that has not joined yet has nothing to tell: it will
-  /// ask for what it misses.
-  void take(int from, std::uint16_t kind, std::span<const std::byte> body);
   void progress();
   /// Stays until all ranks that are alive have what this one has multicast, or the deadline has passed, or
   /// the communicator fails. A second call does nothing.
@@ -55,6 +51,7 @@ class multicasts {
 
   endpoint* owner_;
   std::unique_ptr<multicast_group> group_;
+  control_channel::subscription datagrams_;
   bool settled_ = false;
 };
 

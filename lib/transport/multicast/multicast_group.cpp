@@ -61,7 +61,7 @@ class multicast_group::member final : multicast_port {
     pair_.poll([this](std::span<const std::byte> datagram) { note(protocol_.on_multicast(datagram)); });
   }
   void note(bool taken) noexcept {
-    if (!taken) owner_->refuse_datagram();
+    if (!taken) owner_->channel().refuse();
   }
   /// The time, if the receiver wants to know when its wait ended.
   [[nodiscard]] steady::time_point end_of_wait() noexcept {
@@ -80,10 +80,10 @@ class multicast_group::member final : multicast_port {
   bool is_free(std::uint32_t index) override { return pair_.is_free(index); }
   bool multicast(std::uint32_t index, std::size_t bytes) override { return pair_.send(index, bytes); }
   bool send_to(int rank, multicast_kind kind, std::span<const std::byte> body, bool solicited) override {
-    return owner_->send_datagram(rank, raw(kind), body, {}, solicited);
+    return owner_->channel().send(rank, raw(kind), body, {}, solicited);
   }
-  bool has_left(int rank) const noexcept override { return owner_->departed(rank); }
-  bool is_lost(int rank) const noexcept override { return owner_->is_lost(rank); }
+  bool has_left(int rank) const noexcept override { return owner_->lives().is_gone(rank); }
+  bool is_lost(int rank) const noexcept override { return owner_->lives().is_lost(rank); }
   void ask_for_life(int rank) override { owner_->ask(rank, owner_->current()); }
 
   endpoint* owner_;
@@ -97,14 +97,14 @@ multicast_group::~multicast_group() = default;
 
 bool multicast_group::try_signal(epoch now) {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
   return m.sender().try_signal(now, steady::now());
 }
 
 bool multicast_group::try_signalled(int root, epoch now) {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   auto found = m.receiver().look_for_signal(root, now);
   if (found == presence::absent) {
     m.drain();
@@ -122,15 +122,15 @@ bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
     throw error(errc::invalid_argument,
                 fmt::format("multicast of {} bytes by rank {}: a message takes {}", bytes.size(),
                             m.owner().rank(), m.protocol().options().payload_bytes));
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
-  if (!m.sender().window_is_open()) m.owner().read_datagrams();
+  if (!m.sender().window_is_open()) m.owner().channel().read();
   return m.sender().try_send(now, bytes, steady::now());
 }
 
 bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte>& message) {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   auto found = m.receiver().look_for_message(root, now, message);
   if (found == presence::absent) {
     m.drain();
@@ -143,12 +143,12 @@ bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte
 }
 
 void multicast_group::release(int from) noexcept {
-  const std::lock_guard hold{member_->owner().lock()};
+  const std::lock_guard hold{member_->owner().channel().lock()};
   member_->receiver().release(from);
 }
 
 int multicast_group::slowest() {
-  const std::lock_guard hold{member_->owner().lock()};
+  const std::lock_guard hold{member_->owner().channel().lock()};
   return member_->sender().slowest();
 }
 
@@ -160,20 +160,20 @@ void multicast_group::take(int from, std::uint16_t kind, std::span<const std::by
 
 void multicast_group::progress() {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
   if (m.protocol().is_pending()) m.protocol().progress(steady::now());
 }
 
 bool multicast_group::settle() {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().lock()};
+  const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
   return m.sender().settle(steady::now());
 }
 
 multicast_statistics multicast_group::statistics() const {
-  const std::lock_guard hold{member_->owner().lock()};
+  const std::lock_guard hold{member_->owner().channel().lock()};
   return member_->protocol().statistics();
 }
 

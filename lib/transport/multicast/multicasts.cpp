@@ -19,7 +19,14 @@ constexpr auto look_interval = std::chrono::milliseconds{100};
 
 }  // namespace
 
-multicasts::multicasts(endpoint& owner) noexcept : owner_(&owner) {}
+multicasts::multicasts(endpoint& owner)
+    : owner_(&owner),
+      datagrams_(owner.channel().subscribe(
+          raw(multicast_kind::signal), raw(multicast_kind::last), control_channel::reader::any,
+          {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
+            // A rank that has not joined yet has nothing to tell: it will ask for what it misses.
+            if (group_) group_->take(from, kind, body);
+          }})) {}
 multicasts::~multicasts() = default;
 
 bool multicasts::are_possible() const {
@@ -38,15 +45,11 @@ void multicasts::join() {
 void multicasts::make_group() {
   auto made = std::make_unique<multicast_group>(*owner_);
   {
-    const std::lock_guard hold{owner_->lock()};
+    const std::lock_guard hold{owner_->channel().lock()};
     group_ = std::move(made);
   }
   // A rank that misses a multicast asks its sender, which may then be in no call.
   owner_->start_service();
-}
-
-void multicasts::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (group_) group_->take(from, kind, body);
 }
 
 void multicasts::progress() {
@@ -66,14 +69,14 @@ void multicasts::settle() noexcept {
   try {
     const steady::duration deadline = owner_->settings().deadline;
     backoff pace = owner_->pace();
-    const auto begin = owner_->attend();
+    const auto begin = owner_->lives().attend();
     auto next_look = begin + look_interval;
     while (!group_->settle()) {
-      const auto now = owner_->attend();
+      const auto now = owner_->lives().attend();
       if (owner_->has_failed() || (deadline != steady::duration::zero() && now - begin >= deadline)) return;
       if (now >= next_look) {
         next_look = now + look_interval;
-        owner_->look_at_processes();
+        owner_->lives().look_at_processes();
       }
       owner_->progress();
       if (pace()) pace.elapsed(now - begin);
