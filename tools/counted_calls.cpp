@@ -1,0 +1,106 @@
+// Calls of two ranks in one process, whose instructions callgrind counts: tools/count-instructions runs it.
+#include <cstddef>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <valgrind/callgrind.h>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/calls/compiled/hybrid.hpp>
+#include <chorale/calls/compiled/rc.hpp>
+#include <chorale/calls/compiled/ud.hpp>
+#include <chorale/calls/compiled/ud_rdma.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
+
+namespace {
+
+/// Makes `calls` times `body(i)` on both ranks, and leaves the count of all of them in a dump of that name.
+template <class Comm, class Body>
+void count(Comm& comm, const std::string& name, int calls, const Body& body) {
+  // The macro refers to it after its own end.
+  const std::string dump = name + " " + std::to_string(calls);
+  for (int i = 0; i < 32; ++i) body(i);
+  comm.barrier();
+  if (comm.rank() == 0) CALLGRIND_ZERO_STATS;
+  comm.barrier();
+  for (int i = 0; i < calls; ++i) body(i);
+  comm.barrier();
+  if (comm.rank() == 0) CALLGRIND_DUMP_STATS_AT(dump.c_str());
+  comm.barrier();
+}
+
+template <class Comm>
+void count_calls(Comm& comm, std::size_t bytes, int calls) {
+  const std::size_t n = bytes / sizeof(double);
+  const std::string size = std::to_string(bytes);
+  std::vector<double> one(n);
+  std::vector<double> two(2 * n);
+  std::vector<double> other(2 * n);
+  const std::span<const double> mine{one};
+  // Where a rank only sends it gets ahead of the other: they meet now and then.
+  const auto meet = [&](int i) {
+    if (i % 8 == 7) comm.barrier();
+  };
+  if (bytes == 8) count(comm, "barrier 0", calls, [&](int) { comm.barrier(); });
+  count(comm, "broadcast " + size, calls, [&](int i) {
+    comm.broadcast(std::span{one}, 0);
+    meet(i);
+  });
+  count(comm, "allreduce " + size, calls, [&](int) { comm.allreduce(std::span{one}); });
+  count(comm, "allgather " + size, calls, [&](int) { comm.allgather(mine, std::span{two}); });
+  count(comm, "alltoall " + size, calls,
+        [&](int) { comm.alltoall(std::span<const double>{two}, std::span{other}); });
+  if constexpr (chorale::window_transport<typename Comm::transport_type>) {
+    std::vector<double> memory(n);
+    chorale::window w{comm, std::span{memory}};
+    const int peer = 1 - comm.rank();
+    count(comm, "put " + size, calls, [&](int) {
+      w.put(peer, 0, mine);
+      w.flush(peer);
+    });
+    count(comm, "get " + size, calls, [&](int) { w.get(peer, 0, std::span{one}); });
+    w.fence();
+  }
+}
+
+template <class Transport>
+void run(int calls) {
+  chorale::config c;
+  c.device = "soft0";
+  c.wait = chorale::wait_policy::yield;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    chorale::communicator<Transport> comm{group, c};
+    count_calls(comm, 8, calls);
+    count_calls(comm, 65536, calls / 8);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  namespace transport = chorale::transport;
+  const std::string_view which = argc > 1 ? argv[1] : "";
+  const int calls = argc > 2 ? std::atoi(argv[2]) : 2000;
+  if (which == "rc")
+    run<transport::rc>(calls);
+  else if (which == "rc_send_receive")
+    run<transport::rc_send_receive>(calls);
+  else if (which == "ud")
+    run<transport::ud>(calls);
+  else if (which == "ud_rdma")
+    run<transport::ud_rdma>(calls);
+  else if (which == "hybrid")
+    run<transport::hybrid<2>>(calls);
+  else
+    return std::cerr << "usage: counted_calls rc|rc_send_receive|ud|ud_rdma|hybrid [CALLS]\n", 2;
+}
