@@ -5,9 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
 #include <valgrind/callgrind.h>
+#include <vector>
 
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/calls/compiled/hybrid.hpp>

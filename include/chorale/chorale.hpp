@@ -51,7 +51,6 @@
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
-#include <chorale/bootstrap/subgroup.hpp>
 #include <chorale/calls/compiled/hybrid.hpp>
 #include <chorale/calls/compiled/rc.hpp>
 #include <chorale/calls/compiled/ud.hpp>

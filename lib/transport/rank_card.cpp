@@ -39,11 +39,12 @@ std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
   card.ports = static_cast<std::uint16_t>(1 + more.size());
   card.first_word = static_cast<std::uint16_t>(first);
   card.words = static_cast<std::uint16_t>(end - first);
-  std::vector<std::byte> bytes;
-  bytes.reserve(sizeof card + card.words * sizeof(std::uint64_t) + more.size() * address_bytes);
-  const auto append = [&bytes](const void* from, std::size_t count) {
-    const auto* begin = static_cast<const std::byte*>(from);
-    bytes.insert(bytes.end(), begin, begin + count);
+  std::vector<std::byte> bytes(sizeof card + card.words * sizeof(std::uint64_t) +
+                               more.size() * address_bytes);
+  std::byte* place = bytes.data();
+  const auto append = [&place](const void* from, std::size_t count) {
+    if (count != 0) std::memcpy(place, from, count);
+    place += count;
   };
   append(&card, sizeof card);
   append(cores.words.data() + first, card.words * sizeof(std::uint64_t));

@@ -1,12 +1,12 @@
 // Windows and device arrays of ranks that are threads.
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <chorale/bootstrap/subgroup.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/window.hpp>
 
@@ -15,6 +15,22 @@
 
 using namespace inprocess;
 using communicator = chorale::communicator<chorale::transport::rc>;
+
+namespace {
+
+/// A bootstrap group of this rank alone.
+struct lonely {
+  [[nodiscard]] int rank() const { return 0; }
+  [[nodiscard]] int size() const { return 1; }
+  [[nodiscard]] std::string job() const { return "one rank"; }
+  [[nodiscard]] std::string describe() const { return "one rank"; }
+  [[nodiscard]] chorale::bootstrap::cards exchange(std::span<const std::byte> card,
+                                                   std::chrono::milliseconds) const {
+    return {{card.begin(), card.end()}};
+  }
+};
+
+}  // namespace
 
 TEST_CASE("windows of threads", "[window]") {
   for (const int size : {1, 2, 3, 4, 7}) {
@@ -92,10 +108,7 @@ TEST_CASE("a notification that never comes is an error that says so", "[window]"
   for (const bool anybody : {true, false}) {
     run_ranks<communicator>(2, settings(), [&](auto& comm) {
       const auto alone = comm.split(0);
-      chorale::bootstrap::subgroup none{0, 1, "one rank", "one rank",
-                                        [](std::span<const std::byte> card, auto) {
-                                          return chorale::bootstrap::cards{{card.begin(), card.end()}};
-                                        }};
+      lonely none;
       communicator impatient{none, hasty};
       chorale::window<int, communicator> w{impatient, std::size_t{1}};
       try {

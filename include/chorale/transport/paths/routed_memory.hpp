@@ -13,29 +13,14 @@
 namespace chorale::transport {
 
 /// Memory that is exposed both ways, or only a source: registered with the device, and known to the streams
-/// under the same key.
+/// under the same key. Move-only.
 class dual_exposure {
  public:
+  /// `table`: null for memory that is only a source.
   dual_exposure(exposure registered, reliable::streams* table, std::span<const std::byte> memory,
                 bool writable = true)
-      : registered_(std::move(registered)), table_(table), memory_(memory), writable_(writable) {
-    if (table_ != nullptr) table_->expose_as(registered_.region().key, memory_, writable_);
-  }
-  dual_exposure(dual_exposure&& other) noexcept
-      : registered_(std::move(other.registered_)),
-        table_(std::exchange(other.table_, nullptr)),
-        memory_(other.memory_),
-        writable_(other.writable_) {}
-  dual_exposure& operator=(dual_exposure&& other) noexcept {
-    std::swap(registered_, other.registered_);
-    std::swap(table_, other.table_);
-    std::swap(memory_, other.memory_);
-    std::swap(writable_, other.writable_);
-    return *this;
-  }
-  ~dual_exposure() {
-    if (table_ != nullptr) table_->conceal(registered_.region().key, memory_, writable_);
-  }
+      : registered_(std::move(registered)),
+        revealed_(reveal(table, {registered_.region().key, memory, writable})) {}
   void guarded_by(withdrawal_guard guard) noexcept { registered_.guarded_by(std::move(guard)); }
   [[nodiscard]] dual_exposure beyond_calls() && noexcept {
     registered_ = std::move(registered_).beyond_calls();
@@ -45,10 +30,13 @@ class dual_exposure {
   [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
 
  private:
+  static reliable::revealed reveal(reliable::streams* table, const reliable::concealment& end) {
+    if (table != nullptr) table->expose_as(end.key, end.memory, end.writable);
+    return {table, end};
+  }
+
   exposure registered_;
-  reliable::streams* table_;
-  std::span<const std::byte> memory_;
-  bool writable_;
+  reliable::revealed revealed_;
 };
 
 /// Operations go the way that their peer has: a write as a whole, chosen when it begins. Atomic operations go

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,42 +15,34 @@
 
 namespace chorale::transport::reliable {
 
+/// Puts memory out of the peers' reach that streams know under a key.
+struct concealment {
+  std::uint32_t key = 0;
+  std::span<const std::byte> memory{};
+  bool writable = false;
+  void operator()(streams* table) const noexcept { table->conceal(key, memory, writable); }
+};
+/// Memory that streams know, until this ends; null: they know of none.
+using revealed = std::unique_ptr<streams, concealment>;
+
 /// Memory that is exposed as long as this object lives, or, without a key, a source of writes. Nothing is
-/// registered: data is copied on both sides (P5 section 4.2).
+/// registered: data is copied on both sides (P5 section 4.2). Move-only.
 class exposed_memory {
  public:
   exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner,
                  bool writable) noexcept
-      : table_(table), key_(key), memory_(memory), owner_(owner), writable_(writable) {}
-  exposed_memory(exposed_memory&& other) noexcept
-      : table_(other.table_),
-        key_(std::exchange(other.key_, 0)),
-        memory_(other.memory_),
-        owner_(other.owner_),
-        writable_(other.writable_) {}
-  exposed_memory& operator=(exposed_memory&& other) noexcept {
-    std::swap(table_, other.table_);
-    std::swap(key_, other.key_);
-    std::swap(memory_, other.memory_);
-    std::swap(owner_, other.owner_);
-    std::swap(writable_, other.writable_);
-    return *this;
-  }
-  ~exposed_memory() {
-    if (key_ != 0) table_->conceal(key_, memory_, writable_);
-  }
+      : revealed_(key == 0 ? nullptr : table, {key, memory, writable}), memory_(memory), owner_(owner) {}
   /// As `exposure::beyond_calls`. What ends here is out of the peers' reach at once, in a call or not.
   [[nodiscard]] exposed_memory beyond_calls() && noexcept { return std::move(*this); }
   [[nodiscard]] remote_region region() const noexcept {
-    return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), key_, owner_};
+    return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), revealed_.get_deleter().key,
+            owner_};
   }
 
  private:
-  streams* table_;
-  std::uint32_t key_;
+  revealed revealed_;
   std::span<const std::byte> memory_;
   int owner_;
-  bool writable_;
 };
 
 /// The ticket of a request that is answered; whoever gives it up takes the place of its answer along. Does
