@@ -106,8 +106,7 @@ void enter_if_algorithm(buffers& memory, List& all) {
 ///                  is wrong goes to standard error, by each rank that finds it.
 /// @param show      called with the rows of one size, on every rank.
 /// @returns         the rows: microseconds of one call, the same on every rank. Algorithms take turns sample
-/// by
-///                  sample, so that what disturbs the machine disturbs all of them.
+///                  by sample, so that what disturbs the machine disturbs all of them.
 /// @throws error what the calls throw. One thread of a process at a time.
 template <operation What, class... Policies, class Show>
 std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show) {

@@ -49,8 +49,7 @@ launch inspect_launch() {
   } else {
     l.explanation = fmt::format(
         "started by {} as one of {} processes, but without a PMIx server; start it with 'mpirun.openmpi -n "
-        "N', "
-        "'prterun -n N' or 'srun --mpi=pmix -n N'",
+        "N', 'prterun -n N' or 'srun --mpi=pmix -n N'",
         l.launcher, l.ranks);
   }
   return l;

@@ -159,7 +159,7 @@ process_card this_process_card() {
   return card;
 }
 
-/// How often a rank that waits looks whether the others are alive.
+/// How often a waiting rank checks that the others are alive.
 constexpr std::chrono::milliseconds look_interval{250};
 /// A rank may end as soon as a fence is over for it, before the launcher has told the others.
 constexpr std::chrono::milliseconds release_time{1250};
@@ -255,7 +255,7 @@ void pmix::session::find_neighbours() {
   const process_card mine = this_process_card();
   pmix_info_t here;
   bool yes = true;
-  // It came with the first fence, or not at all: nobody is asked.
+  // It came with the first fence or not at all, so that no request is sent for it.
   PMIX_INFO_LOAD(&here, PMIX_OPTIONAL, &yes, PMIX_BOOL);
   pmix_proc_t peer;
   PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);

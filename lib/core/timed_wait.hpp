@@ -10,7 +10,7 @@
 namespace chorale {
 
 /// As `changed.wait_until(lock, end, is_so)`. Where the thread's time is replaced nobody could notify it:
-/// then it gives way and looks again, with the lock open meanwhile.
+/// there it polls, and releases the lock while it gives way.
 template <class Predicate>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::time_point end,
                 Predicate is_so) {

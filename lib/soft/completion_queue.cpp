@@ -38,7 +38,7 @@ int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp 
     const completion& e = entry.body;
     ++cq.next;
     if (e.voided != 0) continue;
-    // A send queue's slots are free again once the program has seen that they are.
+    // A send queue's slots are free again once the program has polled the completion that retires them.
     if (queue_pair* qp = self.qp_table()[index_of(e.qp_num)].load(std::memory_order_relaxed)) {
       if (e.send_count != 0)
         qp->retired.store(e.send_count, std::memory_order_release);
@@ -142,7 +142,8 @@ int req_notify_cq(ibv_cq* base, int solicited_only) noexcept {
     }
   }
   // A producer that was stopped there must not keep its peers from sleeping. Whether it sees what follows is
-  // open, so the owner looks again later: an event too many costs a poll, one too few may cost forever.
+  // open, so the owner looks again later: an event too many costs a poll, one too few may block the program
+  // forever.
   r.armed.store(wanted, std::memory_order_seq_cst);
   r.owed.store(1, std::memory_order_release);
   cq.owner->call_attention();

@@ -28,8 +28,8 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
 /// Datagrams of the deferred engine that are under way. Any thread; to be called with a send lock or none.
 class flights {
  public:
-  /// Lets a datagram off: to arrive now, later, twice or never, as the seed says about this `number` of this
-  /// sender, and about this one of its `copy`s to a group. Without memory for a late one it arrives now.
+  /// Launches a datagram, which arrives now, later, twice or never, as the seed says for this `number` of
+  /// this sender and this `copy` to a group. Where there is no memory to delay it, it arrives now.
   void launch(process& self, std::uint64_t sender, std::uint64_t number, std::uint32_t copy,
               std::uint32_t qpn, const datagram_header& header,
               std::span<const local_piece> payload) noexcept;

@@ -155,7 +155,7 @@ bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
   struct stat s {};
-  // What cannot be looked at may be there.
+  // What cannot be inspected may be alive.
   return stat(path, &s) == 0 ? S_ISFIFO(s.st_mode) && s.st_ino == inode : errno != ENOENT;
 }
 

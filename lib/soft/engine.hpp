@@ -67,7 +67,7 @@ class dice {
   std::uint64_t state_;
 };
 
-/// What the engine did, for those who want to know whether a test exercised anything.
+/// Counts of what the engine did, by which tests see that they exercised it.
 struct engine_counters {
   std::atomic<std::uint64_t> held{0};
   std::atomic<std::uint64_t> overtaken{0};

@@ -65,7 +65,7 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
          copy_result::done;
 }
 
-/// Sends to one QP: on its way at once, or through the air of the deferred engine.
+/// Sends to one QP: delivered at once, or under way in the deferred engine.
 void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint32_t qpn,
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   if (qp.owner->motor().deferred()) [[unlikely]]

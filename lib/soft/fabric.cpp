@@ -142,8 +142,8 @@ int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_
     joined.name.reset(bind_name(prefix + "/" + std::to_string(slot) + "/" + std::to_string(getpid()) + "/" +
                                 std::to_string(joined.registry_fd.get())));
     if (joined.name.get() < 0) {
-      // Another user's prank, or a process that lives on in a name space of that number. Another slot,
-      // another name.
+      // Another user has taken the name, or a process that lives on in a name space of that number: another
+      // slot has another name.
       if (errno != EADDRINUSE || --names_left == 0) return errno;
       continue;
     }

@@ -1,4 +1,4 @@
-// The air of the deferred engine: datagrams overtake each other, come twice, get lost.
+// Datagrams under way in the deferred engine: they overtake each other, come twice, get lost.
 #include <algorithm>
 
 #include "datagram.hpp"

@@ -42,7 +42,7 @@ bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
   return msync(reinterpret_cast<void*>(first), last - first, MS_ASYNC) == 0;
 }
 
-/// 32 bits that nobody foresees by accident, without a system call each.
+/// 32 bits that nobody guesses by accident, without a system call each.
 std::uint32_t chance_of_key() noexcept {
   static std::atomic<std::uint64_t> state{random_word()};
   std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);

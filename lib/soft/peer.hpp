@@ -40,7 +40,7 @@ struct peer {
   /// Wakes its service thread. Where there is no descriptor for that, this process's own one tries again.
   void wake() noexcept;
   [[nodiscard]] bool owes_wake() const noexcept { return owes_wake_.load(std::memory_order_relaxed); }
-  /// Has it look for what this process left for it to do.
+  /// Makes it check for work that this process has left for it.
   void call_attention() noexcept {
     base->attention.store(1, std::memory_order_seq_cst);
     wake();

@@ -86,7 +86,7 @@ class process {
   /// Writes the events of completion queues of this process that a peer could not write, or found no room
   /// for. Caller holds `objects_mutex()`.
   void post_owed_events() noexcept;
-  /// Leaves a note that `own().attention` is to be looked at, and wakes whoever does it.
+  /// Sets `own().attention`, and wakes the thread that checks it.
   void call_attention() noexcept;
 
   /// Objects of this process, so that the service thread and destructors find them.

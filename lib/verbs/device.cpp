@@ -54,8 +54,7 @@ std::string open_remedy(int errnum, const ibv_device& device, const driver& prov
   if (errnum == EACCES || errnum == EPERM)
     return fmt::format(
         "this user may not open /dev/infiniband/{}: give it read and write access, often by a group 'rdma'; "
-        "in "
-        "a container pass --device=/dev/infiniband; or set CHORALE_DEVICE=soft0",
+        "in a container pass --device=/dev/infiniband; or set CHORALE_DEVICE=soft0",
         device.dev_name);
   return fmt::format(
       "check that 'ibv_devinfo -d {}' works: the provider library may not match the kernel; or set "

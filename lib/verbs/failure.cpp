@@ -26,8 +26,7 @@ std::string usual_remedy(int errnum) {
     case EACCES:
     case EPERM:
       return "this user may not use the device: give it read and write access to /dev/infiniband/*, often by "
-             "a "
-             "group 'rdma'; in a container pass --device=/dev/infiniband";
+             "a group 'rdma'; in a container pass --device=/dev/infiniband";
     case EBUSY:
       return "objects made from it are still there: close them first";
     case EIO:

@@ -41,18 +41,15 @@ std::string soft_remedy(int errnum) {
     case EAGAIN:
       return "no memory, address space or threads are left: raise their limits (ulimit -v, ulimit -u, the "
              "container's memory); soft0 reserves 1 GiB of addresses, of which it uses little, for itself "
-             "and for "
-             "each process that it talks to";
+             "and for each process that it talks to";
     case ENOENT:
       return "the processes of soft0 find each other in /proc, which is not mounted here or hides them: "
-             "mount it "
-             "(mount -t proc proc /proc)";
+             "mount it (mount -t proc proc /proc)";
     case EACCES:
     case EPERM:
       return "the processes of soft0 open each other's memory in /proc, which is forbidden here: start all "
-             "ranks as "
-             "one user, without file capabilities, setuid or PR_SET_DUMPABLE, and look at the sandbox's "
-             "profile";
+             "ranks as one user, without file capabilities, setuid or PR_SET_DUMPABLE, and look at the "
+             "sandbox's profile";
     case EINVAL:
       return settings_remedy();
     case ENODEV: {
@@ -70,12 +67,10 @@ std::string soft_remedy(int errnum) {
     case ETIMEDOUT:
       return "another process keeps the name of this fabric's start-up lock (chorale-soft/UID/FABRIC/lock in "
              "/proc/net/unix): is it stopped, or another user's? Continue or end it, or set "
-             "CHORALE_SOFT_FABRIC to "
-             "another name";
+             "CHORALE_SOFT_FABRIC to another name";
     case ENOSPC:
       return "this user may watch no more descriptors by epoll: raise /proc/sys/fs/epoll/max_user_watches; "
-             "soft0 "
-             "watches one for itself and two for each process that it talks to";
+             "soft0 watches one for itself and two for each process that it talks to";
     case EUSERS:
       return "all 1023 places of this fabric are taken: set CHORALE_SOFT_FABRIC to another name for each job";
     case EPROTO:

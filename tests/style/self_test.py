@@ -9,6 +9,7 @@ import architecture
 import citations
 import classes
 import clocks
+import comments
 import headers
 import installed
 import layering
@@ -217,6 +218,19 @@ class Classes(Tree):
         found = classes.offences(self.root)
         self.assertEqual(len(found), 1, found)
         self.assertIn("include/chorale/transport/b.hpp:2: many has 16", found[0])
+
+
+class Comments(Tree):
+    """Lines that end too early, and lines that end early for a reason."""
+
+    def test_rules(self):
+        long = "/// " + "word " * 19 + "word"
+        self.write("lib/core/good.hpp", "\n".join([
+            long, "/// goes on here.", "/// A sentence ends.", "/// Another begins.", "///", "/// * an item", "/// * another, with a", "///   figure",
+            "int x;  // not a comment's line", "// but this", "int y;", "/// Of calls:", "/// @throws error"]) + "\n")
+        self.assertEqual(comments.offences(self.root), [])
+        self.write("lib/core/bad.hpp", "\n".join([long, "/// and", "/// goes on.", "", "/// * an item that goes so that", "/// it", "///   needs no", ""]) + "\n")
+        self.assertEqual([line.split(": ")[0] for line in comments.offences(self.root)], ["lib/core/bad.hpp:2", "lib/core/bad.hpp:5", "lib/core/bad.hpp:6"])
 
 
 class Architecture(Tree):

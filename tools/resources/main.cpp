@@ -87,10 +87,9 @@ void row(const char* transport, std::int64_t ranks, const resources& formula, co
 int main(int argc, char** argv) try {
   CLI::App app{
       "What a rank of each transport takes: queue pairs, posted receives, registered memory, descriptors, "
-      "after alltoalls "
-      "in which each rank talks to every other. Measured with threads as ranks, or with the processes of the "
-      "job under a launcher, beside the formula, "
-      "and the formula alone up to 100,000 ranks."};
+      "after alltoalls in which each rank talks to every other. Measured with threads as ranks, or with the "
+      "processes of the job under a launcher, beside the formula, and the formula alone up to 100,000 "
+      "ranks."};
   std::vector<int> sizes{2, 4, 8, 16, 32, 64};
   app.add_option("--ranks", sizes, "group sizes to measure")->delimiter(',')->check(CLI::Range(1, 256));
   CLI11_PARSE(app, argc, argv);

@@ -120,7 +120,7 @@ struct memory<Net> {
   }
 };
 
-/// Sends `out` to rank `to`, which calls `agreed::receive` or is at fault, while nothing goes back.
+/// Sends `out` to rank `to`, which calls `agreed::receive` or is at fault, while nothing goes the other way.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
   const share mine{.sends = out.size()};

@@ -23,8 +23,8 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// The same for a message that none comes back for: it leaves by blocks without waiting for anybody's
-/// address, so that going straight pays off later than in an exchange.
+/// The same for a message in one direction only: in blocks it leaves without waiting for the receiver's
+/// address, so that zero copy pays off later than in an exchange.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
   return is_zero_copy(net, bytes / 2);

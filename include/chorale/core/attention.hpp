@@ -1,13 +1,13 @@
-// Why a thread looks at something that it has begun.
+// How a thread attends to a call that it has started.
 #pragma once
 
 namespace chorale {
 
-/// What a thread does that looks whether one of its calls gets on.
+/// Why the progress engine is run, which decides what is reported of a long wait.
 enum class attention {
   waits,   ///< waits for it: a long wait is reported, and one past the deadline fails
-  polls,   ///< is told of it by a program that asks again and again: a long wait is reported
-  passes,  ///< waits for something else, and only lets this get on: what it waits for is reported
+  polls,   ///< the program polls it (`test`, `progress`): a long wait is reported
+  passes,  ///< waits for something else, and lets this make progress: what it waits for is reported
 };
 
 }  // namespace chorale

@@ -1,19 +1,19 @@
-// What a thread has begun and gets on with while it waits for something else.
+// The progress engine of a thread: work that goes on while the thread waits for something else.
 #pragma once
 
 #include <chorale/core/attention.hpp>
 
 namespace chorale {
 
-/// Something begun on a thread that gets on only when it is driven, such as the nonblocking calls of one
-/// communicator. Whoever waits on that thread, for whatever, drives all that is enlisted, so that two
+/// Work that was started on a thread and makes progress only when it is driven, such as the nonblocking calls
+/// of one communicator. Whoever waits on that thread, for whatever, drives all that is enlisted, so that two
 /// communicators cannot wait for each other. Belongs to one thread at a time.
 class background {
  public:
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// Lets everything that is enlisted on this thread get on as far as it does without waiting. Does nothing
+  /// Lets everything that is enlisted on this thread make what progress it can without waiting. Does nothing
   /// when it is called from inside itself. `how`: polls or passes.
   static void get_on_with_all(attention how) noexcept;
 

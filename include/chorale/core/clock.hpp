@@ -1,4 +1,4 @@
-// Time and giving way: all that the library does with either goes through here.
+// Time, and giving way to others: whatever the library does with either goes through here.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class clock {
       return replaced_now();
     return std::chrono::steady_clock::now();
   }
-  /// Lets others run that can.
+  /// Yields the core to others that can run.
   static void give_way() noexcept;
   /// Sleeps for that long at least, or until a signal comes.
   static void sleep_for(duration time) noexcept;
@@ -56,9 +56,9 @@ using steady = clock;
 class time_source {
  public:
   [[nodiscard]] virtual clock::time_point now() noexcept = 0;
-  /// The caller polls: others go on first, and time too if nobody can.
+  /// The caller polls: others run first; if none can, time moves on.
   virtual void give_way() noexcept = 0;
-  /// Others go on until `end`, which may have passed.
+  /// The caller sleeps: others run until `end`, which may have passed already.
   virtual void sleep_until(clock::time_point end) noexcept = 0;
 
  protected:
@@ -80,7 +80,7 @@ class [[nodiscard]] replaced_clock {
   time_source* before_;
 };
 
-/// Tells the core that this is a polling loop.
+/// The processor's hint that this is a polling loop.
 inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -89,15 +89,15 @@ inline void pause() noexcept {
 #endif
 }
 
-/// What a waiter does between two looks at memory: pauses first if each rank has a core of its own, then
-/// gives the core away, then naps, so that a rank that waits for long costs nothing. Spinning before
-/// yielding is what costs when ranks outnumber cores. A nap is at most a 32nd of the time waited so far.
+/// The back-off of a polling loop: pauses first if each rank has a core of its own, then yields the core,
+/// then sleeps in short naps, so that a rank that waits for long costs nothing. Spinning before yielding is
+/// what costs when ranks outnumber cores. A nap lasts at most a 32nd of the time waited so far.
 class backoff {
  public:
   /// Where time is replaced nobody else runs while this thread spins.
   explicit backoff(bool spin) noexcept : spins_left_(spin && !clock::is_replaced() ? spins : 0) {}
 
-  /// Gives way once. Returns true now and then: time to look at the clock and at rarer events.
+  /// Backs off once. Returns true now and then, when the clock and rarer events are to be checked.
   bool operator()() noexcept {
     if (spins_left_ != 0) {
       pause();
@@ -111,7 +111,7 @@ class backoff {
     return true;
   }
 
-  /// To be told how long the wait has lasted: after 5 ms the naps begin.
+  /// Tells it how long the wait has lasted so far: after 5 ms the naps begin.
   void elapsed(clock::duration waited) noexcept {
     if (waited > std::chrono::milliseconds{5}) nap_ = std::min(longest_nap, waited / 32);
   }

@@ -18,7 +18,7 @@ namespace chorale {
 enum class wait_policy {
   automatic,  ///< `spin` where every rank of this host has a core of its own, `yield` where not
   spin,       ///< poll with pauses, then yield, then sleep in short naps
-  yield,      ///< give the core away after each look, then sleep in short naps
+  yield,      ///< yield the core after each poll, then sleep in short naps
 };
 
 /// How long registrations of user memory are kept.
@@ -31,7 +31,7 @@ enum class registration_policy {
 /// Who answers the datagrams of peers while a rank computes, on transports that need an answer.
 enum class service_policy {
   event,    ///< a thread that sleeps until it is asked
-  polling,  ///< a thread that looks all the time: quicker, and takes a core
+  polling,  ///< a thread that polls: quicker, and takes a core
   off,      ///< nobody: peers wait until the rank makes its next call, which it must make to end well
 };
 
@@ -83,7 +83,7 @@ struct config {
   /// Blocks of a mailbox in each direction of a connection.
   std::uint32_t blocks = 16;
   /// Messages of at least so many bytes go straight between the users' buffers, shorter ones through the
-  /// mailbox. The same on all ranks. Messages that none comes back for go straight from twice that on,
+  /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
   /// broadcasts from four times that.
   std::size_t zero_copy_bytes = 65536;
   registration_policy registration = registration_policy::automatic;

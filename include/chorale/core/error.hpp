@@ -9,8 +9,8 @@
 
 namespace chorale {
 
-/// What went wrong, where no errno says it. Each has a short category message, which ends the
-/// text of an `error`; what stands before it names the call, the object, the rank and the remedy.
+/// What went wrong, where no errno says it. Each has a short category message, which ends the text of an
+/// `error`; what stands before it names the call, the object, the rank and the remedy.
 enum class errc {
   invalid_argument = 1,  ///< the caller passed something out of range
   invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used

@@ -52,13 +52,13 @@ class frame_arena {
     arena->free_[bucket] = b;
   }
 
-  /// Something that has to be awaited was made and destroyed without: `frame` is that of a task, or none.
+  /// Something that has to be awaited was made and destroyed unawaited: `frame` is that of a task, or none.
   static void note_forgotten(void* frame) noexcept {
     if (frame_arena* arena = (static_cast<header*>(frame) - 1)->arena) arena->note_forgotten();
   }
   void note_forgotten() noexcept { ++unawaited_; }
-  /// What has to be awaited without being a task is counted, from when it is made until it is awaited:
-  /// cheaper than a destructor, which would be one more way out of every await.
+  /// Operations that have to be awaited and are no tasks are counted from when they are made until they are
+  /// awaited: cheaper than a destructor, which would be one more exit from every await.
   void note_made() noexcept { ++unawaited_; }
   void note_awaited() noexcept { --unawaited_; }
   /// Precondition: what is made is awaited once.

@@ -44,8 +44,8 @@ struct promise_base {
   }
   static void operator delete(void* frame) noexcept { frame_arena::deallocate(frame); }
 
-  /// Goes on with whoever was suspended by the await. The stack grows by this only with the depth of awaits
-  /// that were suspended, never with their number.
+  /// Resumes the coroutine that the await suspended. The stack grows by this only with the depth of suspended
+  /// awaits, never with their number.
   struct resume_continuation {
     static bool await_ready() noexcept { return false; }
     template <class Promise>
@@ -111,7 +111,7 @@ class [[nodiscard]] task {
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(frame_); }
   [[nodiscard]] bool done() const noexcept { return !frame_ || frame_.done(); }
   void resume() { frame_.resume(); }
-  /// Destroys the frame, wherever it is suspended: what it was to do is given up on purpose.
+  /// Destroys the frame, wherever it is suspended: the rest of the coroutine is abandoned on purpose.
   void discard() noexcept {
     if (frame_) std::exchange(frame_, {}).destroy();
   }

@@ -22,8 +22,9 @@ class completion_queue {
   /// Entries it really has. Precondition: not closed.
   [[nodiscard]] int entries() const noexcept { return handle_.get()->cqe; }
 
-  /// Takes completions, at most `room.size()`. @returns the filled part of `room`, empty if there are none.
-  /// A completion may report a failure: look at its `status` (`work_completion.hpp` puts it into words).
+  /// Takes completions, at most `room.size()`. @returns the filled part of `room`, empty if there are none. A
+  /// completion may report a failure: look at its `status` (`lib/verbs/work_completion.hpp` puts it into
+  /// words).
   /// @throws error if the queue itself is broken (overrun, device gone) or closed.
   std::span<ibv_wc> poll(std::span<ibv_wc> room) {
     ibv_cq* const queue = handle_.get();

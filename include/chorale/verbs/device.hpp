@@ -67,7 +67,7 @@ class device {
   [[nodiscard]] void* allocate(std::size_t bytes) const;
   void release(void* address, std::size_t bytes) const;
 
-  /// Readable when an asynchronous event is there (see async_event.hpp).
+  /// Readable when an asynchronous event is there (see lib/verbs/async_event.hpp).
   [[nodiscard]] int async_fd() const;
 
   /// Closes it; a second call does nothing. @throws error if objects made from it are still there.

@@ -1,4 +1,4 @@
-// Memory region: memory that the device may touch.
+// Memory region: memory that the device may access.
 #pragma once
 
 #include <cstddef>

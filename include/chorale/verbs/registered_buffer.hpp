@@ -1,4 +1,4 @@
-// Memory of the SDK's own, where the device reaches it fastest, with its registration.
+// Memory that the library owns, where the device reaches it fastest, with its registration.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@ namespace chorale::allgather {
 
 /// Every rank sends its block to all others and then receives theirs. Even and uneven blocks; zero copy above
 /// the transport's threshold, with one registration. Cost: n - 1 messages a rank, but nothing is passed on:
-/// one step, whoever is late. Best where ranks outnumber the cores, so that each step of the others costs a
-/// change of processes, and for short messages on small groups.
+/// one step, whoever is late. Best where ranks outnumber the cores, so that each step of the other algorithms
+/// costs a context switch, and for short messages on small groups.
 ///
 /// Each place of `all` is written by one message. Straight writes come only after this call has told the
 /// writer where; it ends when all have been announced and its own have been placed.

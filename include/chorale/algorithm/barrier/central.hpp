@@ -6,8 +6,8 @@
 namespace chorale::barrier {
 
 /// All ranks signal rank 0, which then signals all. Slow where each rank has a core; but each rank waits only
-/// once, so that it is the fastest where ranks outnumber cores and each wait costs the others' turns. Cost: 2
-/// (n - 1) signals at rank 0, two steps.  Source: the degenerate tree of P1 section 3.3, fan-in n - 1.
+/// once, so that it is the fastest where ranks outnumber cores and each wait costs context switches. Cost: 2
+/// (n - 1) signals at rank 0, two steps. Source: the degenerate tree of P1 section 3.3, fan-in n - 1.
 struct central {
   static constexpr auto implements = operation::barrier;
   template <class T>

@@ -79,7 +79,7 @@ task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_tree(Net& net, epoch now, std::span<std::byte> data, const Tree& tree) {
   if constexpr (one_sided_transport<Net>) {
-    // Blocks flow without waiting for anybody's address, so that puts pay off later than in an exchange.
+    // Blocks flow without waiting for a receiver's address, so that puts pay off later than in an exchange.
     if (transfer::is_zero_copy(net, data.size() / 4)) return down_by_puts<How>(net, now, data, tree);
   }
   return down_by_blocks<How>(net, now, data, tree);

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks that comments are not broken in the middle of a sentence well before the line is full, as a careless reflow leaves them.
+
+Usage: comments.py ROOT. Prints each such line as `file:line: what`; exit status 1 if there is one.
+"""
+import re
+
+from tree import run, sources
+
+FOLDERS = ("include", "lib", "examples", "tools", "tests")
+LONGEST = 110
+# Who breaks a little earlier to keep words together may.
+SPARE = 8
+COMMENT = re.compile(r"^\s*(//[/!]?)\s?(.*)$")
+# What begins a line for a reason: an item of a list, a row of a table or a figure, a tag.
+BEGINS = re.compile(r"[-*|@`\[({<]|\d+[.)]|\w+:")
+
+
+def offences(root):
+    """Every line of a comment that ends too early, as lines of text."""
+    found = []
+    for file in sources(root, *FOLDERS):
+        lines = (root / file).read_text(encoding="utf-8").splitlines()
+        for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
+            here, there = COMMENT.match(line), COMMENT.match(following)
+            if not here or not there or here.group(1) != there.group(1):
+                continue
+            words = there.group(2).split()
+            if not words or not here.group(2).strip() or BEGINS.match(there.group(2)) or here.group(2).rstrip()[-1] in ".:;!?,\\":
+                continue
+            # An indented line is a figure or a table, or goes on with an item: then no word or two stand before it alone.
+            if there.group(2).startswith("  ") and len(here.group(2).split()) > 2:
+                continue
+            if len(line.rstrip()) + 1 + len(words[0]) + SPARE <= LONGEST:
+                found.append(f"{file}:{number}: the comment is broken in the middle of a sentence, though {words[0]!r} would fit")
+    return found
+
+
+if __name__ == "__main__":
+    run(offences, lambda root: sources(root, *FOLDERS), "sources")
