@@ -14,6 +14,7 @@ import headers
 import installed
 import layering
 import messages
+import references
 import syntax
 import text
 
@@ -233,6 +234,20 @@ class Comments(Tree):
         self.assertEqual([line.split(": ")[0] for line in comments.offences(self.root)], ["lib/core/bad.hpp:2", "lib/core/bad.hpp:5", "lib/core/bad.hpp:6"])
 
 
+class References(Tree):
+    """Files that are named from the root, by their end, from beside, and by a link; and two that are not there."""
+
+    def test_rules(self):
+        self.write("include/chorale/core/clock.hpp")
+        self.write("lib/core/clock.cpp")
+        self.write("docs/README.md", "`core/clock.hpp`, `lib/core/clock.cpp`, [that](../README.md), `clock::now()`, `x.hpp`, `*.cpp`, <chorale/no.hpp>")
+        self.write("include/chorale/core/README.md", "`clock.hpp`, `clock.cpp`")
+        self.assertEqual(references.offences(self.root), ["docs/README.md:1: names ../README.md, which is not there"])
+        self.write("README.md", "\n`gone.hpp`, `verbs/clock.hpp`\n")
+        self.assertEqual(references.offences(self.root), ["README.md:2: names gone.hpp, which is not there",
+                                                          "README.md:2: names verbs/clock.hpp, which is not there"])
+
+
 class Architecture(Tree):
     """A picture that is true, one with too little and too much, and rooms in a circle."""
 
@@ -278,13 +293,14 @@ class Text(Tree):
         self.write("include/chorale/core/a.hpp", "\n" * text.LONGEST)
         self.write("include/chorale/core/README.md", "core\n")
         self.write("include/chorale/chorale.hpp")
+        self.write("lib/core/b.hpp")
         self.assertEqual(text.offences(self.root), [])
         self.write("lib/long.cpp", "\n" * (text.LONGEST + 1))
         self.write("lib/mark.cpp", "int x;\n// TO" + "DO: more\n")
         self.write("include/chorale/verbs/b.hpp")
         found = text.offences(self.root)
         self.assertEqual([line.split(": ")[0] for line in found],
-                         ["lib/long.cpp:400", "lib/mark.cpp:2", "include/chorale/verbs"])
+                         ["lib/long.cpp:400", "lib/mark.cpp:2", "verbs"])
 
 
 class Citations(Tree):

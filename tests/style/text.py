@@ -39,12 +39,11 @@ def offences(root):
             mark = LEFT_OVER.search(line)
             if mark:
                 found.append(f"{file}:{number}: {mark.group()} is left over: do it, or describe the limit")
-    headers = {path.parent for path in (root / "include" / "chorale").rglob("*.hpp")}
-    for folder in sorted(headers - {root / "include" / "chorale"}):
-        readme = folder / "README.md"
-        if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():
-            found.append(f"{folder.relative_to(root)}: has headers and no README.md "
-                         "(purpose, what it may include, how to add one)")
+    rooms = {path.parent.relative_to(root / top) for top in ("include/chorale", "lib") for path in (root / top).rglob("*.hpp")}
+    for folder in sorted(rooms - {pathlib.Path(".")}):
+        readmes = [root / top / folder / "README.md" for top in ("include/chorale", "lib")]
+        if not any(readme.is_file() and readme.read_text(encoding="utf-8").strip() for readme in readmes):
+            found.append(f"{folder}: has headers and no README.md in include/chorale or lib (purpose, what it may include, how to add one)")
     return found
 
 
