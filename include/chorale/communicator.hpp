@@ -76,8 +76,8 @@ class communicator {
   /// How this group came to be: the launcher, or that it is a singleton.
   [[nodiscard]] const std::string& launched() const { return on().transport().core().launched(); }
   /// What errors call this communicator, such as "solver"; on this rank only. Empty: it has no name.
-  void set_name(std::string name) { on().transport().core().set_label(std::move(name)); }
-  [[nodiscard]] const std::string& name() const { return on().transport().core().label(); }
+  void set_name(std::string name) { on().transport().core().calls().set_label(std::move(name)); }
+  [[nodiscard]] const std::string& name() const { return on().transport().core().calls().label(); }
   /// The transport, for its figures (connections, registered bytes, device) and for algorithms of your own.
   [[nodiscard]] transport_type& transport() { return on().transport(); }
 

@@ -35,7 +35,7 @@ class device_block_of final : public device_block {
  public:
   device_block_of(Net& net, std::size_t bytes)
       : net_(&net),
-        opened_(net.core().opened()),
+        opened_(net.core().port().opened()),
         memory_(opened_->domain, bytes, IBV_ACCESS_LOCAL_WRITE),
         listed_(net.core().dependent_objects(), [this] { let_go(); }) {
     if constexpr (registers) {

@@ -225,7 +225,7 @@ std::size_t wait_any(Requests&& requests) {
       ++index;
     }
     if (waits_for == nullptr) return index;
-    if (!pace) pace.emplace(waits_for->net().pace());
+    if (!pace) pace.emplace(waits_for->net().engine().pace());
     if (!(*pace)()) continue;
     const auto waited = steady::now() - start;
     pace->elapsed(waited);

@@ -266,7 +266,7 @@ class window {
     mine.type = type_tag<T>();
     std::exception_ptr failure;
     try {
-      on.transport().core().require_sound();
+      on.transport().core().failures().require_sound();
       local_ = expose(on, own_);
       memory_.emplace(on.transport(), std::as_writable_bytes(local_), notifications);
       mine.memory = memory_->card();

@@ -13,7 +13,7 @@ namespace {
 constexpr auto patience_of_unwinding = std::chrono::milliseconds{100};
 
 /// The same without an exception: as long as a peer may be silent, but not past the deadline.
-steady::duration patience_of(const config& settings) {
+clock::duration patience_of(const config& settings) {
   return settings.deadline.count() == 0 ? settings.silence : std::min(settings.silence, settings.deadline);
 }
 
@@ -35,7 +35,7 @@ std::exception_ptr suspended_by_others(const pending_call& head, const transport
       errc::misuse,
       fmt::format("{} on rank {}: its algorithm {} was suspended by something that is no operation of its "
                   "transport; it may await those and tasks, nothing else",
-                  head.what.describe(), net.rank(), net.algorithm_of(head.what.what)),
+                  head.what.describe(), net.rank(), net.calls().algorithm_of(head.what.what)),
       {net.rank()}));
 }
 
@@ -46,13 +46,15 @@ std::exception_ptr suspended_by_others(const pending_call& head, const transport
 class call_queue::place {
  public:
   explicit place(call_queue& queue) noexcept
-      : queue_(queue), driven_(std::exchange(queue.driven_, true)), blocking_(queue.net_->blocking()) {
-    queue.net_->note_exceptions_outside(std::uncaught_exceptions());
+      : queue_(queue),
+        driven_(std::exchange(queue.driven_, true)),
+        blocking_(queue.net_->engine().blocking()) {
+    queue.net_->engine().note_exceptions_outside(std::uncaught_exceptions());
   }
   place(const place&) = delete;
   place& operator=(const place&) = delete;
   ~place() {
-    queue_.net_->set_blocking(blocking_);
+    queue_.net_->engine().set_blocking(blocking_);
     queue_.driven_ = driven_;
   }
 
@@ -78,18 +80,19 @@ void call_queue::drive(attention how) {
   const place here{*this};
   while (!calls_.empty()) {
     if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
-    if (net_->is_poisoned()) return fail(net_->poison());
+    if (net_->failures().is_poisoned()) return fail(net_->failures().poison());
     const auto head = calls_.front();
-    net_->set_blocking(false);
+    net_->engine().set_blocking(false);
     if (!std::exchange(head->started, true))
       head->algorithm.resume();
     else
-      net_->advance(std::exchange(how, how == attention::waits ? attention::passes : how));
+      net_->engine().advance(std::exchange(how, how == attention::waits ? attention::passes : how));
     if (head->algorithm.done()) {
       finish(*head);
-    } else if (net_->ended_by()) {
-      return fail(net_->labelled(net_->ended_by()));  // an await has failed, and the algorithm went on
-    } else if (!net_->is_parked()) {
+    } else if (net_->failures().ended_by()) {
+      // An await has failed, and the algorithm went on.
+      return fail(net_->calls().labelled(net_->failures().ended_by()));
+    } else if (!net_->engine().is_parked()) {
       return fail(suspended_by_others(*head, *net_));
     } else if (how != attention::waits) {
       return;
@@ -110,10 +113,10 @@ void call_queue::finish(pending_call& head) {
   head.queue = nullptr;
   try {
     head.algorithm.result();
-    net_->require_whole();
-    net_->complete(head.now);
+    net_->failures().require_whole();
+    net_->calls().complete(head.now);
   } catch (...) {
-    head.failure = net_->labelled(std::current_exception());
+    head.failure = net_->calls().labelled(std::current_exception());
   }
   // The frame is the communicator's, which the request may outlive.
   head.algorithm.discard();
@@ -122,9 +125,9 @@ void call_queue::finish(pending_call& head) {
 
 void call_queue::fail(const std::exception_ptr& why) noexcept {
   leave();
-  net_->forget_parked();
+  net_->engine().forget_parked();
   // Before the frames are destroyed: peers may be writing into what is in them.
-  net_->fail(why);
+  net_->failures().fail(why);
   for (auto& one : std::exchange(calls_, {})) {
     one->done = true;
     one->queue = nullptr;
@@ -146,13 +149,13 @@ void call_queue::settle(pending_call& last, bool unwinding, const char* why) noe
     withdrawn_ = destroyed(last, net_->rank(), why);
     return;
   }
-  backoff pace = net_->pace();
-  const auto start = steady::now();
-  const steady::duration patience = unwinding ? patience_of_unwinding : patience_of(net_->settings());
+  backoff pace = net_->engine().pace();
+  const auto start = clock::now();
+  const clock::duration patience = unwinding ? patience_of_unwinding : patience_of(net_->settings());
   for (;;) {
     drive(attention::passes);
     if (last.done) return;
-    const auto waited = steady::now() - start;
+    const auto waited = clock::now() - start;
     if (waited > patience) return fail(destroyed(last, net_->rank(), why));
     if (pace()) pace.elapsed(waited);
   }

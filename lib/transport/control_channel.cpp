@@ -2,9 +2,13 @@
 #include <cassert>
 #include <chrono>
 #include <mutex>
+#include <system_error>
+
+#include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/control_channel.hpp>
+#include <chorale/transport/group_view.hpp>
 
 #include "messages.hpp"
 
@@ -25,6 +29,8 @@ struct control_channel::subscription::entry {
   reader who;
   handler part;
 };
+
+control_channel::subscription::subscription() noexcept = default;
 
 control_channel::subscription::subscription(control_channel& channel, std::unique_ptr<entry> made) noexcept
     : channel_(&channel), entry_(std::move(made)) {}
@@ -144,9 +150,14 @@ void control_channel::read() {
 void control_channel::start_service() {
   if (service_ || policy_ == service_policy::off) return;
   lock_.share();
-  service_.emplace(*events_, lock_, policy_,
-                   service::work{[this] { port_->arm(); }, [this] { serve(); },
-                                 [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+  try {
+    service_.emplace(*events_, lock_, policy_,
+                     service::work{[this] { port_->arm(); }, [this] { serve(); },
+                                   [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+  } catch (const std::system_error& e) {
+    throw set_up_failure(self_.rank, self_.size, e.code(),
+                         fmt::format("no thread for its service (ulimit -u): {}", reason_of(e)));
+  }
 }
 
 void control_channel::serve() noexcept {

@@ -70,7 +70,7 @@ void datagram_port::fail(const ibv_wc& wc) {
   throw error(errc::completion_failed, verbs::describe(wc, "UD receive"));
 }
 
-void datagram_port::drain(steady::duration patience) {
+void datagram_port::drain(clock::duration patience) {
   const auto give_up = clock::now() + patience;
   while (!is_drained() && clock::now() < give_up) clock::give_way();
 }

@@ -33,7 +33,7 @@ struct registry {
 
 }  // namespace
 
-occupancy::occupancy() {
+occupancy::occupancy(int rank) : rank_(rank) {
   registry& known = registry::of_process();
   const std::lock_guard hold{known.lock};
   known.all.push_back(this);

@@ -31,21 +31,20 @@ hybrid_parts::hybrid_parts(joined_group&& group, int limit, path_choice choice)
       streams_(core_),
       router_(rail_.links(), rail_.mailbox(), streams_, limit, choice),
       memory_(router_, rail_.one_sided(), streams_) {
-  core_.serve_streams(streams_);
-  core_.start_service();
+  core_.channel().start_service();
 }
 
 hybrid_parts::~hybrid_parts() {
   streams_.close();
   core_.multicast().settle();
   rail_.close();
-  core_.say_goodbye();
+  core_.leave();
 }
 
 void hybrid_parts::on_progress() {
   rail_.on_progress();
   streams_.progress();
-  if (!core_.is_withdrawn()) router_.on_progress();
+  if (!core_.failures().is_withdrawn()) router_.on_progress();
 }
 
 void hybrid_parts::withdraw() noexcept {

@@ -17,7 +17,10 @@ constexpr int processes_at_once = 8;
 }  // namespace
 
 liveness::liveness(const membership& group, control_channel& channel, const failure_detector::limits& l)
-    : group_(&group), channel_(&channel), detector_(group.size(), l) {
+    : group_(&group),
+      channel_(&channel),
+      detector_(group.size(), l),
+      closed_(static_cast<std::size_t>(group.size())) {
   channel.on_sign_of_life([this](int from) { detector_.hear(from); });
 }
 
@@ -40,6 +43,11 @@ void liveness::expect_answer(int peer) {
 void liveness::leave(int peer) noexcept {
   const std::lock_guard hold{channel_->lock()};
   detector_.leave(peer);
+}
+
+void liveness::take_farewell(int peer) noexcept {
+  closed_[static_cast<std::size_t>(peer)] = true;
+  leave(peer);
 }
 
 bool liveness::is_lost(int peer) noexcept {

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <chorale/core/error.hpp>
-#include <chorale/transport/status.hpp>
+
+#include "status_messages.hpp"
 
 namespace chorale::transport {
 
@@ -31,11 +32,15 @@ enum class datagram_kind : std::uint16_t {
   question = 1,  ///< what is the call of this number (8 bytes) to you?
   answer = 2,    ///< a status_answer
   notice = 3,    ///< a failure_notice: the communicator failed at the sender
-  goodbye = 4,   ///< the sender destroys its communicator: a farewell, and what its transport adds
+  farewell = 4,  ///< the sender destroys its communicator: a farewell, and what its transport adds
   first_of_transport = 16,
   /// From here on: what a service thread may handle while the rank's own thread is elsewhere.
   first_served = 64,
 };
+
+constexpr std::uint16_t raw(datagram_kind kind) noexcept {
+  return static_cast<std::uint16_t>(kind);
+}
 
 /// Why the communicator failed, as the first rank that saw it says it. Only as much of the text is sent as
 /// fits into a datagram.

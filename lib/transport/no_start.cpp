@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/transport/control_channel.hpp>
+#include <chorale/transport/no_start_guard.hpp>
 
 #include "messages.hpp"
 
@@ -53,6 +55,10 @@ void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
   } catch (...) {
     // Then they see its silence.
   }
+}
+
+no_start_guard::~no_start_guard() {
+  if (channel_ != nullptr) tell_of_no_start(channel_->port(), *group_);
 }
 
 }  // namespace chorale::transport

@@ -12,10 +12,10 @@ constexpr auto answer_time = std::chrono::milliseconds{500};
 
 }  // namespace
 
-stall_survey::stall_survey(int ranks, int self, bool all, steady::time_point now)
+stall_survey::stall_survey(int ranks, int self, bool all, clock::time_point now)
     : self_(self), all_(all), answers_(static_cast<std::size_t>(ranks)), end_(now + answer_time) {}
 
-bool stall_survey::is_time_to_ask(steady::time_point now) noexcept {
+bool stall_survey::is_time_to_ask(clock::time_point now) noexcept {
   if (now < next_) return false;
   next_ = now + question_interval;
   return true;
@@ -26,14 +26,14 @@ bool stall_survey::is_asked(int rank) const noexcept {
          !answers_[static_cast<std::size_t>(rank)];
 }
 
-bool stall_survey::is_answered(steady::time_point now) const noexcept {
+bool stall_survey::is_answered(clock::time_point now) const noexcept {
   if (now >= end_) return true;
   for (int r = 0; r < static_cast<int>(answers_.size()); ++r)
     if (is_asked(r)) return false;
   return true;
 }
 
-void stall_survey::ask_all(steady::time_point now) noexcept {
+void stall_survey::ask_all(clock::time_point now) noexcept {
   all_ = true;
   next_ = {};
   end_ = now + answer_time;

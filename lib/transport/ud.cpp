@@ -20,13 +20,12 @@ joining_plan ud_parts::plan(int ranks, const config& settings, const char* trans
 }
 
 ud_parts::ud_parts(joined_group&& group) : core_(*this, std::move(group)), streams_(core_) {
-  core_.serve_streams(streams_);
-  core_.start_service();
+  core_.channel().start_service();
 }
 
 ud_parts::~ud_parts() {
   streams_.close();
-  core_.say_goodbye();
+  core_.leave();
 }
 
 void ud_parts::describe(memory_report& m) const {

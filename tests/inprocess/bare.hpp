@@ -20,12 +20,11 @@ class bare final : private chorale::transport::endpoint_user {
       : core_(*this, chorale::transport::join(
                          chorale::transport::endpoint::view_of(group, settings),
                          {"bare", settings, {.payload_bytes = 1024, .receives = 256, .sends = 64}})) {}
-  ~bare() { core_.say_goodbye(); }
+  ~bare() { core_.leave(); }
 
   [[nodiscard]] chorale::transport::endpoint& core() noexcept { return core_; }
 
  private:
-  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { core_.refuse_datagram(); }
   void on_progress() override {}
   void withdraw() noexcept override {}
 
@@ -51,7 +50,8 @@ class team {
   /// A rank that leaves waits for answers, which nobody would give, unless its communicator has failed.
   ~team() {
     for (auto& m : members_)
-      m->core().fail(std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
+      m->core().failures().fail(
+          std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
   }
 
   /// Settings of a team whose ranks ask for nothing by themselves while a test takes its time.

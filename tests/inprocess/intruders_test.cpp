@@ -27,9 +27,9 @@ std::uint32_t qkey_of(std::uint64_t job) {
 class intruder {
  public:
   intruder(const ud_rdma& host, const ud_rdma& victim, std::uint32_t qkey)
-      : device_(host.opened(), host.core().local_port()), port_(device_, {.payload_bytes = 4096}) {
-    device_.add_peer(victim.core().local_port().address);
-    port_.add_peer(victim.core().queue_pair_number());
+      : device_(host.opened(), host.core().port().local()), port_(device_, {.payload_bytes = 4096}) {
+    device_.add_peer(victim.core().port().local().address);
+    port_.add_peer(victim.core().channel().port().number());
     port_.open(qkey);
   }
   void send(std::span<const std::byte> bytes) {

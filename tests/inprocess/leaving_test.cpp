@@ -177,10 +177,10 @@ TEMPLATE_TEST_CASE("a message that does not belong here is named though its send
 
 TEST_CASE("a service thread ends though an event was for a queue that is gone", "[leaving]") {
   team one{1, team::patient(), false};
-  const auto& device = one[0].device();
+  const auto& device = one[0].port().device();
   chorale::verbs::completion_channel channel{device};
-  chorale::transport::device_port at{one[0].opened(), one[0].local_port()};
-  at.add_peer(one[0].local_port().address);
+  chorale::transport::device_port at{one[0].port().opened(), one[0].port().local()};
+  at.add_peer(one[0].port().local().address);
   const auto make_port = [&] {
     auto port = std::make_unique<chorale::transport::datagram_port>(
         at, chorale::transport::datagram_port::options{

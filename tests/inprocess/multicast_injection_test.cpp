@@ -19,12 +19,13 @@ namespace {
 class outsider {
  public:
   explicit outsider(team& all)
-      : buffer_(all[0].domain(), 4096, IBV_ACCESS_LOCAL_WRITE),
-        queue_(all[0].device(), 16),
-        way_(all[0].domain(), chorale::verbs::path_to_group(all[0].local_port(), all.group(0).group())),
-        pair_(all[0].domain(), options()),
+      : buffer_(all[0].port().domain(), 4096, IBV_ACCESS_LOCAL_WRITE),
+        queue_(all[0].port().device(), 16),
+        way_(all[0].port().domain(),
+             chorale::verbs::path_to_group(all[0].port().local(), all.group(0).group())),
+        pair_(all[0].port().domain(), options()),
         qkey_(all.group(0).qkey()) {
-    pair_.to_init({.port = all[0].local_port().number, .pkey_index = 0, .access = 0, .qkey = qkey_});
+    pair_.to_init({.port = all[0].port().local().number, .pkey_index = 0, .access = 0, .qkey = qkey_});
     pair_.to_ready_to_receive();
     pair_.to_ready_to_send(0);
   }
@@ -85,7 +86,7 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
     stranger.send(h, body);
     ++refused;
     for (const int r : {1, 2}) {
-      all[r].progress();
+      all[r].engine().progress();
       CHECK(all.statistics(r).refused == refused);
     }
   };
@@ -122,10 +123,10 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
   stranger.send(head(raw(multicast_kind::signal), sizeof old), bytes_of(old));
   stranger.send(head(raw(multicast_kind::message), sizeof first), bytes_of(first));
   for (const int r : {1, 2}) {
-    all[r].progress();
+    all[r].engine().progress();
     CHECK(all.statistics(r).refused == refused);
     CHECK(all.statistics(r).duplicates == 2);
-    CHECK(all[r].refused_datagrams() == refused);
+    CHECK(all[r].channel().refused() == refused);
     CHECK_FALSE(all.group(r).try_signalled(0, call(51)));
     CHECK_FALSE(receives(all, r, 0, 3));
   }
@@ -143,8 +144,8 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
   std::this_thread::sleep_for(1ms);
   std::uint64_t refused = 0;
   const auto says = [&](multicast_kind kind, const auto& body, bool good) {
-    REQUIRE(all[1].send_datagram(0, raw(kind), bytes_of(body)));
-    all[0].progress();
+    REQUIRE(all[1].channel().send(0, raw(kind), bytes_of(body)));
+    all[0].engine().progress();
     if (!good) ++refused;
     CHECK(all.statistics(0).refused == refused);
   };

@@ -46,7 +46,7 @@ TEST_CASE("messages come in order, also across the wrap, and are acknowledged by
   for (std::uint64_t i = 0; i < messages; ++i) {
     const auto bytes = payload(i);
     until([&] {
-      all[1].progress();
+      all[1].engine().progress();
       return all.group(1).try_send(call(i), bytes);
     });
     for (const int r : {0, 2, 3}) until([&] { return receives(all, r, 1, i); });
@@ -73,11 +73,11 @@ TEST_CASE("one repair answers the NAKs of all ranks", "[multicast]") {
   for (int r = 1; r < size; ++r) {
     until([&] {
       CHECK_FALSE(all.group(r).try_signalled(0, call(room + 5)));
-      all[r].progress();
+      all[r].engine().progress();
       return all.statistics(r).naks_sent > 0;
     });
   }
-  all[0].progress();
+  all[0].engine().progress();
   for (int r = 1; r < size; ++r) {
     until([&] { return all.group(r).try_signalled(0, call(room + 5)); });
     CHECK(all.statistics(r).naks_sent >= 1);
@@ -95,16 +95,16 @@ TEST_CASE("a rank that hears the repair asks for nothing", "[multicast]") {
   // All wait; the first to lose patience asks, and is answered before the others look again.
   for (int r = 1; r < size; ++r) {
     CHECK_FALSE(all.group(r).try_signalled(0, call(room + 1)));
-    if (r > 1) all[r].progress();  // its time runs from here
+    if (r > 1) all[r].engine().progress();  // its time runs from here
   }
   until([&] {
-    all[1].progress();
-    all[0].progress();
+    all[1].engine().progress();
+    all[0].engine().progress();
     return all.group(1).try_signalled(0, call(room + 1));
   });
   std::this_thread::sleep_for(40ms);
   for (int r = 2; r < size; ++r) {
-    all[r].progress();
+    all[r].engine().progress();
     CHECK(all.group(r).try_signalled(0, call(room + 1)));
     CHECK(all.statistics(r).naks_sent == 0);
   }
@@ -129,15 +129,15 @@ TEST_CASE("messages that are lost are repeated, and only those", "[multicast]") 
   for (std::uint64_t i = 0; i < messages; ++i) {
     until([&] {
       const bool got = receives(all, 2, 0, i);
-      if (!got) all[2].progress();
-      all[0].progress();
+      if (!got) all[2].engine().progress();
+      all[0].engine().progress();
       return got;
     });
   }
   CHECK(all.statistics(1).naks_sent == 0);
   CHECK(all.statistics(2).naks_sent >= 1);
   CHECK(all.statistics(0).repairs >= lost);
-  all[1].progress();
+  all[1].engine().progress();
   // What rank 1 had already it hears again, and throws away.
   CHECK(all.statistics(1).duplicates == all.statistics(0).repairs);
   CHECK(all.statistics(1).refused == 0);
@@ -149,21 +149,21 @@ TEST_CASE("a sender waits for the slowest rank, and asks it", "[multicast]") {
   while (all.group(0).try_send(call(sent), payload(sent))) ++sent;
   CHECK(sent == multicast_window);
   for (std::uint64_t i = 0; i < sent; ++i) until([&] { return receives(all, 1, 0, i); });
-  all[0].progress();
+  all[0].engine().progress();
   CHECK_FALSE(all.group(0).try_send(call(sent), payload(sent)));
   CHECK(all.group(0).slowest() == 2);
   until([&] {
-    all[0].progress();
+    all[0].engine().progress();
     return all.statistics(0).questions > 0;
   });
   // Asked, rank 2 says that it has all and has given back nothing.
   until([&] {
-    all[2].progress();
+    all[2].engine().progress();
     return all.statistics(2).answers > 0;
   });
   CHECK(all.statistics(2).naks_sent == 0);
   CHECK(all.statistics(1).answers == 0);
-  all[0].progress();
+  all[0].engine().progress();
   CHECK_FALSE(all.group(0).try_send(call(sent), payload(sent)));
   for (std::uint64_t i = 0; i < sent; ++i) REQUIRE(receives(all, 2, 0, i));
   until([&] { return all.group(0).try_send(call(sent), payload(sent)); });
@@ -189,8 +189,8 @@ TEST_CASE("a rank that joins late has everything repeated", "[multicast]") {
   std::this_thread::sleep_for(1ms);
   for (std::uint64_t i = 0; i < 20; ++i) {
     until([&] {
-      all[0].progress();
-      all[1].progress();
+      all[0].engine().progress();
+      all[1].engine().progress();
       return receives(all, 1, 0, i);
     });
   }

@@ -58,7 +58,7 @@ class two_rails_parts final : private endpoint_user {
         even_(core_, core_.ports()[0], 0),
         odd_(core_, core_.ports()[1], 1),
         mailbox_(core_.rank(), even_, odd_) {
-    core_.start_service();
+    core_.channel().start_service();
   }
   ~two_rails_parts() {
     core_.multicast().settle();
@@ -66,7 +66,7 @@ class two_rails_parts final : private endpoint_user {
     odd_.settle();
     even_.close();
     odd_.close();
-    core_.say_goodbye();
+    core_.leave();
   }
   [[nodiscard]] static joining_plan plan(int ranks, const chorale::config& settings) {
     auto made = connections::plan(name, ranks, settings);
@@ -93,9 +93,6 @@ class two_rails_parts final : private endpoint_user {
   }
 
  private:
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
-    if (!even_.on_datagram(from, kind, body) && !odd_.on_datagram(from, kind, body)) core_.refuse_datagram();
-  }
   void on_progress() override {
     even_.on_progress();
     odd_.on_progress();

@@ -145,7 +145,7 @@ class Killed(Case):
 
 
 class Datagrams(Case):
-    """The transports that repair losses tell a dead, stopped or departed rank from a lost datagram."""
+    """The transports that repair losses tell a rank that is dead, stopped or has left from a lost datagram."""
 
     adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
 

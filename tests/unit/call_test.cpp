@@ -1,5 +1,4 @@
 // The identity of a call: signatures that differ when calls do, and words that say how.
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,10 +26,6 @@ call changed(void (*change)(call&)) {
   call c = sum_of_two;
   change(c);
   return c;
-}
-
-bool has_words(const std::optional<std::string>& text, const std::string& words) {
-  return text && text->find(words) != std::string::npos;
 }
 
 }  // namespace
@@ -120,41 +115,4 @@ TEST_CASE("counts that differ change the signature, and one rank's are named", "
   CHECK(of({4, 8, 12, 7}).difference(one) == "31 against 24 bytes, 7 bytes more in the block of rank 3");
   CHECK(one.difference(of({5, 8, 13, 0})) == "24 against 26 bytes, other counts of several ranks");
   CHECK(one.difference(of({8, 4, 12, 0})) == "other counts of several ranks");
-}
-
-TEST_CASE("farewells tell which calls did not match, and nothing where they did", "[call]") {
-  using chorale::transport::farewell;
-  chorale::transport::status_page page;
-  std::uint64_t calls = 0;
-  const auto next = [&](int root) {
-    page.begin(++calls, {.what = operation::broadcast, .root = root});
-    return farewell{page};
-  };
-  const farewell none;
-  CHECK(!none.difference(none));
-  const farewell one = next(0);
-  CHECK(!one.difference(one));
-  const farewell two = next(1);
-  CHECK(one.difference(two) ==
-        "1 calls were made here and 2 there, the last of which is broadcast with root 1");
-  CHECK(two.difference(one) ==
-        "2 calls were made here and 1 there, the last of which is broadcast with root 1");
-  CHECK(none.difference(two) ==
-        "0 calls were made here and 2 there, the last of which is broadcast with root 1");
-  const farewell three = next(2);
-  page.begin(3, {.what = operation::barrier});
-  CHECK(three.difference(farewell{page}) ==
-        "call 3 is broadcast with root 2 here and barrier there (broadcast against barrier, root 2 against "
-        "-1)");
-  // The first that differs, of those that both still know.
-  const farewell four = next(3);
-  CHECK(four.difference(four) == std::nullopt);
-  CHECK(has_words(three.difference(four), "call 3"));
-  const farewell seven = (next(4), next(5), next(6));
-  CHECK(has_words(three.difference(seven), "3 calls were made here and 7 there"));
-  farewell nonsense = seven;
-  nonsense.current = ~std::uint64_t{0};
-  CHECK(has_words(seven.difference(nonsense), "7 calls were made here"));
-  CHECK(has_words(nonsense.difference(seven), "and 7 there"));
-  CHECK(!nonsense.difference(nonsense));
 }

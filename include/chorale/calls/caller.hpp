@@ -82,18 +82,18 @@ class caller {
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
     const epoch now = net_.core().begin(made.what);
-    net_.core().set_blocking(true);
+    net_.core().engine().set_blocking(true);
     try {
       task<> algorithm = made.start(now);
       algorithm.resume();
       algorithm.result();
-      net_.core().require_whole();
+      net_.core().failures().require_whole();
     } catch (...) {
-      const std::exception_ptr why = net_.core().labelled(std::current_exception());
-      net_.core().fail(why);
+      const std::exception_ptr why = net_.core().calls().labelled(std::current_exception());
+      net_.core().failures().fail(why);
       std::rethrow_exception(why);
     }
-    net_.core().complete(now);
+    net_.core().calls().complete(now);
   }
 
   template <class Start>
@@ -134,7 +134,8 @@ class caller {
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     std::string text;
-    if (!net_.core().label().empty()) text.append("communicator '").append(net_.core().label()).append("': ");
+    if (!net_.core().calls().label().empty())
+      text.append("communicator '").append(net_.core().calls().label()).append("': ");
     text.append(what).append(" on rank ").append(std::to_string(rank())).append(": ").append(why);
     throw error(errc::invalid_argument, text);
   }
@@ -175,14 +176,14 @@ class caller {
   template <class Group>
   caller(composed_group<Group> group, const config& settings) try
       : net_(group, settings), queue_(net_.core()) {
-    net_.core().name_algorithms(&algorithm_name<Composition>);
+    net_.core().calls().name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
   caller(int rank, int size, transport::joined_group&& group) try
       : net_(std::move(group)), queue_(net_.core()) {
-    net_.core().name_algorithms(&algorithm_name<Composition>);
+    net_.core().calls().name_algorithms(&algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(rank, size, e.code(), e.reason());
@@ -207,7 +208,7 @@ struct ending {
   template <class Caller>
   void operator()(Caller* on) const noexcept {
     if (on->queue().net().use().is_mine()) [[unlikely]]
-      return on->queue().net().abandon();
+      return on->queue().net().failures().abandon();
     delete on;
   }
 };

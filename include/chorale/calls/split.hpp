@@ -49,8 +49,8 @@ auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Com
                     const transport::endpoint& net = on.transport().core();
                     config settings = net.settings();
                     // The same device as here, also where ranks take several in turns.
-                    settings.device = net.chosen().device.name;
-                    settings.port = net.chosen().port;
+                    settings.device = net.port().chosen().device.name;
+                    settings.port = net.port().chosen().port;
                     const auto plan = [settings = std::move(settings)](int ranks) {
                       return Caller::transport_type::plan(ranks, settings);
                     };

@@ -18,7 +18,7 @@ struct stall_report {
     computes,  ///< outside of all calls of this communicator, perhaps in one of another
     stopped,   ///< its process is stopped, by a signal or a debugger
     silent,    ///< it has not said
-    departed,  ///< it has ended its communicator
+    left,      ///< it has ended its communicator, or is dead
   };
   struct rank_state {
     int rank = -1;

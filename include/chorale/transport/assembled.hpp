@@ -63,18 +63,18 @@ class assembled {
   [[nodiscard]] const config& settings() const noexcept { return core().settings(); }
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Messages of one sender that one receiver may have until it gives one back.
-  [[nodiscard]] std::size_t blocks() const noexcept { return core().blocks(); }
+  [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
   [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
-  [[nodiscard]] const std::string& label() const noexcept { return core().label(); }
-  void set_label(std::string label) { core().set_label(std::move(label)); }
+  [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
+  void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
-  [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().chosen(); }
-  [[nodiscard]] const verbs::device& device() const noexcept { return core().device(); }
-  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().domain(); }
+  [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().port().chosen(); }
+  [[nodiscard]] const verbs::device& device() const noexcept { return core().port().device(); }
+  [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().port().domain(); }
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
-    return core().opened();
+    return core().port().opened();
   }
 
   // What it costs and has done.
@@ -99,48 +99,48 @@ class assembled {
   [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().guarantee();
   }
-  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().refused_datagrams(); }
+  [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().channel().refused(); }
   /// For figures that only this transport has.
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
   // Calls.
   [[nodiscard]] endpoint& core() noexcept { return parts_.core(); }
   [[nodiscard]] const endpoint& core() const noexcept { return parts_.core(); }
-  [[nodiscard]] frame_arena& frames() noexcept { return core().frames(); }
+  [[nodiscard]] frame_arena& frames() noexcept { return core().store().frames(); }
   [[nodiscard]] occupancy& use() noexcept { return core().use(); }
   [[nodiscard]] dependents& dependent_objects() noexcept { return core().dependent_objects(); }
   epoch begin(const call& c) { return core().begin(c); }
-  void complete(epoch now) noexcept { core().complete(now); }
-  [[nodiscard]] epoch current() const noexcept { return core().current(); }
-  void fail(const std::exception_ptr& why) noexcept { core().fail(why); }
-  void let_go(std::exception_ptr why) noexcept { core().let_go(std::move(why)); }
+  void complete(epoch now) noexcept { core().calls().complete(now); }
+  [[nodiscard]] epoch current() const noexcept { return core().calls().current(); }
+  void fail(const std::exception_ptr& why) noexcept { core().failures().fail(why); }
+  void let_go(std::exception_ptr why) noexcept { core().failures().let_go(std::move(why)); }
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
-    return core().labelled(why);
+    return core().calls().labelled(why);
   }
-  void require_sound() const { core().require_sound(); }
-  void require_whole() const { core().require_whole(); }
-  void name_algorithms(std::string (*of)(operation)) noexcept { core().name_algorithms(of); }
-  [[nodiscard]] std::string algorithm_of(operation what) const { return core().algorithm_of(what); }
-  [[nodiscard]] bool is_poisoned() const noexcept { return core().is_poisoned(); }
-  void progress() { core().progress(); }
-  void look_around() { core().look_around(); }
+  void require_sound() const { core().failures().require_sound(); }
+  void require_whole() const { core().failures().require_whole(); }
+  void name_algorithms(std::string (*of)(operation)) noexcept { core().calls().name_algorithms(of); }
+  [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
+  [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
+  void progress() { core().engine().progress(); }
+  void look_around() { core().engine().look_around(); }
   template <class State>
   [[nodiscard]] State& state() {
-    return core().template state<State>();
+    return core().store().template state<State>();
   }
 
   // Waiting.
-  void set_blocking(bool blocking) noexcept { core().set_blocking(blocking); }
-  [[nodiscard]] bool blocking() const noexcept { return core().blocking(); }
-  [[nodiscard]] backoff pace() const noexcept { return core().pace(); }
+  void set_blocking(bool blocking) noexcept { core().engine().set_blocking(blocking); }
+  [[nodiscard]] bool blocking() const noexcept { return core().engine().blocking(); }
+  [[nodiscard]] backoff pace() const noexcept { return core().engine().pace(); }
   template <class Ready>
   void wait(int peer, epoch now, Ready&& ready) {
-    core().wait(peer, now, std::forward<Ready>(ready));
+    core().engine().wait(peer, now, std::forward<Ready>(ready));
   }
   void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
-    core().park(frame, peer, now, ready, awaiter);
+    core().engine().park(frame, peer, now, ready, awaiter);
   }
-  void rethrow_parked_failure() { core().rethrow_parked_failure(); }
+  void rethrow_parked_failure() { core().engine().rethrow_parked_failure(); }
 
   // Mailbox.
   /// A message in a block of the receiver.
@@ -290,8 +290,8 @@ class assembled {
   /// Where the end of `memory` alone does not put it out of the peers' reach.
   template <class Memory>
   [[nodiscard]] Memory guarded(Memory memory) noexcept {
-    if constexpr (requires { memory.guarded_by(withdrawal_guard{core()}); })
-      memory.guarded_by(withdrawal_guard{core()});
+    if constexpr (requires { memory.guarded_by(withdrawal_guard{core().engine()}); })
+      memory.guarded_by(withdrawal_guard{core().engine()});
     return memory;
   }
 

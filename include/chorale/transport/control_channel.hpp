@@ -51,7 +51,7 @@ class control_channel {
   /// Hands datagrams to its part as long as it lives, which is at most as long as the channel. Move-only.
   class subscription {
    public:
-    subscription() = default;
+    subscription() noexcept;
     subscription(subscription&& other) noexcept;
     subscription& operator=(subscription&& other) noexcept;
     ~subscription();
@@ -111,7 +111,7 @@ class control_channel {
 
   // The service thread.
   /// From now on a thread reads while this rank is elsewhere; nothing happens if the policy says off, or at a
-  /// second call. @throws std::system_error if there can be no thread.
+  /// second call. @throws error naming this rank if there can be no thread.
   void start_service();
   /// Not under the lock.
   void stop_service() noexcept { service_.reset(); }

@@ -12,14 +12,12 @@ namespace chorale::transport {
 /// The parts of a transport, as its endpoint sees them. On the rank's own thread.
 class endpoint_user {
  public:
-  /// A datagram of a kind of the transport's own (from 16).
-  virtual void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) = 0;
   /// Looks after the transport's own completions. @throws error if a peer is lost.
   virtual void on_progress() = 0;
   /// What this rank still has to say to `peer` when it leaves; valid until the next call.
   virtual std::span<const std::byte> last_words(int) { return {}; }
   /// What a rank that leaves has said so.
-  virtual void on_goodbye(int, std::span<const std::byte>) {}
+  virtual void on_farewell(int, std::span<const std::byte>) {}
   /// A call has failed: lets go of the user's memory, which peers may be writing, and gives nothing more
   /// away. Does not wait for peers longer than the device needs to end what is under way.
   virtual void withdraw() noexcept = 0;

@@ -68,7 +68,8 @@ class occupancy {
     pthread_t before_;
   };
 
-  occupancy();
+  /// `rank`: for what errors name.
+  explicit occupancy(int rank);
   occupancy(const occupancy&) = delete;
   occupancy& operator=(const occupancy&) = delete;
   ~occupancy();
@@ -90,8 +91,6 @@ class occupancy {
   }
   /// @throws error errc::misuse, always.
   [[noreturn]] void refuse(operation what) const;
-  /// For what errors name.
-  void set_rank(int rank) noexcept { rank_ = rank; }
 
  private:
   /// In place of a thread, whose control block is never there.
@@ -99,7 +98,7 @@ class occupancy {
 
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none
   std::atomic<pthread_t> pending_{};  ///< the thread whose nonblocking calls are pending, or none
-  int rank_ = 0;
+  int rank_;
 };
 
 }  // namespace chorale::transport

@@ -38,14 +38,11 @@ class hybrid_parts final : private endpoint_user {
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return rail_.registered_bytes(); }
 
  private:
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
-    if (!rail_.on_datagram(from, kind, body)) core_.refuse_datagram();
-  }
   void on_progress() override;
   void withdraw() noexcept override;
   void probe(int peer) override { rail_.probe(peer); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
-  void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
+  void on_farewell(int from, std::span<const std::byte> body) override { streams_.on_farewell(from, body); }
 
   endpoint core_;
   rail<inbox> rail_;

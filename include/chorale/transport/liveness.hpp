@@ -30,13 +30,19 @@ class liveness {
   /// `peer` has been asked something. It answers while it is alive, if it has a service thread; one without
   /// is not expected to.
   void expect_answer(int peer);
-  /// `peer` has said that it ends its communicator.
+  /// `peer` has said by its connection that it ends its communicator.
   void leave(int peer) noexcept;
+  /// ... or by datagram: then it listens no more, either.
+  void take_farewell(int peer) noexcept;
 
   // What is known.
   /// True if that rank has left or is dead: nothing will come from it.
   [[nodiscard]] bool is_gone(int peer) const noexcept { return detector_.is_gone(peer); }
   [[nodiscard]] bool is_dead(int peer) const noexcept { return detector_.is_dead(peer); }
+  /// True if what is told to all is to be told to that rank, too.
+  [[nodiscard]] bool listens(int peer) const noexcept {
+    return !is_dead(peer) && !closed_[static_cast<std::size_t>(peer)];
+  }
   /// True if that rank is gone, or gives no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
   /// Time in which this rank has looked around, as the failure detector counts it; goes on by looking.
@@ -64,6 +70,7 @@ class liveness {
   const membership* group_;
   control_channel* channel_;
   failure_detector detector_;  ///< used under the lock of the channel
+  std::vector<bool> closed_;   ///< ranks that listen no more
   std::size_t next_neighbour_ = 0;
   unsigned next_asked_ = 0;
 };

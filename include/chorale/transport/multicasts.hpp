@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/multicast_statistics.hpp>
@@ -51,8 +53,8 @@ class multicasts {
 
   endpoint* owner_;
   std::unique_ptr<multicast_group> group_;
-  control_channel::subscription datagrams_;
   bool settled_ = false;
+  control_channel::subscription datagrams_;
 };
 
 }  // namespace chorale::transport

@@ -19,12 +19,12 @@ class one_rail final : private endpoint_user {
 
   explicit one_rail(joined_group&& group)
       : core_(*this, std::move(group)), rail_(core_, core_.ports().front()) {
-    core_.start_service();
+    core_.channel().start_service();
   }
   ~one_rail() {
     core_.multicast().settle();
     rail_.close();
-    core_.say_goodbye();
+    core_.leave();
   }
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return connections::plan(name, ranks, settings);
@@ -42,9 +42,6 @@ class one_rail final : private endpoint_user {
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return rail_.registered_bytes(); }
 
  private:
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) override {
-    if (!rail_.on_datagram(from, kind, body)) core_.refuse_datagram();
-  }
   void on_progress() override { rail_.on_progress(); }
   void withdraw() noexcept override { rail_.withdraw(); }
   void probe(int peer) override { rail_.probe(peer); }

@@ -155,12 +155,12 @@ class remote_memory {
         return ready();
       };
       if (there()) return;
-      net.core().wait(origin == rank_ ? -1 : origin, net.core().current(), there);
+      net.core().engine().wait(origin == rank_ ? -1 : origin, net.core().calls().current(), there);
     });
   }
   void look_around() {
     operate("look at", -1, [&](parts& p) {
-      p.net().core().look_around();
+      p.net().core().engine().look_around();
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
@@ -206,7 +206,7 @@ class remote_memory {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
     backoff pace{false};
-    vigil watch{net.core(), -1, net.core().current()};
+    vigil watch{net.core().engine(), -1, net.core().calls().current()};
     for (;;) {
       const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
       if (holder == 0) break;
@@ -237,7 +237,7 @@ class remote_memory {
   template <class Body>
   auto guarded(const char* what, int target, Body&& body) {
     Net& net = parts_->net();
-    net.core().require_sound();
+    net.core().failures().require_sound();
     try {
       return body(*parts_);
     } catch (const error& e) {
@@ -246,10 +246,10 @@ class remote_memory {
       if (e.code() == errc::peer_lost)
         text += "; a rank that has left its window by an exception refuses accesses, too";
       const error full{e.code(), text, e.ranks()};
-      net.core().fail(std::make_exception_ptr(full));
+      net.core().failures().fail(std::make_exception_ptr(full));
       throw full;
     } catch (...) {
-      net.core().fail(std::current_exception());
+      net.core().failures().fail(std::current_exception());
       throw;
     }
   }

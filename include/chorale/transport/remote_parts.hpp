@@ -33,7 +33,7 @@ class remote_parts {
   template <class LetGo>
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),
-        memory_(net.core().domain(), controls, IBV_ACCESS_LOCAL_WRITE),
+        memory_(net.core().port().domain(), controls, IBV_ACCESS_LOCAL_WRITE),
         data_(net.expose_alone(mine)),
         control_(net.expose_alone(memory_.span())),
         under_way_(static_cast<std::size_t>(net.size())),
@@ -48,24 +48,24 @@ class remote_parts {
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
     held.push_back(net_.lend(from).beyond_calls());
-    finish(net_.put(there, offset, held.back(), from, net_.core().current()));
+    finish(net_.put(there, offset, held.back(), from, net_.core().calls().current()));
   }
   /// The same of bytes that are copied first, so that they may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     const std::span<std::byte> place = room_for(from.size());
     std::memcpy(place.data(), from.data(), from.size());
-    finish(net_.put(there, offset, copies_->second, place, net_.core().current()));
+    finish(net_.put(there, offset, copies_->second, place, net_.core().calls().current()));
   }
   /// The same of control words of this rank, which stay as they are until then.
   void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
-    finish(net_.put(there, offset, control_, from, net_.core().current()));
+    finish(net_.put(there, offset, control_, from, net_.core().calls().current()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
     const auto local = net_.expose(into);
-    finish(net_.get(there, offset, local, into, net_.core().current()));
+    finish(net_.get(there, offset, local, into, net_.core().calls().current()));
   }
   void flush(int target) {
-    finish(net_.flush(target, net_.core().current()));
+    finish(net_.flush(target, net_.core().calls().current()));
     under_way_[static_cast<std::size_t>(target)].clear();
   }
   void flush_all() {
@@ -75,14 +75,14 @@ class remote_parts {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().fetch_add(there, offset, value);
-    return finish(net_.fetch_add(there, offset, value, net_.core().current()));
+    return finish(net_.fetch_add(there, offset, value, net_.core().calls().current()));
   }
   std::uint64_t compare_swap(const remote_region& there, std::size_t offset, std::uint64_t expected,
                              std::uint64_t wanted) {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
-    return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().current()));
+    return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().calls().current()));
   }
 
   /// Waits until the sources of all puts to `target` have been read.
@@ -92,9 +92,9 @@ class remote_parts {
     if (under_way_[static_cast<std::size_t>(target)].empty()) return;
     // What is awaited is awaited once: each look makes a flush of its own.
     const auto is_over = [&] {
-      net_.core().set_blocking(false);
-      const bool over = net_.flush(target, net_.core().current()).await_ready();
-      net_.core().set_blocking(true);
+      net_.core().engine().set_blocking(false);
+      const bool over = net_.flush(target, net_.core().calls().current()).await_ready();
+      net_.core().engine().set_blocking(true);
       return over;
     };
     while (!is_over()) {
@@ -113,7 +113,7 @@ class remote_parts {
   /// The result of an operation of the transport, waited for in place.
   template <class Awaitable>
   auto finish(Awaitable operation) {
-    net_.core().set_blocking(true);
+    net_.core().engine().set_blocking(true);
     operation.await_ready();
     return operation.await_resume();
   }
@@ -125,7 +125,7 @@ class remote_parts {
     }
     if (!copies_ || copies_->first.bytes() < bytes) {
       copies_.reset();
-      verbs::registered_buffer memory{net_.core().domain(), std::max(copied_bytes, bytes),
+      verbs::registered_buffer memory{net_.core().port().domain(), std::max(copied_bytes, bytes),
                                       IBV_ACCESS_LOCAL_WRITE};
       auto lent = net_.expose_alone(memory.span());
       copies_.emplace(std::move(memory), std::move(lent));

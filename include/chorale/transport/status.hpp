@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
@@ -86,88 +85,6 @@ class status_page {
   std::atomic<steady::rep> waits_since_{0};
   std::atomic<steady::rep> waits_until_{0};
   std::array<std::array<std::atomic<std::uint64_t>, words>, kept> calls_{};  ///< number n in row n % kept
-};
-
-/// What a rank answers when it is asked about the call of one number: small enough for the smallest MTU.
-struct status_answer {
-  std::uint64_t current = 0;    ///< number of the call it is in, or was in last
-  std::uint64_t completed = 0;  ///< number of its last completed call
-  std::uint64_t number = 0;     ///< of the call it was asked about
-  std::uint64_t known = 0;      ///< 1 if `asked` is that call
-  std::int64_t waited_ms = 0;   ///< how long it has waited
-  std::int32_t waits_for = status_page::for_none;
-  std::uint32_t latest_known = 0;  ///< 1 if `latest` is the call of number `current`
-  call asked{};
-  call latest{};
-
-  status_answer() = default;
-  status_answer(const status_page& page, std::uint64_t about)
-      : current(page.current()), completed(page.completed()), number(about) {
-    if (const auto c = page.find(about)) {
-      known = 1;
-      asked = *c;
-    }
-    if (const auto c = page.find(current)) {
-      latest_known = 1;
-      latest = *c;
-    }
-    const auto now = steady::now();
-    waits_for = page.waits_for(now);
-    if (waits_for != status_page::for_none) waited_ms = page.waited(now).count();
-  }
-  [[nodiscard]] const call* find(std::uint64_t about) const noexcept {
-    return known != 0 && about == number ? &asked : nullptr;
-  }
-};
-
-/// What a rank says of its last calls when it leaves, so that who still waits for it can tell a mismatch from
-/// an early end. Small enough for the smallest MTU.
-struct farewell {
-  static constexpr std::size_t kept = 3;
-  std::uint64_t current = 0;       ///< number of its last call
-  std::array<call, kept> calls{};  ///< call number n in row n % kept; operation::none where there was none
-
-  farewell() = default;
-  explicit farewell(const status_page& page) : current(page.current()) {
-    for (std::size_t back = 0; back < kept && back < current; ++back)
-      if (const auto c = page.find(current - back)) calls[(current - back) % kept] = *c;
-  }
-  /// What it would have answered to a question about call `number`.
-  [[nodiscard]] status_answer about(std::uint64_t number) const noexcept {
-    status_answer told;
-    told.current = current;
-    told.completed = current;
-    told.number = number;
-    if (number > current || number + kept <= current || calls[number % kept].what == operation::none)
-      return told;
-    told.known = 1;
-    told.asked = calls[number % kept];
-    return told;
-  }
-  /// How the calls of the rank that says this and those of another one do not match, "here" and "there", as
-  /// far as both tell; nothing if they match.
-  [[nodiscard]] std::optional<std::string> difference(const farewell& there) const;
-};
-
-/// What a rank has seen of a peer that may be a mismatch and may be over at the next look.
-struct doubts {
-  /// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
-  struct stray_message {
-    int peer = -1;
-    std::uint32_t call = 0;
-    std::uint64_t now = 0;
-    bool operator==(const stray_message&) const = default;
-  };
-  /// A peer that has gone on from call `now`, in which this rank waits for it: since when, and how often it
-  /// has said so.
-  struct overdue_peer {
-    int peer = -1;
-    std::uint64_t now = 0;
-    unsigned answers = 0;
-    steady::time_point since{};
-  };
-  stray_message stray;
-  overdue_peer overdue;
 };
 
 }  // namespace chorale::transport

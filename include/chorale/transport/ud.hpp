@@ -31,11 +31,10 @@ class ud_parts final : private endpoint_user {
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return 0; }
 
  private:
-  void on_datagram(int, std::uint16_t, std::span<const std::byte>) override { core_.refuse_datagram(); }
   void on_progress() override { streams_.progress(); }
   void withdraw() noexcept override { streams_.withdraw(); }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
-  void on_goodbye(int from, std::span<const std::byte> body) override { streams_.on_goodbye(from, body); }
+  void on_farewell(int from, std::span<const std::byte> body) override { streams_.on_farewell(from, body); }
 
   endpoint core_;
   reliable::streams streams_;

@@ -1,4 +1,4 @@
-// The slow path of a wait.
+// A wait of one rank that is looked after.
 #pragma once
 
 #include <chorale/core/attention.hpp>
@@ -8,40 +8,43 @@
 
 namespace chorale::transport {
 
-class endpoint;
+class progress_engine;
 
-/// Slow path of a wait of one rank: progress, failures that others report, life of the awaited peer and of
-/// the others, stall reports, deadline.
+/// A wait for `peer` in call `now`, or for whichever comes if `peer` is negative: what its slow path knows of it.
+struct watched_wait {
+  int peer = -1;
+  epoch now;
+  bool begun = false;
+  bool surveys = false;  ///< the survey that is under way is for this wait
+  clock::time_point since{};
+  clock::time_point next_probe{};
+  failure_detector::wait judged{};
+};
+
+/// Slow path of a wait: progress, failures that others report, life of the awaited peer and of the others, stall
+/// reports, deadline.
 class vigil {
  public:
-  /// A wait for `peer` in call `now`; for whichever comes if `peer` is negative.
-  vigil(endpoint& owner, int peer, epoch now) noexcept : owner_(&owner), peer_(peer), now_(now) {}
-  /// Looks around once; returns how long the wait has lasted. @throws error if the wait is in vain; what a
-  /// stall handler throws. A program that polls decides itself how long it waits: there is no deadline.
-  steady::duration look(attention how = attention::waits);
+  vigil(progress_engine& engine, int peer, epoch now) noexcept : engine_(&engine), wait_{peer, now} {}
+  /// Looks around once; returns how long the wait has lasted, in attended time. @throws error if the wait is in
+  /// vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
+  /// deadline.
+  clock::duration look(attention how = attention::waits);
   /// The wait is for `peer` from now on.
-  void expect(int peer) noexcept { peer_ = peer; }
+  void expect(int peer) noexcept { wait_.peer = peer; }
   /// The wait is over.
   void end() noexcept {
-    if (begun_) [[unlikely]]
+    if (wait_.begun) [[unlikely]]
       finish();
   }
-  [[nodiscard]] int peer() const noexcept { return peer_; }
-  [[nodiscard]] epoch now() const noexcept { return now_; }
+  [[nodiscard]] int peer() const noexcept { return wait_.peer; }
+  [[nodiscard]] epoch now() const noexcept { return wait_.now; }
 
  private:
-  void begin(steady::time_point now);
   void finish() noexcept;
-  void judge(attention how);
 
-  endpoint* owner_;
-  int peer_;
-  epoch now_;
-  bool begun_ = false;
-  bool surveys_ = false;  ///< the survey that is under way is for this wait
-  steady::time_point since_{};
-  steady::time_point next_probe_{};
-  failure_detector::wait wait_{};
+  progress_engine* engine_;
+  watched_wait wait_;
 };
 
 }  // namespace chorale::transport

@@ -6,10 +6,10 @@
 namespace chorale::transport {
 namespace {
 
-constexpr steady::duration first_interval = std::chrono::milliseconds{1};
-constexpr steady::duration longest_connect_interval = std::chrono::milliseconds{64};
-constexpr steady::duration longest_close_interval = std::chrono::milliseconds{16};
-constexpr steady::duration pause_after_refusal = std::chrono::milliseconds{1};
+constexpr clock::duration first_interval = std::chrono::milliseconds{1};
+constexpr clock::duration longest_connect_interval = std::chrono::milliseconds{64};
+constexpr clock::duration longest_close_interval = std::chrono::milliseconds{16};
+constexpr clock::duration pause_after_refusal = std::chrono::milliseconds{1};
 
 }  // namespace
 
@@ -25,12 +25,14 @@ struct connection_table::pairing {
   std::uint32_t attempt = 0;  ///< number of this rank's last request to close it
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
   time_point next_request{};  ///< to connect, or to close
-  steady::duration interval = first_interval;
+  clock::duration interval = first_interval;
   time_point next_attempt{};  ///< to close it, after a refusal
   time_point waits_for_room_since{};
-  std::uint64_t used_before = 0;  ///< `connection_port::used` when it was opened
-  std::uint64_t activity = 0;     ///< as it was looked at last
-  std::uint64_t last_active = 0;
+  struct {
+    std::uint64_t before = 0;    ///< `connection_port::used` when it was opened
+    std::uint64_t activity = 0;  ///< as it was looked at last
+    std::uint64_t last = 0;      ///< when that had changed, by `uses_`
+  } use;
 };
 
 connection_table::connection_table(connection_port& port, int ranks, options o)
@@ -52,7 +54,7 @@ void connection_table::wish(int peer) {
 }
 
 bool connection_table::is_due(const pairing& p) const noexcept {
-  return p.wished && port_->used(p.peer) == p.used_before;
+  return p.wished && port_->used(p.peer) == p.use.before;
 }
 
 void connection_table::set_ready(pairing& p, bool ready) {
@@ -121,8 +123,8 @@ bool connection_table::may_open(pairing& p, time_point now) {
 void connection_table::open(pairing& p) {
   port_->open(p.peer);
   p.is_open = true;
-  p.used_before = port_->used(p.peer);
-  p.last_active = ++uses_;
+  p.use.before = port_->used(p.peer);
+  p.use.last = ++uses_;
   p.waits_for_room_since = {};
   open_.push_back(p.peer);
 }
@@ -143,9 +145,9 @@ void connection_table::make_room(std::size_t wanted, time_point now) {
     pairing& p = known(peer);
     const ledger l = port_->counts(peer);
     const std::uint64_t activity = port_->used(peer) + l.received + l.notices_received + l.signal_seen;
-    if (activity != p.activity) {
-      p.activity = activity;
-      p.last_active = ++uses_;
+    if (activity != p.use.activity) {
+      p.use.activity = activity;
+      p.use.last = ++uses_;
     }
     if (p.closing) {
       if (wanted-- == 1) return;
@@ -159,7 +161,7 @@ void connection_table::make_room(std::size_t wanted, time_point now) {
     }
   }
   std::sort(idle.begin(), idle.end(),
-            [](const pairing* a, const pairing* b) { return a->last_active < b->last_active; });
+            [](const pairing* a, const pairing* b) { return a->use.last < b->use.last; });
   // Those that are being drained count: the next look finds them ready to be asked.
   for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i]);
 }

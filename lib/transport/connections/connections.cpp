@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
+#include <array>
 #include <cstring>
 #include <random>
 #include <type_traits>
@@ -17,9 +18,9 @@ namespace chorale::transport {
 namespace {
 
 /// Each of a transport's connections have two kinds of datagrams of their own.
-std::uint16_t kind_of(std::uint16_t number, std::uint16_t which) {
-  const auto kind = static_cast<unsigned>(datagram_kind::first_of_transport) + 2U * number + which;
-  if (kind >= static_cast<unsigned>(datagram_kind::first_served))
+std::uint16_t kinds_of(std::uint16_t number) {
+  const auto kind = static_cast<unsigned>(datagram_kind::first_of_transport) + 2U * number;
+  if (kind + 1 >= static_cast<unsigned>(datagram_kind::first_served))
     throw error(
         errc::invalid_argument,
         fmt::format("connections number {} of a transport: there are no datagrams for so many", number));
@@ -38,7 +39,6 @@ constexpr int most_signalled = static_cast<int>(spare_entries / 2);
 constexpr auto patience = std::chrono::milliseconds{5};
 /// Where the peer that has to agree may have to wait for a core first.
 constexpr auto oversubscribed_patience = std::chrono::milliseconds{20};
-constexpr auto withdrawal_time = std::chrono::milliseconds{10};
 
 std::uint32_t random_psn() {
   static thread_local std::mt19937 generator{std::random_device{}()};
@@ -70,8 +70,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       over_(&over),
       user_(&user),
       options_(o),
-      connect_kind_(kind_of(number, 0)),
-      close_kind_(kind_of(number, 1)),
+      connect_kind_(kinds_of(number)),
       pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
       cq_(over.device(), entries_for(owner.size(), over, o.receives)),
@@ -80,7 +79,13 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
              {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
       peers_(owner.size()),
       by_number_(std::make_unique<numbers>()),
-      inline_bytes_(over.device().is_soft() ? o.inline_bytes : inline_on_hardware) {}
+      datagrams_(
+          owner.channel().subscribe(connect_kind_, connect_kind_ + 1, control_channel::reader::own,
+                                    {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
+                                      on_datagram(from, kind, body);
+                                    }})) {
+  if (!over.device().is_soft()) options_.inline_bytes = inline_on_hardware;
+}
 
 connections::~connections() = default;
 
@@ -94,10 +99,10 @@ bool connections::connect(int peer) {
   if (peer < 0 || peer >= owner_->size() || peer == owner_->rank())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} cannot send to rank {} of {}", owner_->rank(), peer, owner_->size()));
-  owner_->require_sound();
+  owner_->failures().require_sound();
   table_.wish(peer);
-  owner_->progress();
-  return table_.advance(peer, steady::now());
+  owner_->engine().progress();
+  return table_.advance(peer, clock::now());
 }
 
 verbs::queue_pair connections::make_queue_pair() {
@@ -109,12 +114,12 @@ verbs::queue_pair connections::make_queue_pair() {
   o.srq = &receives_.queue();
   o.send_sges = 2;
   // How much a device can take inline is known only by asking it.
-  for (;; inline_bytes_ /= 2) {
-    o.inline_bytes = inline_bytes_;
+  for (;; options_.inline_bytes /= 2) {
+    o.inline_bytes = options_.inline_bytes;
     try {
       return verbs::queue_pair(over_->domain(), o);
     } catch (const error&) {
-      if (inline_bytes_ <= 16) throw;
+      if (options_.inline_bytes <= 16) throw;
     }
   }
 }
@@ -172,30 +177,29 @@ void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
   const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
                           request};
-  owner_->send_datagram(peer, connect_kind_, std::as_bytes(std::span{&m, 1}));
+  owner_->channel().send(peer, connect_kind_, std::as_bytes(std::span{&m, 1}));
 }
 
 void connections::send(int peer, const close_message& m) {
-  owner_->send_datagram(peer, close_kind_, std::as_bytes(std::span{&m, 1}));
+  owner_->channel().send(peer, static_cast<std::uint16_t>(connect_kind_ + 1),
+                         std::as_bytes(std::span{&m, 1}));
 }
 
-bool connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (kind != connect_kind_ && kind != close_kind_) return false;
+void connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
   connect_message opening;
   close_message closing;
   if (from == owner_->rank()) {
-    owner_->refuse_datagram();
+    owner_->channel().refuse();
   } else if (kind == connect_kind_ && body.size() == sizeof opening) {
     std::memcpy(&opening, body.data(), sizeof opening);
     heard_ = opening;
-    table_.on_connect(from, opening.request, steady::now());
-  } else if (kind == close_kind_ && body.size() == sizeof closing) {
+    table_.on_connect(from, opening.request, clock::now());
+  } else if (kind == connect_kind_ + 1 && body.size() == sizeof closing) {
     std::memcpy(static_cast<void*>(&closing), body.data(), sizeof closing);
-    table_.on_close(from, closing, steady::now());
+    table_.on_close(from, closing, clock::now());
   } else {
-    owner_->refuse_datagram();
+    owner_->channel().refuse();
   }
-  return true;
 }
 
 bool connections::is_drained(int peer) {
@@ -220,29 +224,30 @@ std::uint64_t connections::used(int peer) const noexcept {
 }
 
 bool connections::works(int peer) const noexcept {
-  return peers_.find(peer)->broken.empty() && !owner_->departed(peer);
+  return peers_.find(peer)->broken.empty() && !owner_->liveness().is_gone(peer);
 }
 
 bool connections::has_left(int peer) const noexcept {
-  return owner_->departed(peer);
+  return owner_->liveness().is_gone(peer);
 }
 
 bool connections::may_signal() {
-  if (signalled_ < most_signalled) return true;
+  if (counts_.signalled < most_signalled) return true;
   reap();
-  return signalled_ < most_signalled;
+  return counts_.signalled < most_signalled;
 }
 
 void connections::reap() {
+  std::array<ibv_wc, 16> room;
   for (;;) {
-    const auto done = cq_.poll(completions_);
+    const auto done = cq_.poll(room);
     for (const ibv_wc& wc : done) {
       if ((wc.wr_id & receive_queue::mark) != 0)
         on_receive_completion(wc);
       else
         on_send_completion(wc);
     }
-    if (done.size() < completions_.size()) return;
+    if (done.size() < room.size()) return;
   }
 }
 
@@ -250,11 +255,11 @@ void connections::on_send_completion(const ibv_wc& wc) {
   connection* c = find(static_cast<int>(wc.wr_id >> 32));
   if (c == nullptr) return;
   if (wc.status != IBV_WC_SUCCESS) return break_off(*c, verbs::describe(wc, "RDMA operation"));
-  --signalled_;
+  --counts_.signalled;
   c->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(c->completed);
   if (c->probe_ticket != 0 && c->completed >= c->probe_ticket) {
     c->probe_ticket = 0;
-    owner_->note_life(c->peer);
+    owner_->liveness().hear(c->peer);
   }
 }
 
@@ -274,24 +279,26 @@ void connections::on_receive_completion(const ibv_wc& wc) {
 void connections::break_off(connection& c, std::string why) {
   if (!c.broken.empty()) return;
   c.broken = std::move(why);
-  ++broken_;
+  ++counts_.broken;
 }
 
 void connections::heed_farewells() noexcept {
   for (const int peer : table_.open_peers()) {
-    if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0) owner_->note_departure(peer);
+    if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0)
+      owner_->liveness().leave(peer);
   }
 }
 
 void connections::on_progress() {
   reap();
   heed_farewells();
-  if (broken_ > 0) {
+  if (counts_.broken > 0) {
     for (const int peer : table_.open_peers()) {
-      if (!find(peer)->broken.empty() && !owner_->departed(peer)) owner_->lost(peer, find(peer)->broken);
+      if (!find(peer)->broken.empty() && !owner_->liveness().is_gone(peer))
+        owner_->failures().lose(peer, find(peer)->broken);
     }
   }
-  if (options_.limit != 0) table_.progress(steady::now());
+  if (options_.limit != 0) table_.progress(clock::now());
 }
 
 void connections::probe(int peer) {
@@ -313,64 +320,6 @@ void connections::post_probe(connection& c) {
   ++c.probes;
 }
 
-void connections::withdraw() noexcept {
-  // What was sent before the failure is still to arrive: to the peers it may be the end of a call that was
-  // right. A request that carries it is over in microseconds, if its peer is there.
-  table_.end();
-  try {
-    const auto give_up = steady::now() + withdrawal_time;
-    const auto is_under_way = [this](int peer) {
-      return find(peer)->ready && works(peer) && !is_drained(peer);
-    };
-    while (steady::now() < give_up &&
-           std::any_of(table_.open_peers().begin(), table_.open_peers().end(), is_under_way))
-      clock::give_way();
-  } catch (...) {
-    // A queue that does not work any more has nothing to be waited for.
-  }
-  table_.close_all();
-}
-
-template <class IsOver>
-void connections::await_each(const IsOver& is_over) {
-  const auto begin = owner_->attend();
-  for (const int peer : table_.open_peers()) {
-    connection& c = *find(peer);
-    // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
-    while (c.ready && works(peer) && !is_over(c) && owner_->attend() - begin < owner_->settings().silence) {
-      owner_->read_datagrams();
-      heed_farewells();
-      reap();
-      clock::give_way();
-    }
-  }
-}
-
-void connections::settle() noexcept {
-  table_.end();
-  try {
-    await_each([this](const connection& c) { return is_drained(c.peer); });
-  } catch (...) {
-    // A queue that does not work any more has nothing to be waited for.
-  }
-}
-
-void connections::close() noexcept {
-  // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
-  // request: a farewell, without which a peer that still sends would take the silence for a death.
-  table_.end();
-  try {
-    for (const int peer : table_.open_peers()) {
-      connection& c = *find(peer);
-      if (c.ready && works(peer) && has_room(c))
-        post_word(c, mailbox_layout::farewell_offset, 1, IBV_SEND_SIGNALED);
-    }
-    await_each([](const connection& c) { return c.completed == c.posted; });
-  } catch (...) {
-    // The queues are destroyed next, whatever state they are in.
-  }
-}
-
 void connections::describe(memory_report& m) const {
   m.connections += statistics_.connected;
   m.peak_connections += statistics_.most_connected;
@@ -386,7 +335,8 @@ void connections::describe(memory_report& m) const {
   m.receive_bytes += receives_.registered_bytes();
   m.queue_bytes += completion_queue_bytes(static_cast<std::size_t>(cq_.entries())) +
                    receive_queue_bytes(receives_.depth());
-  m.bytes_per_peer += in_cache_lines(options_.inbox_bytes) + queue_pair_bytes(queue_depth, inline_bytes_);
+  m.bytes_per_peer +=
+      in_cache_lines(options_.inbox_bytes) + queue_pair_bytes(queue_depth, options_.inline_bytes);
 }
 
 }  // namespace chorale::transport

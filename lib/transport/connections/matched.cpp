@@ -61,14 +61,14 @@ bool matched::try_signalled(int from, epoch now) {
     if (!reached(seen(), wanted)) return false;
   }
   if (seen() != wanted && same_call(seen(), wanted)) {
-    links_->owner().mismatch(from, now);
+    links_->owner().inquiry().mismatch(from, now);
     return false;
   }
   // A message that came before the signal and that no call has taken.
   if (s == nullptr || s->arrived == s->account.received) return true;
   const std::uint32_t oldest = s->places[s->account.received % blocks_].header.call;
   if (!is_left_over(oldest, now)) return true;
-  links_->owner().mismatch(from, now, oldest);
+  links_->owner().inquiry().mismatch(from, now, oldest);
   return false;
 }
 
@@ -110,7 +110,7 @@ bool matched::try_receive(int from, epoch now, std::span<const std::byte>& messa
   }
   const unexpected& next = s->places[s->account.received % blocks_];
   if (next.header.call != static_cast<std::uint32_t>(now.number) || next.header.word >> 32 != now.signature) {
-    links_->owner().mismatch(from, now, next.header.call);
+    links_->owner().inquiry().mismatch(from, now, next.header.call);
     return false;
   }
   message = {next.payload, static_cast<std::uint32_t>(next.header.word)};

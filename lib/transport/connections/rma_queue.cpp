@@ -156,7 +156,7 @@ bool rma_queue::try_notified(int from, epoch now) {
     if (p == nullptr) return false;
   }
   if (p->notices.front() != notice_word(now)) [[unlikely]] {
-    links_->owner().mismatch(from, now);
+    links_->owner().inquiry().mismatch(from, now);
     return false;
   }
   p->notices.pop_front();

@@ -22,14 +22,15 @@ constexpr std::uint32_t receives = 4 * multicast_window;
 using presence = multicast_receiver::presence;
 
 multicast_queue_pair::options options_for(const endpoint& owner) {
-  require_multicast(owner.device(), owner.local_port(), owner.settings());
+  require_multicast(owner.port().device(), owner.port().local(), owner.settings());
   return {
-      .group = multicast_gid(owner.device(), owner.local_port(), owner.job()),
-      .is_managed = is_managed(owner.device(), owner.local_port(), owner.settings()),
+      .group = multicast_gid(owner.port().device(), owner.port().local(), owner.job()),
+      .is_managed = is_managed(owner.port().device(), owner.port().local(), owner.settings()),
       .deadline = owner.settings().silence,
       .qkey = static_cast<std::uint32_t>(owner.job() >> 17) & 0x7fffffffU,
       .datagram_bytes = sizeof(datagram_header) + sizeof(message_head) + owner.multicast().payload_bytes(),
-      .receives = std::min(receives, static_cast<std::uint32_t>(owner.device().attributes().max_qp_wr)),
+      .receives =
+          std::min(receives, static_cast<std::uint32_t>(owner.port().device().attributes().max_qp_wr)),
       .places = multicast_sender::places,
       .pkey_index = owner.settings().pkey_index};
 }
@@ -42,7 +43,7 @@ class multicast_group::member final : multicast_port {
   explicit member(endpoint& owner)
       : owner_(&owner),
         options_(options_for(owner)),
-        pair_(owner.device(), owner.domain(), owner.local_port(), options_),
+        pair_(owner.port().device(), owner.port().domain(), owner.port().local(), options_),
         protocol_(*this, {.rank = owner.rank(),
                           .size = owner.size(),
                           .secret = owner.job(),
@@ -67,13 +68,9 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] steady::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? steady::now() : steady::time_point{};
   }
-  /// False if there is nothing yet, or something that does not seem to belong to the call `now`.
+  /// What is here does not seem to belong to call `now`. Not under the lock.
   /// @throws error errc::mismatch if it does not.
-  bool is_here(presence found, int root, epoch now) {
-    if (found == presence::of_another_call) [[unlikely]]
-      owner_->mismatch(root, now);
-    return found == presence::here;
-  }
+  void doubt(int root, epoch now) { owner_->inquiry().mismatch(root, now); }
 
  private:
   std::span<std::byte> place(std::uint32_t index) noexcept override { return pair_.place(index); }
@@ -82,9 +79,9 @@ class multicast_group::member final : multicast_port {
   bool send_to(int rank, multicast_kind kind, std::span<const std::byte> body, bool solicited) override {
     return owner_->channel().send(rank, raw(kind), body, {}, solicited);
   }
-  bool has_left(int rank) const noexcept override { return owner_->lives().is_gone(rank); }
-  bool is_lost(int rank) const noexcept override { return owner_->lives().is_lost(rank); }
-  void ask_for_life(int rank) override { owner_->ask(rank, owner_->current()); }
+  bool has_left(int rank) const noexcept override { return owner_->liveness().is_gone(rank); }
+  bool is_lost(int rank) const noexcept override { return owner_->liveness().is_lost(rank); }
+  void ask_for_life(int rank) override { owner_->inquiry().ask(rank, owner_->calls().current()); }
 
   endpoint* owner_;
   multicast_queue_pair::options options_;
@@ -104,16 +101,20 @@ bool multicast_group::try_signal(epoch now) {
 
 bool multicast_group::try_signalled(int root, epoch now) {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().channel().lock()};
-  auto found = m.receiver().look_for_signal(root, now);
-  if (found == presence::absent) {
-    m.drain();
-    found = m.receiver().look_for_signal(root, now);
-    if (found == presence::absent) m.receiver().wait_for_signal(root, now);
+  {
+    const std::lock_guard hold{m.owner().channel().lock()};
+    auto found = m.receiver().look_for_signal(root, now);
+    if (found == presence::absent) {
+      m.drain();
+      found = m.receiver().look_for_signal(root, now);
+      if (found == presence::absent) m.receiver().wait_for_signal(root, now);
+    }
+    if (found == presence::here) m.receiver().take_signal(m.end_of_wait());
+    if (found != presence::of_another_call) [[likely]]
+      return found == presence::here;
   }
-  if (!m.is_here(found, root, now)) return false;
-  m.receiver().take_signal(m.end_of_wait());
-  return true;
+  m.doubt(root, now);
+  return false;
 }
 
 bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
@@ -130,16 +131,20 @@ bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
 
 bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte>& message) {
   member& m = *member_;
-  const std::lock_guard hold{m.owner().channel().lock()};
-  auto found = m.receiver().look_for_message(root, now, message);
-  if (found == presence::absent) {
-    m.drain();
-    found = m.receiver().look_for_message(root, now, message);
-    if (found == presence::absent) m.receiver().wait_for_message(root);
+  {
+    const std::lock_guard hold{m.owner().channel().lock()};
+    auto found = m.receiver().look_for_message(root, now, message);
+    if (found == presence::absent) {
+      m.drain();
+      found = m.receiver().look_for_message(root, now, message);
+      if (found == presence::absent) m.receiver().wait_for_message(root);
+    }
+    if (found == presence::here) m.receiver().take_message(root, m.end_of_wait());
+    if (found != presence::of_another_call) [[likely]]
+      return found == presence::here;
   }
-  if (!m.is_here(found, root, now)) return false;
-  m.receiver().take_message(root, m.end_of_wait());
-  return true;
+  m.doubt(root, now);
+  return false;
 }
 
 void multicast_group::release(int from) noexcept {

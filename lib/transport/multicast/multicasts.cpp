@@ -30,11 +30,11 @@ multicasts::multicasts(endpoint& owner)
 multicasts::~multicasts() = default;
 
 bool multicasts::are_possible() const {
-  return has_multicast(owner_->device(), owner_->local_port(), owner_->settings());
+  return has_multicast(owner_->port().device(), owner_->port().local(), owner_->settings());
 }
 
 std::size_t multicasts::payload_bytes() const noexcept {
-  return static_cast<std::size_t>(owner_->chosen().mtu_bytes) - sizeof(datagram_header) -
+  return static_cast<std::size_t>(owner_->port().chosen().mtu_bytes) - sizeof(datagram_header) -
          sizeof(message_head);
 }
 
@@ -49,7 +49,7 @@ void multicasts::make_group() {
     group_ = std::move(made);
   }
   // A rank that misses a multicast asks its sender, which may then be in no call.
-  owner_->start_service();
+  owner_->channel().start_service();
 }
 
 void multicasts::progress() {
@@ -65,20 +65,21 @@ std::size_t multicasts::memory_bytes() const noexcept {
 }
 
 void multicasts::settle() noexcept {
-  if (!group_ || owner_->has_failed() || std::exchange(settled_, true)) return;
+  if (!group_ || owner_->failures().has_any() || std::exchange(settled_, true)) return;
   try {
-    const steady::duration deadline = owner_->settings().deadline;
-    backoff pace = owner_->pace();
-    const auto begin = owner_->lives().attend();
+    const clock::duration deadline = owner_->settings().deadline;
+    backoff pace = owner_->engine().pace();
+    const auto begin = owner_->liveness().attend();
     auto next_look = begin + look_interval;
     while (!group_->settle()) {
-      const auto now = owner_->lives().attend();
-      if (owner_->has_failed() || (deadline != steady::duration::zero() && now - begin >= deadline)) return;
+      const auto now = owner_->liveness().attend();
+      if (owner_->failures().has_any() || (deadline != clock::duration::zero() && now - begin >= deadline))
+        return;
       if (now >= next_look) {
         next_look = now + look_interval;
-        owner_->lives().look_at_processes();
+        owner_->liveness().look_at_processes();
       }
-      owner_->progress();
+      owner_->engine().progress();
       if (pace()) pace.elapsed(now - begin);
     }
   } catch (...) {

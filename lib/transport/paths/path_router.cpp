@@ -148,14 +148,14 @@ path path_router::way_to(int to, std::size_t bytes) {
   if (now == stage::connection) [[likely]]
     return path::connection;
   if (now == stage::marked) {
-    owner().progress();
+    owner().engine().progress();
     return of(to).now == stage::connection ? path::connection : path::changing;
   }
   count(to, bytes);
   // A rank that never waits for long would never get on with its connections.
   if (!under_way_.empty() && ++sent_since_look_ >= sends_between_looks) {
     sent_since_look_ = 0;
-    owner().progress();
+    owner().engine().progress();
     if (of(to).now == stage::marked) return path::changing;
     if (of(to).now == stage::connection) return path::connection;
   }

@@ -29,10 +29,10 @@ void place(std::byte* to, std::span<const std::byte> bytes) noexcept {
 }  // namespace
 
 void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (from == owner_->rank()) return owner_->refuse_datagram();
+  if (from == owner_->rank()) return owner_->channel().refuse();
   stream& s = at(from);
   const auto with = [&](const auto& read, auto&& act) {
-    if (!read) return owner_->refuse_datagram();
+    if (!read) return owner_->channel().refuse();
     act(*read);
   };
   switch (static_cast<stream_kind>(kind)) {
@@ -49,7 +49,7 @@ void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byt
       with(parse<question_body>(body), [&](const question_body& b) { on_question(s, b); });
       return;
   }
-  owner_->refuse_datagram();
+  owner_->channel().refuse();
 }
 
 void streams::acknowledged(stream& s, std::uint32_t upto, std::uint32_t released, bool refused) {
@@ -80,7 +80,7 @@ void streams::on_signal(stream& s, const signal_body& b) {
 
 void streams::on_packet(stream& s, std::span<const std::byte> body) {
   const auto p = read_packet(body);
-  if (!p) return owner_->refuse_datagram();
+  if (!p) return owner_->channel().refuse();
   const auto verdict = s.in.judge(p->header.number);
   if (verdict == receive_window::verdict::beyond) {
     // No rank sends so far ahead: nothing of it is believed.
@@ -178,7 +178,7 @@ bool streams::deliver(stream& s, const packet& p) {
 bool streams::store(stream& s, const packet& p) {
   if (p.payload.size() > block_bytes_ || s.messages.size() >= blocks_) {
     // No rank of this group sends that: it is thrown away, and the stream goes on.
-    owner_->refuse_datagram();
+    owner_->channel().refuse();
     return true;
   }
   if (!s.messages.empty() && !pool_.has_room()) return false;

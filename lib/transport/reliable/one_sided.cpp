@@ -10,22 +10,22 @@
 namespace chorale::transport::reliable {
 
 std::uint32_t streams::expose(std::span<const std::byte> memory, bool writable) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return exposures_.add(memory, writable);
 }
 
 void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory, bool writable) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   exposures_.add_as(key, memory, writable);
 }
 
 void streams::conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   exposures_.remove(key, memory, writable);
 }
 
 void streams::withdraw() noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   exposures_.clear();
   for (auto& [ticket, one] : operations_) {
     one.into = nullptr;
@@ -34,7 +34,7 @@ void streams::withdraw() noexcept {
 }
 
 bool streams::try_put(write& w, epoch now) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(w.target.owner, "put to");
   require_sound(s);
   while (!w.complete) {
@@ -43,7 +43,7 @@ bool streams::try_put(write& w, epoch now) {
       return true;
     }
     if (!has_room(s)) {
-      owner_->read_datagrams();
+      owner_->channel().read();
       if (!has_room(s)) {
         press(s);
         return false;
@@ -66,10 +66,10 @@ bool streams::try_put(write& w, epoch now) {
 
 bool streams::try_flush(int peer) {
   if (peer == owner_->rank()) return true;
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(peer, "flush");
   if (s.puts) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     require_sound(s);
     if (s.puts) {
       press(s);
@@ -82,10 +82,10 @@ bool streams::try_flush(int peer) {
 }
 
 bool streams::try_notified(int from, epoch now) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(from, "be notified by");
   if (s.notices.empty()) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     if (s.notices.empty()) {
       waits(s);
       return false;
@@ -94,7 +94,7 @@ bool streams::try_notified(int from, epoch now) {
   waited(s);
   const stream::notice n = s.notices.front();
   if (n.call != static_cast<std::uint32_t>(now.number) || n.signature != now.signature) [[unlikely]] {
-    owner_->mismatch(from, now);
+    owner_->inquiry().mismatch(from, now);
     return false;
   }
   s.notices.pop_front();
@@ -122,11 +122,11 @@ std::uint32_t streams::try_atomic(remote_region target, std::size_t offset, atom
 
 template <class MakeBody>
 std::uint32_t streams::request(int peer, const char* what, packet_type type, operation& o, MakeBody&& body) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(peer, what);
   require_sound(s);
   if (!has_room(s)) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     if (!has_room(s)) {
       press(s);
       return 0;
@@ -142,14 +142,14 @@ std::uint32_t streams::request(int peer, const char* what, packet_type type, ope
 }
 
 bool streams::try_finish(std::uint32_t ticket) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   operation& o = operations_.at(ticket);
-  if (!o.done && o.refused.empty()) owner_->read_datagrams();
+  if (!o.done && o.refused.empty()) owner_->channel().read();
   stream& s = at(o.peer);
   if (!o.refused.empty()) {
     const std::string why = std::move(o.refused);
     operations_.erase(ticket);
-    owner_->lost(s.peer, why);
+    owner_->failures().lose(s.peer, why);
   }
   if (!o.done) {
     // Either the request or the answer may be lost.
@@ -164,13 +164,13 @@ bool streams::try_finish(std::uint32_t ticket) {
 }
 
 void streams::abandon(std::uint32_t ticket) noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   operations_.erase(ticket);
 }
 
 std::uint64_t streams::atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                    std::uint64_t second) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   const std::atomic_ref word{*reinterpret_cast<std::uint64_t*>(address)};
   if (what == atomic_operation::fetch_add) return word.fetch_add(first, std::memory_order_acq_rel);
   word.compare_exchange_strong(first, second, std::memory_order_acq_rel);

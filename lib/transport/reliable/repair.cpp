@@ -30,12 +30,12 @@ report_body streams::state_of(const stream& s) noexcept {
 }
 
 std::span<const std::byte> streams::last_words(int peer) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   last_words_ = state_of(at(peer));
   return std::as_bytes(std::span{&last_words_, 1});
 }
 
-void streams::on_goodbye(int from, std::span<const std::byte> body) {
+void streams::on_farewell(int from, std::span<const std::byte> body) {
   if (from == owner_->rank()) return;
   if (const auto b = parse<report_body>(body)) take_state(at(from), *b);
 }
@@ -48,7 +48,8 @@ void streams::take_state(stream& s, const report_body& b) {
 void streams::report(stream& s, resend what, bool solicited, std::uint64_t& counter) {
   report_body b = state_of(s);
   b.wanted = static_cast<std::uint32_t>(what);
-  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::report), wire(b), {}, solicited))
+  if (!owner_->channel().send(s.peer, static_cast<std::uint16_t>(stream_kind::report), wire(b), {},
+                              solicited))
     return;
   s.told = s.released;
   ++counter;
@@ -56,8 +57,8 @@ void streams::report(stream& s, resend what, bool solicited, std::uint64_t& coun
 
 void streams::ask(stream& s, bool solicited) {
   const question_body b{s.signal_sent, s.out.unsent(), 0};
-  if (owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::question), wire(b), {},
-                            solicited))
+  if (owner_->channel().send(s.peer, static_cast<std::uint16_t>(stream_kind::question), wire(b), {},
+                             solicited))
     ++counts_.questions;
 }
 
@@ -115,10 +116,11 @@ void streams::waits(stream& s) {
 }
 
 void streams::expect(int from) {
-  const std::lock_guard hold{owner_->lock()};
-  owner_->read_datagrams();
+  const std::lock_guard hold{owner_->channel().lock()};
+  owner_->channel().read();
   for (const auto& s : streams_)
-    if (s->peer != owner_->rank() && (from < 0 ? !owner_->departed(s->peer) : s->peer == from)) waits(*s);
+    if (s->peer != owner_->rank() && (from < 0 ? !owner_->liveness().is_gone(s->peer) : s->peer == from))
+      waits(*s);
 }
 
 void streams::waited(stream& s) noexcept {
@@ -153,7 +155,7 @@ void streams::lag(stream& s) {
 }
 
 void streams::progress() {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   if (lagging_.empty()) return;
   for (const int peer : std::exchange(lagging_, {})) {
     stream& s = at(peer);
@@ -166,26 +168,27 @@ void streams::progress() {
 }
 
 bool streams::is_unconfirmed(stream& s) const noexcept {
-  return !owner_->is_lost(s.peer) && s.broken.empty() && (s.out.outstanding() != 0 || !s.signal_confirmed);
+  return !owner_->liveness().is_lost(s.peer) && s.broken.empty() &&
+         (s.out.outstanding() != 0 || !s.signal_confirmed);
 }
 
 void streams::close() noexcept {
   try {
     {
-      const std::lock_guard hold{owner_->lock()};
+      const std::lock_guard hold{owner_->channel().lock()};
       for (const auto& s : streams_) s->next_question = {};
     }
     const steady::duration deadline = owner_->settings().deadline;
-    const auto begin = owner_->attend();
+    const auto begin = owner_->liveness().attend();
     auto next_look = begin + look_interval;
     backoff pace{false};
-    while (!owner_->has_failed() && !confirm()) {
-      const auto now = owner_->attend();
+    while (!owner_->failures().has_any() && !confirm()) {
+      const auto now = owner_->liveness().attend();
       if (deadline != steady::duration::zero() && now - begin >= deadline) break;
       if (now >= next_look) {
         next_look = now + look_interval;
         for (const auto& s : streams_)
-          if (is_unconfirmed(*s)) owner_->look_at_process(s->peer);
+          if (is_unconfirmed(*s)) owner_->liveness().look_at_process(s->peer);
       }
       // Peers may wait for what this thread has begun elsewhere before they get to this communicator.
       background::get_on_with_all(attention::passes);
@@ -194,12 +197,12 @@ void streams::close() noexcept {
   } catch (...) {
     // What cannot be sent is seen by the peers as silence.
   }
-  owner_->stop_service();
+  owner_->channel().stop_service();
 }
 
 bool streams::confirm() {
-  const std::lock_guard hold{owner_->lock()};
-  owner_->read_datagrams();
+  const std::lock_guard hold{owner_->channel().lock()};
+  owner_->channel().read();
   bool all_there = true;
   for (const auto& s : streams_) {
     if (!is_unconfirmed(*s)) continue;
@@ -208,7 +211,7 @@ bool streams::confirm() {
     const auto now = steady::now();
     if (now < s->next_question) continue;
     ask(*s, true);
-    owner_->expect_answer(s->peer);
+    owner_->liveness().expect_answer(s->peer);
     s->next_question = now + s->clock.timeout(s->questions++);
   }
   return all_there;

@@ -37,7 +37,7 @@ std::uint32_t streams::receives_for(int ranks) noexcept {
 
 streams::streams(endpoint& owner)
     : owner_(&owner),
-      room_(owner.datagram_room()),
+      room_(owner.channel().room()),
       block_bytes_(std::min(owner.settings().block_bytes, (room_ - sizeof(packet_header)) / 16 * 16)),
       blocks_(owner.settings().blocks),
       pool_((room_ + 63) / 64 * 64, most_packets),
@@ -47,6 +47,13 @@ streams::streams(endpoint& owner)
   const steady::duration least = owner.oversubscribed() ? steady::duration{least_timeout_oversubscribed}
                                                         : steady::duration{least_timeout};
   for (int r = 0; r < ranks; ++r) streams_.push_back(std::make_unique<stream>(r, pool_, window, least));
+  datagrams_ = owner.channel().subscribe(
+      static_cast<std::uint16_t>(stream_kind::packet), static_cast<std::uint16_t>(stream_kind::question),
+      control_channel::reader::any,
+      {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
+         on_datagram(from, kind, body);
+       },
+       [this] { progress(); }});
 }
 
 streams::~streams() = default;
@@ -60,7 +67,7 @@ streams::stream& streams::checked(int peer, const char* what) const {
 
 void streams::require_sound(stream& s) const {
   if (!s.broken.empty()) [[unlikely]]
-    owner_->lost(s.peer, s.broken);
+    owner_->failures().lose(s.peer, s.broken);
 }
 
 bool streams::has_room(stream& s) const noexcept {
@@ -84,8 +91,8 @@ bool streams::transmit(stream& s, sequence number, bool first_time) {
   // A read's request and its answers concern a rank that may be anywhere.
   const auto type = static_cast<packet_type>(head.type);
   const bool solicited = type == packet_type::read_request || type == packet_type::atomic_request;
-  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::packet), {e.block, e.bytes}, {},
-                             solicited))
+  if (!owner_->channel().send(s.peer, static_cast<std::uint16_t>(stream_kind::packet), {e.block, e.bytes}, {},
+                              solicited))
     return false;
   e.sent_at = steady::now();
   s.told = s.released;
@@ -110,14 +117,14 @@ void streams::pump(stream& s) {
 bool streams::send_signal(stream& s, std::uint64_t word, sequence after) {
   const signal_body b{word, after, s.in.expected(), static_cast<std::uint32_t>(s.released),
                       s.has_refused ? 1U : 0U};
-  if (!owner_->send_datagram(s.peer, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
+  if (!owner_->channel().send(s.peer, static_cast<std::uint16_t>(stream_kind::signal), wire(b))) return false;
   s.told = s.released;
   s.signal_when = steady::now();
   return true;
 }
 
 bool streams::try_signal(int to, epoch now) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(to, "signal");
   require_sound(s);
   pump(s);
@@ -132,11 +139,11 @@ bool streams::try_signal(int to, epoch now) {
 }
 
 bool streams::try_signalled(int from, epoch now) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(from, "await a signal of");
   const std::uint64_t wanted = signal_word(now);
   if (!reached(s.signal(), wanted)) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     if (!reached(s.signal(), wanted)) {
       waits(s);
       return false;
@@ -144,12 +151,12 @@ bool streams::try_signalled(int from, epoch now) {
   }
   waited(s);
   if (s.signal_seen != wanted && same_call(s.signal_seen, wanted)) [[unlikely]] {
-    owner_->mismatch(from, now);
+    owner_->inquiry().mismatch(from, now);
     return false;
   }
   // A message that came before the signal and that no call has taken.
   if (s.handed_out == s.messages.size() || !is_left_over(s.messages[s.handed_out].call, now)) return true;
-  owner_->mismatch(from, now, s.messages[s.handed_out].call);
+  owner_->inquiry().mismatch(from, now, s.messages[s.handed_out].call);
   return false;
 }
 
@@ -158,12 +165,12 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     throw error(errc::invalid_argument,
                 fmt::format("send of {} bytes to rank {}: a block takes {}", bytes.size(), to, block_bytes_));
   }
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(to, "send to");
   require_sound(s);
   const auto may_send = [&] { return s.sent - s.given_back < blocks_ && has_room(s); };
   if (!may_send()) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     if (!may_send()) {
       press(s);
       return false;
@@ -176,10 +183,10 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
 }
 
 bool streams::try_receive(int from, epoch now, std::span<const std::byte>& message) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(from, "receive from");
   if (s.handed_out == s.messages.size()) {
-    owner_->read_datagrams();
+    owner_->channel().read();
     if (s.handed_out == s.messages.size()) {
       waits(s);
       return false;
@@ -188,7 +195,7 @@ bool streams::try_receive(int from, epoch now, std::span<const std::byte>& messa
   waited(s);
   const stream::message& m = s.messages[s.handed_out];
   if (m.call != static_cast<std::uint32_t>(now.number) || m.signature != now.signature) [[unlikely]] {
-    owner_->mismatch(from, now, m.call);
+    owner_->inquiry().mismatch(from, now, m.call);
     return false;
   }
   message = {m.block, m.bytes};
@@ -197,7 +204,7 @@ bool streams::try_receive(int from, epoch now, std::span<const std::byte>& messa
 }
 
 void streams::release(int from) noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = at(from);
   pool_.give_back(s.messages.front().block);
   s.messages.pop_front();
@@ -213,7 +220,7 @@ void streams::release(int from) noexcept {
 }
 
 bool streams::try_tell(int to, packet_type what) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(to, "speak to");
   if (!has_room(s)) {
     press(s);
@@ -225,48 +232,48 @@ bool streams::try_tell(int to, packet_type what) {
 }
 
 std::vector<streams::path_news> streams::take_path_news() {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return std::exchange(path_news_, {});
 }
 
 bool streams::has_departed(int from) const noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return at(from).departed;
 }
 
 bool streams::try_drain(int peer) {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   stream& s = checked(peer, "drain the stream to");
   if (s.out.outstanding() == 0) return true;
-  owner_->read_datagrams();
+  owner_->channel().read();
   if (s.out.outstanding() != 0) press(s);
   return s.out.outstanding() == 0;
 }
 
 bool streams::has_no_more_messages(int from) const noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   const stream& s = at(from);
   return s.departed && s.handed_out == s.messages.size();
 }
 
 bool streams::has_no_more_notices(int from) const noexcept {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   const stream& s = at(from);
   return s.departed && s.notices.empty();
 }
 
 stream_statistics streams::statistics() const {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return counts_;
 }
 
 std::size_t streams::memory_bytes() const {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return pool_.memory_bytes();
 }
 
 std::size_t streams::exposed_bytes() const {
-  const std::lock_guard hold{owner_->lock()};
+  const std::lock_guard hold{owner_->channel().lock()};
   return exposures_.bytes();
 }
 

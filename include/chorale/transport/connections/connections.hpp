@@ -103,8 +103,6 @@ class connections final : private connection_port {
   void describe(memory_report& m) const;
 
   // What an endpoint asks of the parts of its transport.
-  /// False if datagrams of that kind are not for these connections.
-  bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// @throws error errc::peer_lost if a peer's connection is broken.
   void on_progress();
   void probe(int peer);
@@ -139,6 +137,7 @@ class connections final : private connection_port {
   [[nodiscard]] bool has_left(int peer) const noexcept override;
   [[nodiscard]] bool admits(int peer) const noexcept override { return user_->admits(peer); }
 
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// Looks around until `is_over` of each open connection that works, for at most `config::silence`.
   template <class IsOver>
   void await_each(const IsOver& is_over);
@@ -155,20 +154,20 @@ class connections final : private connection_port {
   const device_port* over_;
   connection_user* user_;
   options options_;
-  std::uint16_t connect_kind_;
-  std::uint16_t close_kind_;
+  std::uint16_t connect_kind_;  ///< of datagrams; to close is the next one
   registered_pool pool_;
   verbs::completion_queue cq_;
   receive_queue receives_;
   connection_table table_;
   per_peer<connection> peers_;
   std::unique_ptr<numbers> by_number_;
-  std::vector<ibv_wc> completions_{16};
   connect_message heard_{};  ///< the newest request to connect
   statistics statistics_;
-  int signalled_ = 0;  ///< requests whose completion is awaited
-  std::uint32_t inline_bytes_;
-  int broken_ = 0;
+  struct {
+    int signalled = 0;  ///< requests whose completion is awaited
+    int broken = 0;     ///< connections
+  } counts_;
+  control_channel::subscription datagrams_;
 };
 
 inline bool connections::has_room(connection& c) {
@@ -182,7 +181,7 @@ inline bool connections::has_room(connection& c) {
 inline void connections::post(connection& c, ibv_send_wr& request) {
   // One signalled request in each half of the queue is enough to learn that the slots before it are free.
   if (++c.posted % (c.depth / 2) == 0) request.send_flags |= IBV_SEND_SIGNALED;
-  if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++signalled_;
+  if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |
                   static_cast<std::uint32_t>(c.posted);
   c.qp->post_send(request);

@@ -80,7 +80,7 @@ inline bool inbox::try_signalled(int from, epoch now) {
   const std::uint64_t wanted = signal_word(now);
   if (!reached(seen, wanted)) return false;
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
-    links_->owner().mismatch(from, now);
+    links_->owner().inquiry().mismatch(from, now);
     return false;
   }
   // A message that came before the signal and that no call has taken.
@@ -91,7 +91,7 @@ inline bool inbox::try_signalled(int from, epoch now) {
   mailbox_trailer trailer;
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (!is_left_over(trailer.call, now)) return true;
-  links_->owner().mismatch(from, now, trailer.call);
+  links_->owner().inquiry().mismatch(from, now, trailer.call);
   return false;
 }
 
@@ -113,7 +113,7 @@ inline bool inbox::try_receive(int from, epoch now, std::span<const std::byte>& 
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (trailer.call != static_cast<std::uint32_t>(now.number) || trailer.signature != now.signature ||
       trailer.bytes > layout_.payload_bytes()) [[unlikely]] {
-    links_->owner().mismatch(from, now, trailer.call);
+    links_->owner().inquiry().mismatch(from, now, trailer.call);
     return false;
   }
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};

@@ -48,10 +48,6 @@ class rail final : private connection_user {
   }
 
   // What an endpoint asks of the parts of its transport.
-  /// False if datagrams of that kind are not for this rail.
-  bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-    return links_.on_datagram(from, kind, body);
-  }
   void on_progress() {
     links_.on_progress();
     mailbox_.on_progress();

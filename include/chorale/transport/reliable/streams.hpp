@@ -129,7 +129,7 @@ class streams {
 
   /// What a rank that leaves has of a peer, who cannot ask any more; valid until the next call.
   [[nodiscard]] std::span<const std::byte> last_words(int peer);
-  void on_goodbye(int from, std::span<const std::byte> body);
+  void on_farewell(int from, std::span<const std::byte> body);
 
   [[nodiscard]] stream_statistics statistics() const;
   /// Bytes of packets that are kept, sent or received. Bounded, whatever the number of peers.
@@ -201,6 +201,7 @@ class streams {
   std::vector<path_news> path_news_;
   stream_statistics counts_;
   report_body last_words_{};
+  control_channel::subscription datagrams_;
 };
 
 }  // namespace chorale::transport::reliable

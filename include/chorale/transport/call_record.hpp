@@ -1,0 +1,52 @@
+// The calls of a rank: their numbers, what they are, and how errors name them.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <chorale/core/call.hpp>
+#include <chorale/transport/status.hpp>
+
+namespace chorale::transport {
+
+/// Numbers the calls of one communicator on one rank. One thread at a time; what others may read of it is in
+/// the status page.
+class call_record {
+ public:
+  /// A call begins. All ranks count alike, so that a number stands for the same call on each.
+  epoch begin(const call& c) noexcept {
+    page_.begin(++number_, c);
+    return {number_, c.signature(), c.what};
+  }
+  void complete(epoch now) noexcept { page_.complete(now.number); }
+  /// The call that this rank is in, or was in last: for what goes on beside the calls.
+  [[nodiscard]] epoch current() const noexcept;
+
+  /// What peers may ask for.
+  [[nodiscard]] status_page& page() noexcept { return page_; }
+  [[nodiscard]] const status_page& page() const noexcept { return page_; }
+
+  // Names in errors.
+  /// What errors call this communicator; empty without a name.
+  void set_label(std::string label) { label_ = std::move(label); }
+  [[nodiscard]] const std::string& label() const noexcept { return label_; }
+  /// How errors name the algorithm of an operation; empty without names.
+  void name_algorithms(std::string (*of)(operation)) noexcept { algorithm_names_ = of; }
+  [[nodiscard]] std::string algorithm_of(operation what) const;
+  /// Call `number` in words; "a call" if it is not known any more.
+  [[nodiscard]] std::string describe(std::uint64_t number) const;
+  /// Number of the first call that is not over: calls run one after the other.
+  [[nodiscard]] std::uint64_t under_way() const noexcept { return page_.completed() + 1; }
+  /// The failure of a call of this communicator, with its name if it has one.
+  [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
+
+ private:
+  status_page page_;
+  std::uint64_t number_ = 0;
+  std::string label_;
+  std::string (*algorithm_names_)(operation) = nullptr;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,98 @@
+// What moves a communicator on: the loop of a blocking wait, and the call that is parked.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include <chorale/core/attention.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/control_channel.hpp>
+#include <chorale/transport/endpoint_user.hpp>
+#include <chorale/transport/entry.hpp>
+#include <chorale/transport/failures.hpp>
+#include <chorale/transport/multicasts.hpp>
+#include <chorale/transport/parked_call.hpp>
+#include <chorale/transport/vigil.hpp>
+
+namespace chorale::transport {
+
+class watchdog;
+
+/// The progress of one communicator on one rank. A blocking call waits inside its awaits; a nonblocking one
+/// parks there, and goes on when it is advanced. One thread at a time.
+class progress_engine {
+ public:
+  /// What it moves. All of it outlives it.
+  struct parts {
+    control_channel& channel;
+    multicasts& groups;
+    endpoint_user& user;
+    failures& failed;
+    const occupancy& use;
+  };
+  /// `looks_after`: the slow path of its waits. `spin`: each rank has a core of its own.
+  progress_engine(const parts& p, std::unique_ptr<watchdog> looks_after, bool spin);
+  progress_engine(const progress_engine&) = delete;
+  progress_engine& operator=(const progress_engine&) = delete;
+  ~progress_engine();
+
+  /// Reads what came by datagram and looks after completions. @throws error if a peer is lost.
+  void progress();
+  /// The part of a slow path that concerns no single peer: progress, failures that others report, other calls of
+  /// this thread. @throws error if a failure was reported or a peer is lost.
+  void look_around();
+
+  /// Blocking calls wait inside an await; nonblocking ones park there.
+  void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
+  [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+  [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
+
+  /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
+  /// `vigil::look`, and what `ready` throws.
+  template <class Ready>
+  void wait(int peer, epoch now, Ready&& ready) {
+    backoff pace{spin_};
+    vigil watch{*this, peer, now};
+    while (!ready()) {
+      if (pace()) pace.elapsed(watch.look());
+    }
+    watch.end();
+  }
+
+  /// A nonblocking call stands still here.
+  void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
+    parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
+  }
+  [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
+  void forget_parked() noexcept { parked_ = {}; }
+  /// Lets the parked call go on as far as it gets; one that `waits` waits for what it is parked at, once. A
+  /// failure is raised inside the coroutine.
+  void advance(attention how);
+  void rethrow_parked_failure() {
+    if (parked_.failure) [[unlikely]]
+      std::rethrow_exception(std::exchange(parked_.failure, nullptr));
+  }
+
+  /// Calls are driven from where so many exceptions are in flight, which are none of theirs.
+  void note_exceptions_outside(int count) noexcept { exceptions_outside_ = count; }
+  /// To be called where memory ends that was made in a call when `then` exceptions were in flight: if an
+  /// exception of the call ends it, all memory is put out of the peers' reach first.
+  void let_go_if_unwinding(int then) noexcept;
+
+  // For vigils.
+  clock::duration look(watched_wait& w, attention how);
+  void end(watched_wait& w) noexcept;
+
+ private:
+  parts parts_;
+  std::unique_ptr<watchdog> watchdog_;
+  bool spin_;
+  bool blocking_ = true;
+  int exceptions_outside_ = 0;
+  parked_call parked_;
+};
+
+}  // namespace chorale::transport

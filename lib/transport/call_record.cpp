@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/call_record.hpp>
+
+namespace chorale::transport {
+
+epoch call_record::current() const noexcept {
+  const auto c = page_.find(number_);
+  return {number_, c ? c->signature() : 0, c ? c->what : operation::none};
+}
+
+std::string call_record::algorithm_of(operation what) const {
+  return algorithm_names_ == nullptr ? std::string{} : algorithm_names_(what);
+}
+
+std::string call_record::describe(std::uint64_t number) const {
+  const auto known = page_.find(number);
+  return known ? known->describe() : "a call";
+}
+
+std::exception_ptr call_record::labelled(const std::exception_ptr& why) const noexcept {
+  if (label_.empty()) return why;
+  try {
+    std::rethrow_exception(why);
+  } catch (const error& e) {
+    try {
+      return std::make_exception_ptr(
+          error(e.code(), fmt::format("communicator '{}': {}", label_, e.reason()), e.ranks()));
+    } catch (...) {
+      return why;
+    }
+  } catch (...) {
+    // What a program throws through a call stays what it is.
+    return why;
+  }
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,75 @@
+// The end of all connections of a rank.
+#include <algorithm>
+#include <chrono>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/mailbox.hpp>
+
+namespace chorale::transport {
+namespace {
+
+constexpr auto withdrawal_time = std::chrono::milliseconds{10};
+
+}  // namespace
+
+void connections::withdraw() noexcept {
+  // What was sent before the failure is still to arrive: to the peers it may be the end of a call that was
+  // right. A request that carries it is over in microseconds, if its peer is there.
+  table_.end();
+  try {
+    const auto give_up = clock::now() + withdrawal_time;
+    const auto is_under_way = [this](int peer) {
+      return find(peer)->ready && works(peer) && !is_drained(peer);
+    };
+    while (clock::now() < give_up &&
+           std::any_of(table_.open_peers().begin(), table_.open_peers().end(), is_under_way))
+      clock::give_way();
+  } catch (...) {
+    // A queue that does not work any more has nothing to be waited for.
+  }
+  table_.close_all();
+}
+
+template <class IsOver>
+void connections::await_each(const IsOver& is_over) {
+  const auto begin = owner_->liveness().attend();
+  for (const int peer : table_.open_peers()) {
+    connection& c = *find(peer);
+    // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
+    while (c.ready && works(peer) && !is_over(c) &&
+           owner_->liveness().attend() - begin < owner_->settings().silence) {
+      owner_->channel().read();
+      heed_farewells();
+      reap();
+      clock::give_way();
+    }
+  }
+}
+
+void connections::settle() noexcept {
+  table_.end();
+  try {
+    await_each([this](const connection& c) { return is_drained(c.peer); });
+  } catch (...) {
+    // A queue that does not work any more has nothing to be waited for.
+  }
+}
+
+void connections::close() noexcept {
+  // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
+  // request: a farewell, without which a peer that still sends would take the silence for a death.
+  table_.end();
+  try {
+    for (const int peer : table_.open_peers()) {
+      connection& c = *find(peer);
+      if (c.ready && works(peer) && has_room(c))
+        post_word(c, mailbox_layout::farewell_offset, 1, IBV_SEND_SIGNALED);
+    }
+    await_each([](const connection& c) { return c.completed == c.posted; });
+  } catch (...) {
+    // The queues are destroyed next, whatever state they are in.
+  }
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,178 @@
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/failures.hpp>
+
+#include "membership.hpp"
+#include "messages.hpp"
+
+namespace chorale::transport {
+
+failures::failures(const surroundings& around)
+    : group_(&around.group),
+      windows_(&around.windows),
+      calls_(&around.calls),
+      frames_(&around.frames),
+      channel_(&around.channel),
+      lives_(&around.lives),
+      user_(&around.user),
+      notices_(channel_->subscribe(
+          raw(datagram_kind::notice), raw(datagram_kind::notice), control_channel::reader::own,
+          {[this](int from, std::uint16_t, std::span<const std::byte> body) { take_notice(from, body); }})) {}
+
+void failures::throw_poisoned() const {
+  throw error(
+      errc::poisoned,
+      fmt::format("the communicator {}of rank {} failed before: {}",
+                  calls_->label().empty() ? "" : fmt::format("'{}' ", calls_->label()), group_->rank(),
+                  failure_->code() == errc::poisoned ? failure_->reason() : failure_->what()),
+      failure_->ranks());
+}
+
+std::exception_ptr failures::poison() const noexcept {
+  try {
+    throw_poisoned();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void failures::throw_unfinished() const {
+  if (ended_by_) std::rethrow_exception(ended_by_);
+  if (failure_) throw_poisoned();
+  const int rank = group_->rank();
+  const auto mine = calls_->page().find(calls_->under_way());
+  const std::string call = calls_->describe(calls_->under_way());
+  const std::string algorithm = mine ? calls_->algorithm_of(mine->what) : std::string{};
+  if (withdrawn_)
+    throw error(
+        errc::misuse,
+        fmt::format("{} on rank {}: an exception has ended memory that peers may reach, and its "
+                    "algorithm {} has caught it (or a program outside of calls, where such memory says "
+                    "beyond_calls()); after that no call of this communicator goes on",
+                    call, rank, algorithm),
+        {rank});
+  throw error(
+      errc::misuse,
+      fmt::format("{} on rank {}: its algorithm {} made an operation of the transport, or a task, that was "
+                  "never awaited and so has done nothing; write co_await in front of it",
+                  call, rank, algorithm),
+      {rank});
+}
+
+void failures::check() {
+  // By what was driven from inside this wait, or by an await whose failure the algorithm has caught: that is
+  // the failure of this call, whatever it does next and whatever others say.
+  if (withdrawn_) throw_unfinished();
+  if (notice_) {
+    // The reporter has told everyone: to tell it again would only multiply messages.
+    failure_ = std::move(notice_);
+    notice_.reset();
+    keep_notice();
+    throw *failure_;
+  }
+  require_whole();
+}
+
+void failures::lose(int peer, const std::string& why) {
+  // A rank that fails says so before it ends its connections.
+  check();
+  throw error(errc::peer_lost,
+              fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer, group_->host_of(peer),
+                          group_->rank(), why,
+                          windows_->has_withdrawn()
+                              ? "; this rank has left a window by an exception, and an access of "
+                                "that rank to it would end the connection"
+                              : ""),
+              {peer});
+}
+
+void failures::fail(const std::exception_ptr& why) noexcept {
+  if (!failure_) {
+    record(why);
+    tell();
+  }
+  let_go(nullptr);
+}
+
+void failures::abandon() noexcept {
+  const int rank = group_->rank();
+  try {
+    fmt::print(
+        stderr,
+        "chorale: rank {} destroyed its communicator from inside a call of it, by a reduction operator "
+        "or a stall handler: what it holds stays until the process ends\n",
+        rank);
+    record(std::make_exception_ptr(error(
+        errc::misuse,
+        fmt::format("rank {} destroyed its communicator from inside a call of it, by a reduction operator "
+                    "or a stall handler",
+                    rank),
+        {rank})));
+    tell();
+  } catch (...) {
+    // The others see a rank that computes.
+  }
+}
+
+void failures::let_go(std::exception_ptr why) noexcept {
+  if (std::exchange(withdrawn_, true)) return;
+  ended_by_ = std::move(why);
+  // So that the call does not end well, and no question is asked of calls that do.
+  frames_->note_forgotten();
+  user_->withdraw();
+}
+
+void failures::record(const std::exception_ptr& why) noexcept {
+  const int rank = group_->rank();
+  const auto call = [this] { return calls_->describe(calls_->under_way()); };
+  try {
+    std::rethrow_exception(why);
+  } catch (const error& e) {
+    failure_.emplace(e);
+  } catch (const std::exception& e) {
+    failure_.emplace(errc::poisoned,
+                     fmt::format("rank {} left {} by an exception: {}", rank, call(), e.what()),
+                     std::vector<int>{rank});
+  } catch (...) {
+    failure_.emplace(errc::poisoned, fmt::format("rank {} left {} by an unknown exception", rank, call()),
+                     std::vector<int>{rank});
+  }
+}
+
+void failures::tell() noexcept {
+  keep_notice();
+  try {
+    channel_->broadcast(
+        raw(datagram_kind::notice), [this](int) { return std::span{std::as_const(told_)}; },
+        [this](int to) { return lives_->listens(to); });
+  } catch (...) {
+    // What cannot be told is seen by the others as silence.
+  }
+}
+
+void failures::keep_notice() noexcept {
+  try {
+    auto body = write_notice(*failure_, channel_->room());
+    const std::lock_guard hold{channel_->lock()};
+    told_ = std::move(body);
+  } catch (...) {
+    // Then the others see silence.
+  }
+}
+
+void failures::take_notice(int from, std::span<const std::byte> body) {
+  if (has_any()) return;
+  if (auto told = read_notice(from, group_->size(), body)) notice_.emplace(std::move(*told));
+}
+
+bool failures::answer(int from) {
+  if (told_.empty()) return false;
+  channel_->send(from, raw(datagram_kind::notice), told_);
+  return true;
+}
+
+}  // namespace chorale::transport

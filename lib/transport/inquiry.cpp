@@ -1,0 +1,162 @@
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/inquiry.hpp>
+
+#include "membership.hpp"
+#include "messages.hpp"
+#include "peer_calls.hpp"
+#include "stall_survey.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Questions are asked again as often, since they and their answers may be lost.
+constexpr auto question_interval = std::chrono::milliseconds{40};
+/// Time that a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
+/// most 1 ms.
+constexpr auto answer_time = std::chrono::milliseconds{250};
+/// Until the farewells have left this rank's queue.
+constexpr auto drain_time = std::chrono::milliseconds{500};
+
+template <class Message>
+std::span<const std::byte> wire(const Message& m) noexcept {
+  return std::as_bytes(std::span{&m, 1});
+}
+
+void require(const peer_calls::verdict& no) {
+  if (no) throw error(*no);
+}
+
+}  // namespace
+
+inquiry::inquiry(const membership& group, call_record& calls, control_channel& channel, liveness& lives,
+                 failures& failed, endpoint_user& user)
+    : group_(&group),
+      calls_(&calls),
+      channel_(&channel),
+      lives_(&lives),
+      failures_(&failed),
+      user_(&user),
+      peers_(std::make_unique<peer_calls>(group.rank(), group.size(), calls.page())) {
+  using reader = control_channel::reader;
+  const auto to = [this, &channel](datagram_kind kind, reader who, auto method) {
+    return channel.subscribe(raw(kind), raw(kind), who,
+                             {[this, method](int from, std::uint16_t, std::span<const std::byte> body) {
+                               (this->*method)(from, body);
+                             }});
+  };
+  subscriptions_ = {to(datagram_kind::question, reader::any, &inquiry::take_question),
+                    to(datagram_kind::answer, reader::own, &inquiry::take_answer),
+                    to(datagram_kind::farewell, reader::own, &inquiry::take_farewell)};
+}
+
+inquiry::~inquiry() = default;
+
+void inquiry::ask(int peer, epoch now) {
+  if (channel_->send(peer, raw(datagram_kind::question), wire(now.number), {}, true))
+    lives_->expect_answer(peer);
+}
+
+void inquiry::take_question(int from, std::span<const std::byte> body) {
+  std::uint64_t number = 0;
+  if (body.size() != sizeof number) return channel_->refuse();
+  std::memcpy(&number, body.data(), sizeof number);
+  // A rank that asks has missed the notice of a failure, or would not wait any more.
+  if (failures_->answer(from)) return;
+  const status_answer mine{calls_->page(), number, clock::now()};
+  channel_->send(from, raw(datagram_kind::answer), wire(mine));
+}
+
+void inquiry::take_answer(int from, std::span<const std::byte> body) {
+  const auto theirs = read_answer(body);
+  if (!theirs) return channel_->refuse();
+  peers_->take(from, *theirs);
+  if (survey_ != nullptr) survey_->take(from, *theirs);
+}
+
+void inquiry::judge_newest(int peer, epoch now) {
+  require(peers_->judge_newest(peer, now, clock::now()));
+}
+
+void inquiry::judge_farewell(int peer, epoch now) {
+  require(peers_->judge_farewell(peer, now, clock::now()));
+}
+
+void inquiry::judge(int peer, const status_answer& theirs, epoch now) {
+  require(peers_->judge(peer, theirs, now, clock::now()));
+}
+
+void inquiry::mismatch(int peer, epoch now, std::uint32_t seen) {
+  const std::uint64_t number = peer_calls::in_doubt(now, seen);
+  const auto has_told = [&] { return peers_->has_told(peer, number); };
+  // The peer is alive, or its message would not be here: it gets a moment to say what it is doing.
+  const auto until = clock::now() + answer_time;
+  // It may have seen the mismatch as well; then it has said so, and answers no more.
+  for (auto next = clock::time_point{};
+       !has_told() && !failures_->has_notice() && !lives_->is_gone(peer) && clock::now() < until;) {
+    if (clock::now() >= next) {
+      next = clock::now() + question_interval;
+      ask(peer, {number, now.signature, now.what});
+    }
+    channel_->read();
+    clock::give_way();
+  }
+  if (!has_told()) failures_->check();
+  require(peers_->compare(peer, now, seen));
+}
+
+void inquiry::leave() {
+  left_ = true;
+  const farewell calls{calls_->page()};
+  std::vector<std::byte> body;
+  const auto words = [&](int to) {
+    const auto common = wire(calls);
+    body.assign(common.begin(), common.end());
+    const auto more = user_->last_words(to);
+    body.insert(body.end(), more.begin(), more.end());
+    return std::span<const std::byte>{body};
+  };
+  channel_->broadcast(raw(datagram_kind::farewell), words, [this](int to) { return lives_->listens(to); });
+  channel_->drain(drain_time);
+  // A rank that leaves by an error knows of it.
+  if (failures_->is_poisoned() || std::uncaught_exceptions() > 0) return;
+  channel_->read();
+  if (!failures_->has_notice()) compare_farewells();
+}
+
+// Each rank sends its farewell before it looks for those of others: of two that leave at once one sees the
+// other's. Where any two ranks differ some neighbours do, so that few say it however many ranks there are.
+void inquiry::compare_farewells() const {
+  const int rank = group_->rank();
+  const int size = group_->size();
+  for (const int peer : {(rank + 1) % size, (rank + size - 1) % size}) {
+    const auto difference = peers_->difference(peer);
+    if (!difference) continue;
+    fmt::print(
+        stderr,
+        "chorale: the calls of rank {} (here, host {}) and rank {} (there, host {}) did not match when "
+        "they left their communicator{}: {}; all ranks must make the same calls in the same order\n",
+        rank, group_->host_of(rank), peer, group_->host_of(peer),
+        calls_->label().empty() ? "" : fmt::format(" '{}'", calls_->label()), *difference);
+    return;
+  }
+}
+
+void inquiry::take_farewell(int from, std::span<const std::byte> body) {
+  farewell told;
+  if (body.size() < sizeof told) return channel_->refuse();
+  std::memcpy(static_cast<void*>(&told), body.data(), sizeof told);
+  peers_->take(from, told);
+  lives_->take_farewell(from);
+  user_->on_farewell(from, body.subspan(sizeof told));
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,104 @@
+#include "peer_calls.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace chorale::transport {
+namespace {
+
+/// How often, and for how long, a peer says that it has gone on before what it has sent counts as arrived.
+/// Its answers come by datagram as well, so that no loss hides a message from repetition for as long.
+constexpr unsigned overdue_answers = 8;
+constexpr auto overdue_time = std::chrono::seconds{1};
+
+/// Calls are counted in 32 bits where they travel; two that meet are never that far apart.
+std::int32_t distance(epoch now, std::uint32_t seen) noexcept {
+  return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number));
+}
+
+}  // namespace
+
+peer_calls::peer_calls(int rank, int ranks, const status_page& mine)
+    : rank_(rank), mine_(&mine), answers_(static_cast<std::size_t>(ranks)) {}
+
+peer_calls::verdict peer_calls::judge_newest(int peer, epoch now, clock::time_point time) {
+  const auto newest = std::exchange(answers_[static_cast<std::size_t>(peer)], std::nullopt);
+  return newest ? judge(peer, *newest, now, time) : std::nullopt;
+}
+
+peer_calls::verdict peer_calls::judge_farewell(int peer, epoch now, clock::time_point time) {
+  const auto told = farewells_.find(peer);
+  return told == farewells_.end() ? std::nullopt : judge(peer, told->second.about(now.number), now, time);
+}
+
+peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, epoch now,
+                                      clock::time_point time) {
+  if (now.what == operation::exchange && theirs.current > now.number) {
+    // The two do not name each other alike, which no signature shows. What the peer has sent would have come.
+    if (overdue_.peer != peer || overdue_.now != now.number) overdue_ = {peer, now.number, 0, time};
+    if (++overdue_.answers >= overdue_answers && time - overdue_.since > overdue_time) {
+      return error(
+          errc::mismatch,
+          fmt::format("rank {} waits in exchange (call {}) for rank {}, which has completed that call "
+                      "without rank {} and is in call {}; what one rank sends, the other has to take",
+                      rank_, now.number, peer, rank_, theirs.current),
+          {rank_, peer});
+    }
+  }
+  const call* c = theirs.find(now.number);
+  if (c == nullptr || c->signature() == now.signature) return std::nullopt;
+  return compare(peer, now, static_cast<std::uint32_t>(now.number), c);
+}
+
+std::uint64_t peer_calls::in_doubt(epoch now, std::uint32_t seen) noexcept {
+  const std::int64_t ahead = distance(now, seen);
+  return ahead < 0 ? now.number - static_cast<std::uint64_t>(-ahead) : now.number;
+}
+
+bool peer_calls::has_told(int peer, std::uint64_t number) {
+  auto& answer = answers_[static_cast<std::size_t>(peer)];
+  if (answer && answer->find(number) != nullptr) return true;
+  // A rank that has left answers nothing, but has said what its last calls were.
+  const auto told = farewells_.find(peer);
+  if (told == farewells_.end()) return false;
+  answer = told->second.about(number);
+  return answer->find(number) != nullptr;
+}
+
+peer_calls::verdict peer_calls::compare(int peer, epoch now, std::uint32_t seen) {
+  const auto& answer = answers_[static_cast<std::size_t>(peer)];
+  return compare(peer, now, seen, answer ? answer->find(in_doubt(now, seen)) : nullptr);
+}
+
+peer_calls::verdict peer_calls::compare(int peer, epoch now, std::uint32_t seen, const call* theirs) {
+  const std::int32_t ahead = distance(now, seen);
+  const std::uint64_t number = in_doubt(now, seen);
+  const auto mine = mine_->find(number);
+  const bool same = theirs != nullptr && mine && theirs->signature() == mine->signature();
+  if (same) {
+    // What was seen may not be all there yet. It is when it is seen again.
+    const stray_message here{peer, seen, now.number};
+    if (ahead == 0 || std::exchange(stray_, here) != here) return std::nullopt;
+  }
+  std::string what =
+      fmt::format("call {} on rank {} is {}", number, rank_, mine ? mine->describe() : "unknown");
+  if (same)
+    what +=
+        fmt::format(" as on rank {}, but what the two send and take there does not fit: {}", peer,
+                    ahead < 0 ? "a message of it was never taken" : "the other has gone on without sending");
+  else if (mine && theirs != nullptr)
+    what += fmt::format(", on rank {} it is {} ({})", peer, theirs->describe(), mine->difference(*theirs));
+  else
+    what += fmt::format(", on rank {} it is another one", peer);
+  return error(errc::mismatch, what + "; all ranks must make the same calls in the same order",
+               {rank_, peer});
+}
+
+std::optional<std::string> peer_calls::difference(int peer) const {
+  const auto told = farewells_.find(peer);
+  return told == farewells_.end() ? std::nullopt : farewell{*mine_}.difference(told->second);
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,76 @@
+#include <chorale/core/background.hpp>
+#include <chorale/transport/progress_engine.hpp>
+#include <chorale/transport/withdrawal_guard.hpp>
+
+#include "watchdog.hpp"
+
+namespace chorale::transport {
+
+progress_engine::progress_engine(const parts& p, std::unique_ptr<watchdog> looks_after, bool spin)
+    : parts_(p), watchdog_(std::move(looks_after)), spin_(spin) {}
+
+progress_engine::~progress_engine() = default;
+
+void progress_engine::progress() {
+  parts_.channel.read();
+  parts_.groups.progress();
+  parts_.user.on_progress();
+}
+
+void progress_engine::look_around() {
+  progress();
+  parts_.failed.check();
+  // Others may be waiting for what this thread has begun elsewhere.
+  background::get_on_with_all(attention::passes);
+}
+
+void progress_engine::advance(attention how) {
+  const auto frame = parked_.frame;
+  if (!frame) return;
+  try {
+    const auto ready = [this] { return parked_.ready(parked_.awaiter); };
+    if (how == attention::waits) {
+      wait(parked_.watch->peer(), parked_.watch->now(), ready);
+    } else if (!ready()) {
+      parked_.watch->look(how);
+      return;
+    }
+  } catch (...) {
+    parked_.failure = std::current_exception();
+    parts_.failed.let_go(parked_.failure);
+  }
+  parked_.watch->end();
+  parked_.frame = {};
+  frame.resume();
+}
+
+void progress_engine::let_go_if_unwinding(int then) noexcept {
+  if (std::uncaught_exceptions() > (blocking_ ? then : exceptions_outside_)) parts_.failed.let_go(nullptr);
+}
+
+clock::duration progress_engine::look(watched_wait& w, attention how) {
+  const auto now = clock::now();
+  watchdog_->begin(w, now, how);
+  if (parts_.use.is_disturbed()) [[unlikely]]
+    parts_.use.refuse(w.now.what);
+  look_around();
+  return watchdog_->judge(w, now, how, [this] { look_around(); });
+}
+
+void progress_engine::end(watched_wait& w) noexcept {
+  watchdog_->end(w);
+}
+
+clock::duration vigil::look(attention how) {
+  return engine_->look(wait_, how);
+}
+
+void vigil::finish() noexcept {
+  engine_->end(wait_);
+}
+
+void withdrawal_guard::end() const noexcept {
+  engine_->let_go_if_unwinding(exceptions_);
+}
+
+}  // namespace chorale::transport

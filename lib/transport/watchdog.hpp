@@ -1,0 +1,50 @@
+// The slow path of waits: what a rank does to know that those it waits for are alive.
+#pragma once
+
+#include <functional>
+
+#include <chorale/core/attention.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/core/config.hpp>
+#include <chorale/transport/call_record.hpp>
+#include <chorale/transport/endpoint_user.hpp>
+#include <chorale/transport/failures.hpp>
+#include <chorale/transport/inquiry.hpp>
+#include <chorale/transport/liveness.hpp>
+#include <chorale/transport/vigil.hpp>
+
+#include "stall_reports.hpp"
+
+namespace chorale::transport {
+
+/// Looks after the waits of one rank: asks the awaited peer and others for signs of life, has the failure
+/// detector judge, reports stalls, and ends what waits in vain. On the rank's own thread.
+class watchdog {
+ public:
+  /// All outlive it.
+  watchdog(const membership& group, const config& settings, endpoint_user& user, call_record& calls,
+           liveness& lives, failures& failed, inquiry& asks);
+
+  /// A wait goes on at the time `now`; at the first time it begins.
+  void begin(watched_wait& w, clock::time_point now, attention how);
+  /// Judges it after its owner has looked around, and asks for signs of life when it is time to. Returns how long
+  /// it has lasted. @throws error if it is in vain; what a stall handler and `look_around` throw.
+  clock::duration judge(watched_wait& w, clock::time_point now, attention how,
+                        const std::function<void()>& look_around);
+  void end(watched_wait& w) noexcept;
+
+ private:
+  void act_on(const failure_detector::verdict& v, watched_wait& w, const std::function<void()>& look_around);
+  void probe(const watched_wait& w, clock::duration waited);
+  [[noreturn]] void fail_by_leaving(int peer, epoch now);
+
+  int rank_;
+  endpoint_user* user_;
+  call_record* calls_;
+  liveness* lives_;
+  failures* failures_;
+  inquiry* asks_;
+  stall_reports reports_;
+};
+
+}  // namespace chorale::transport
