@@ -242,8 +242,13 @@ std::vector<setting> make_settings() {
                 "soft0, deferred: percentage of datagrams that are lost"),
       elsewhere("CHORALE_SOFT_DUPLICATION", "0 to 100", "0",
                 "soft0, deferred: percentage of datagrams that come twice"),
-      elsewhere("CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
-                "soft0, deferred: QP contexts that the adapter's cache is taken to hold"),
+      elsewhere(
+          "CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
+          "soft0: QP contexts that the adapter's cache is taken to hold; counted if deferred, or if a miss "
+          "costs something"),
+      elsewhere(
+          "CHORALE_SOFT_CONTEXT_MISS_NS", "0 to 1000000", "0",
+          "soft0: nanoseconds that the adapter takes to fetch a QP context that its cache does not hold"),
       elsewhere("CHORALE_SOFT_SHARE", "0 or 1", "1",
                 "programs under chorale-soft: whether peers can map their page-aligned allocations"),
   };

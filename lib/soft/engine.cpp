@@ -9,6 +9,9 @@
 namespace chorale::soft {
 namespace {
 
+/// A millisecond: far more than an adapter takes, and not yet what peers that wait for a lock give up after.
+constexpr std::uint32_t longest_miss_ns = 1'000'000;
+
 /// False if the variable is set to what is no number up to `largest`. Unset or empty: `value` stays.
 template <class Number>
 bool read_number(const char* name, Number& value, Number largest) noexcept {
@@ -43,8 +46,10 @@ int read_engine_settings(engine_settings& settings) noexcept {
   if (!read_number("CHORALE_SOFT_SEED", settings.seed, any) ||
       !read_percentage("CHORALE_SOFT_LOSS", settings.loss) ||
       !read_percentage("CHORALE_SOFT_DUPLICATION", settings.duplication) ||
-      !read_number("CHORALE_SOFT_CONTEXTS", settings.contexts, 65536U) || settings.contexts == 0)
+      !read_number("CHORALE_SOFT_CONTEXTS", settings.contexts, 65536U) || settings.contexts == 0 ||
+      !read_number("CHORALE_SOFT_CONTEXT_MISS_NS", settings.context_miss_ns, longest_miss_ns))
     return EINVAL;
+  settings.counts_contexts = settings.deferred || settings.context_miss_ns != 0;
   // Not ours to judge: a launcher that counts otherwise only makes ranks decide alike.
   (void)read_number("PMIX_RANK", settings.rank, any);
   return 0;

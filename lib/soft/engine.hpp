@@ -17,7 +17,10 @@ struct engine_settings {
   probability loss = 0;          ///< CHORALE_SOFT_LOSS: of datagrams and unreliable messages
   probability duplication = 0;   ///< CHORALE_SOFT_DUPLICATION: of datagrams
   std::uint32_t contexts = 256;  ///< CHORALE_SOFT_CONTEXTS: QP contexts that the adapter's cache holds
+  /// CHORALE_SOFT_CONTEXT_MISS_NS: what it takes to fetch one that is not in the cache
+  std::uint32_t context_miss_ns = 0;
   std::uint64_t rank = 0;        ///< of this process, so that ranks decide differently
+  bool counts_contexts = false;  ///< deferred, or a miss costs something
 };
 
 /// Reads them. 0, or EINVAL if a variable has a value that it cannot have.
@@ -89,6 +92,7 @@ class engine {
   std::atomic<std::uint32_t> flying{0};  ///< datagrams under way
 
   [[nodiscard]] bool deferred() const noexcept { return settings.deferred; }
+  [[nodiscard]] bool counts_contexts() const noexcept { return settings.counts_contexts; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.load(std::memory_order_relaxed); }
   std::uint64_t tick() noexcept { return clock_.fetch_add(1, std::memory_order_relaxed) + 1; }
   /// Something is to happen at that tick.

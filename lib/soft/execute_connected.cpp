@@ -219,9 +219,9 @@ bool is_lost(queue_pair& qp, const work_request& wr) noexcept {
 
 /// Both adapters need the context of their QP.
 void use_contexts(queue_pair& qp) noexcept {
-  const std::uint32_t contexts = qp.owner->motor().settings.contexts;
-  use_context(qp.owner->own(), qp.index, contexts);
-  use_context(*qp.target->base, index_of(qp.record->destination.load(std::memory_order_relaxed)), contexts);
+  const engine_settings& settings = qp.owner->motor().settings;
+  use_context(qp.owner->own(), qp.index, settings);
+  use_context(*qp.target->base, index_of(qp.record->destination.load(std::memory_order_relaxed)), settings);
 }
 
 }  // namespace
@@ -245,9 +245,9 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
     return no_answer(qp);
   }
   if (wr.bytes > max_message_bytes) return outcome::failure(IBV_WC_LOC_LEN_ERR);
-  if (qp.owner->motor().deferred()) [[unlikely]] {
+  if (qp.owner->motor().counts_contexts()) [[unlikely]] {
     use_contexts(qp);
-    if (is_lost(qp, wr)) return {};
+    if (qp.owner->motor().deferred() && is_lost(qp, wr)) return {};
   }
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:

@@ -114,7 +114,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
   }
   auto* queue = at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed));
   if (queue == nullptr) return;
-  if (self.motor().deferred()) use_context(base, index_of(qpn), self.motor().settings.contexts);
+  if (self.motor().counts_contexts()) use_context(base, index_of(qpn), self.motor().settings);
   const std::uint64_t bytes = grh_bytes + bytes_of(payload);
   bool limit = false;
   bool bad_key = false;
@@ -153,8 +153,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
-  if (qp.owner->motor().deferred())
-    use_context(qp.owner->own(), qp.index, qp.owner->motor().settings.contexts);
+  if (qp.owner->motor().counts_contexts()) use_context(qp.owner->own(), qp.index, qp.owner->motor().settings);
   // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
   if (wr.bytes > mtu_bytes || !wr.to->reachable) return {};
   const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;

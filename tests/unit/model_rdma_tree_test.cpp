@@ -1,7 +1,7 @@
 // The model of P2 section 5 and P3 figure 6.16 against what the papers print.
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <tuple>
 
 #include <catch2/catch.hpp>
 

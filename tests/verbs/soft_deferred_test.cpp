@@ -12,6 +12,7 @@
 
 #include <chorale/verbs/soft_counters.hpp>
 
+#include "soft_environment.hpp"
 #include "soft_pair.hpp"
 
 using namespace soft_test;
@@ -19,22 +20,19 @@ using chorale::verbs::read_soft_counters;
 
 namespace {
 
-/// The environment of the devices that are opened while it lives.
+/// The deferred engine, in that environment.
 class deferred {
  public:
-  explicit deferred(int seed, std::map<std::string, std::string> more = {}) : variables_(std::move(more)) {
-    variables_["CHORALE_SOFT_ENGINE"] = "deferred";
-    variables_["CHORALE_SOFT_SEED"] = std::to_string(seed);
-    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~deferred() {
-    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
-  }
-  deferred(const deferred&) = delete;
-  deferred& operator=(const deferred&) = delete;
+  explicit deferred(int seed, std::map<std::string, std::string> more = {})
+      : variables_(with(std::move(more), seed)) {}
 
  private:
-  std::map<std::string, std::string> variables_;
+  static std::map<std::string, std::string> with(std::map<std::string, std::string> more, int seed) {
+    more["CHORALE_SOFT_ENGINE"] = "deferred";
+    more["CHORALE_SOFT_SEED"] = std::to_string(seed);
+    return more;
+  }
+  variables variables_;
 };
 
 bool all_are(const unsigned char* data, std::size_t bytes, int value) {
@@ -282,36 +280,15 @@ TEST_CASE("A program that sleeps on its channel gets what was held", "[deferred]
   }
 }
 
-TEST_CASE("Few connections stay in the adapter's cache, many do not", "[deferred]") {
-  const auto misses = [](int pairs) {
-    const deferred engine(1, {{"CHORALE_SOFT_CONTEXTS", "16"}});
-    node n;
-    std::vector<ibv_qp*> all;
-    memory m(n, 4096, true);
-    for (int i = 0; i < pairs; ++i) {
-      all.push_back(make_qp(n, IBV_QPT_RC, nullptr, 64));
-      all.push_back(make_qp(n, IBV_QPT_RC, nullptr, 64));
-      connect_rc(n, all.end()[-2], all.back()->qp_num);
-      connect_rc(n, all.back(), all.end()[-2]->qp_num);
-    }
-    for (int i = 0; i < 640; ++i) {
-      REQUIRE(post(all[static_cast<std::size_t>(i % pairs) * 2], IBV_WR_RDMA_WRITE, {sge(m, 0, 8)},
-                   IBV_SEND_SIGNALED, m.address(), m.mr->rkey) == 0);
-      wait(n.send_cq);
-    }
-    const auto counted = read_soft_counters(n.context);
-    CHECK(counted.context_hits + counted.context_misses == 2 * 640);
-    for (ibv_qp* qp : all) soft().destroy_qp(qp);
-    return counted.context_misses;
-  };
-  CHECK(misses(1) == 2);
-  CHECK(misses(64) > 1000);
-}
-
 TEST_CASE("A variable of the engine that makes no sense is refused", "[deferred]") {
-  const std::vector<std::pair<std::string, std::string>> wrong{
-      {"CHORALE_SOFT_ENGINE", "late"}, {"CHORALE_SOFT_SEED", "-1"},        {"CHORALE_SOFT_LOSS", "101"},
-      {"CHORALE_SOFT_LOSS", "nan"},    {"CHORALE_SOFT_DUPLICATION", "5%"}, {"CHORALE_SOFT_CONTEXTS", "0"}};
+  const std::vector<std::pair<std::string, std::string>> wrong{{"CHORALE_SOFT_ENGINE", "late"},
+                                                               {"CHORALE_SOFT_SEED", "-1"},
+                                                               {"CHORALE_SOFT_LOSS", "101"},
+                                                               {"CHORALE_SOFT_LOSS", "nan"},
+                                                               {"CHORALE_SOFT_DUPLICATION", "5%"},
+                                                               {"CHORALE_SOFT_CONTEXTS", "0"},
+                                                               {"CHORALE_SOFT_CONTEXT_MISS_NS", "1000001"},
+                                                               {"CHORALE_SOFT_CONTEXT_MISS_NS", "1us"}};
   for (const auto& [name, value] : wrong) {
     INFO(name << '=' << value);
     setenv(name.c_str(), value.c_str(), 1);

@@ -8,7 +8,8 @@
 namespace chorale::verbs {
 
 /// Counts of this process's adapter `soft0` since it was opened first. The second group is of the deferred
-/// engine (`CHORALE_SOFT_ENGINE=deferred`), and 0 without it.
+/// engine (`CHORALE_SOFT_ENGINE=deferred`), and 0 without it; the third of that or where a miss costs something
+/// (`CHORALE_SOFT_CONTEXT_MISS_NS`).
 struct soft_counters {
   std::uint64_t qkey_violations = 0;    ///< datagrams refused here for their Q_Key
   std::uint64_t dropped_datagrams = 0;  ///< for want of a receive that is long enough
@@ -21,6 +22,7 @@ struct soft_counters {
   std::uint64_t reordered = 0;   ///< datagrams that overtook others
   std::uint64_t lost = 0;        ///< datagrams and unreliable messages that were lost on purpose
   std::uint64_t duplicated = 0;  ///< datagrams sent twice on purpose
+
   std::uint64_t context_hits = 0;    ///< uses of a QP whose context the adapter's cache held
   std::uint64_t context_misses = 0;  ///< ... and did not hold
 };
