@@ -350,15 +350,15 @@ class Command(unittest.TestCase):
 
 
 class Syntax(Tree):
-    """A build of three files: a good one, a bad one, and a bad one that is built already."""
+    """A build of three files, each in two targets: a good one, a bad one, and a bad one that one target has built."""
 
     def test_only_what_is_not_built_is_compiled(self):
         command, _ = project_compiler.compile_command(BUILD)
         entries = []
         for name, content in ("good", "int x;\n"), ("bad", "int x = ;\n"), ("built", "int x = ;\n"):
             self.write(name + ".cpp", content)
-            entries.append({"directory": str(self.root), "file": name + ".cpp", "output": name + ".o",
-                            "command": f"{command[0]} -o {name}.o -c {name}.cpp"})
+            entries += [{"directory": str(self.root), "file": name + ".cpp", "output": f"{name}{target}.o",
+                         "command": f"{command[0]} -o {name}{target}.o -c {name}.cpp"} for target in ("", "_again")]
         self.write("built.o")
         left = syntax.not_built(entries)
         self.assertEqual([entry["file"] for entry in left], ["good.cpp", "bad.cpp"])
