@@ -29,7 +29,7 @@ ROOMS = {
     "preload": room("soft0 for unmodified programs", "core verbs soft"),
     "concepts": room("what is used of a transport", "core", files="transport/concepts"),
     "algorithm": room("collective algorithms, one a file", "core topology model concepts"),
-    "transport": room("what transports share", "core verbs bootstrap model concepts transport/reliable transport/multicast"),
+    "transport": room("what transports share", "core verbs bootstrap model concepts"),
     "transport/connections": room("reliable connections, and what goes over them", "core verbs concepts transport"),
     "transport/reliable": room("streams of datagrams, memory by datagrams", "core concepts transport"),
     "transport/multicast": room("reliable multicast", "core verbs concepts transport transport/reliable"),
