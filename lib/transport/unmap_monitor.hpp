@@ -13,7 +13,7 @@ namespace chorale::transport {
 
 /// Linux's userfaultfd reports munmap, mremap and madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE) of watched
 /// memory, and holds the caller up until the report has been read. It is read with the lock held that readers
-/// of this object take, so that what a thread has unmapped is known here before that thread gets on. (Another
+/// of this object take, so that what a thread has unmapped is known here before that thread goes on. (Another
 /// thread that maps memory at the same address in the instant between the kernel's unmapping and its report,
 /// and communicates with it, is not covered.) One a process, with a thread of its own, which allocates
 /// nothing: it may be an allocator that it holds up. Thread-safe.

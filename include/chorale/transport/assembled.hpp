@@ -30,8 +30,7 @@ namespace chorale::transport {
 ///   have arrived, `sender_of(from)`, and `release(sender)`, noexcept: the oldest message of that sender
 ///   which has been handed out is given back.
 /// * What is one-sided has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
-/// `read`, `add`
-///   and `swap`, which give such objects, `try_flush(to)`, `try_notified(from, now)`.
+///   `read`, `add` and `swap`, which give such objects, `try_flush(to)`, `try_notified(from, now)`.
 /// * Parts `describe` what they cost.
 template <class Parts>
 class assembled {

@@ -14,7 +14,7 @@ namespace chorale::transport {
 /// Knows of each peer whether it is heard, silent, gone or dead, and gives verdicts on waits. It has no
 /// device, clock or socket: its owner tells it what happens and when. Not thread-safe.
 ///
-/// Time is *attended* time: a gap between two looks counts as `longest_gap` at most. So a rank that was
+/// Time is *attended* time: a gap between two polls counts as `longest_gap` at most. So a rank that was
 /// stopped, had no core or computed holds nothing of that against its peers, and none of its own deadlines
 /// runs meanwhile. Looks come every millisecond or so while a rank waits.
 class failure_detector {

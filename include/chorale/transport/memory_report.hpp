@@ -26,8 +26,7 @@ struct memory_report {
   std::size_t queue_bytes = 0;
   std::size_t user_bytes = 0;  ///< memory of the user that is registered
 
-  /// What one more connection costs, when it has been used in both directions; nothing
-  /// over datagrams.
+  /// What one more connection costs, when it has been used in both directions; nothing over datagrams.
   std::size_t bytes_per_peer = 0;
 
   /// All of the transport's own: everything but `user_bytes`.

@@ -52,7 +52,7 @@ class multicast_group {
 
   /// A datagram of one of the multicast kinds that came to the endpoint's own port.
   void take(int from, std::uint16_t kind, std::span<const std::byte> body);
-  /// The rare half of a wait: NAKs, questions, acknowledgements that could not be sent.
+  /// The slow path of a wait: NAKs, questions, acknowledgements that could not be sent.
   void progress();
   /// True when all ranks that are not lost have all that this one has sent; else asks them now and then.
   bool settle();

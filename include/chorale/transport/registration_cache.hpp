@@ -22,10 +22,8 @@ enum class registration_guarantee {
   by_address,
   /// The kernel tells of each unmapping before it is over (userfaultfd): munmap, mmap over it, mremap,
   /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). Not of holes punched into a file or of one cut short.
-  /// The
-  /// registered pages become an area of their own: mremap of a stretch that they are only a part of fails
-  /// with
-  /// EFAULT, which realloc minds and copies.
+  /// The registered pages become an area of their own: mremap of a stretch that they are only a part of fails
+  /// with EFAULT, whereupon realloc copies.
   watched,
   per_operation,  ///< none: nothing is kept longer than an operation
 };

@@ -152,7 +152,7 @@ path path_router::way_to(int to, std::size_t bytes) {
     return of(to).now == stage::connection ? path::connection : path::changing;
   }
   count(to, bytes);
-  // A rank that never waits for long would never get on with its connections.
+  // A rank that never waits for long would never complete its connections.
   if (!under_way_.empty() && ++sent_since_look_ >= sends_between_looks) {
     sent_since_look_ = 0;
     owner().engine().progress();

@@ -57,7 +57,7 @@ class inbox {
   void describe(memory_report& m) const;
 
  private:
-  /// The sender if messages can be sent to it; else gets on with connecting.
+  /// The sender if messages can be sent to it; else goes on connecting.
   [[nodiscard]] sender* ready(int peer) {
     sender* s = senders_.find(peer);
     if (s != nullptr && s->account.link->ready) [[likely]]
