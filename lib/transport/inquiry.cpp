@@ -10,6 +10,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/inquiry.hpp>
 
+#include "farewell_rounds.hpp"
 #include "membership.hpp"
 #include "messages.hpp"
 #include "peer_calls.hpp"
@@ -26,6 +27,10 @@ constexpr auto answer_time = std::chrono::milliseconds{250};
 /// Until the farewells have left this rank's queue.
 constexpr auto drain_time = std::chrono::milliseconds{500};
 
+/// A rank that leaves reads so often what comes between its farewells, and insists for so long at most.
+constexpr auto look_interval = std::chrono::microseconds{200};
+constexpr auto longest_farewell = std::chrono::seconds{1};
+
 template <class Message>
 std::span<const std::byte> wire(const Message& m) noexcept {
   return std::as_bytes(std::span{&m, 1});
@@ -33,6 +38,40 @@ std::span<const std::byte> wire(const Message& m) noexcept {
 
 void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
+}
+
+/// In rounds, to all others of whom `listens` is true. Those who leave at the same time are heard meanwhile, and
+/// need to hear nothing more.
+template <class Words, class Listens>
+void say_farewell(control_channel& channel, Words&& words, Listens&& listens) {
+  constexpr auto kind = raw(datagram_kind::farewell);
+  const auto patient_until = clock::now() + longest_farewell;
+  farewell_rounds rounds;
+  for (bool somebody_listens = true; somebody_listens && !rounds.are_over();) {
+    try {
+      channel.read();
+    } catch (const error&) {
+      // What cannot be read does not keep this rank from saying it.
+    }
+    somebody_listens = false;
+    const auto now = clock::now();
+    const bool is_due = rounds.is_due(now);
+    for (int to = 0; to < channel.size(); ++to) {
+      if (to == channel.rank() || !listens(to)) continue;
+      somebody_listens = true;
+      if (!is_due) break;
+      try {
+        if (clock::now() < patient_until)
+          channel.insist(to, kind, words(to));
+        else
+          channel.send(to, kind, words(to));
+      } catch (const error&) {
+        // A rank that cannot be reached must not keep the others from hearing it.
+      }
+    }
+    if (is_due) rounds.note(now);
+    if (somebody_listens && !rounds.are_over()) clock::sleep_for(look_interval);
+  }
 }
 
 }  // namespace
@@ -124,7 +163,7 @@ void inquiry::leave() {
     body.insert(body.end(), more.begin(), more.end());
     return std::span<const std::byte>{body};
   };
-  channel_->broadcast(raw(datagram_kind::farewell), words, [this](int to) { return lives_->listens(to); });
+  say_farewell(*channel_, words, [this](int to) { return lives_->listens(to); });
   channel_->drain(drain_time);
   // A rank that leaves by an error knows of it.
   if (failures_->is_poisoned() || std::uncaught_exceptions() > 0) return;

@@ -7,9 +7,8 @@
 #include <span>
 #include <variant>
 
-#include <chorale/transport/reliable/exposures.hpp>
-#include <chorale/transport/reliable/packet.hpp>
-
+#include "../../lib/transport/reliable/exposures.hpp"
+#include "../../lib/transport/reliable/packet.hpp"
 #include "../../lib/transport/reliable/receive_window.hpp"
 
 using namespace chorale::transport::reliable;

@@ -9,6 +9,7 @@
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/reliable/packet.hpp"
 #include "../support/windows.hpp"
 #include "all_calls.hpp"
 #include "ranks.hpp"

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/reliable/exposures.hpp>
-#include <chorale/transport/reliable/packet.hpp>
+#include "../../lib/transport/reliable/exposures.hpp"
+#include "../../lib/transport/reliable/packet.hpp"
 
 using namespace chorale::transport::reliable;
 
@@ -39,8 +39,8 @@ TEST_CASE("a packet is read if it has the size of its type", "[reliable]") {
   CHECK_FALSE(reads(packet_type::atomic_request, sizeof(atomic_body)));  // an unknown operation
   CHECK(reads(packet_type::atomic_reply, sizeof(atomic_reply_body)));
   CHECK(reads(packet_type::refusal, sizeof(refusal_body)));
-  CHECK(reads(packet_type::departure, 0));
-  CHECK_FALSE(reads(packet_type::departure, 1));
+  CHECK(reads(packet_type::last_mark, 0));
+  CHECK_FALSE(reads(packet_type::last_mark, 1));
   CHECK_FALSE(reads(static_cast<packet_type>(0), 0));
   CHECK_FALSE(reads(static_cast<packet_type>(200), 64));
   CHECK_FALSE(reads(packet_type::message, 0, 0x80));

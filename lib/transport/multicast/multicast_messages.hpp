@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <chorale/transport/reliable/packet.hpp>
+#include "../reliable/packet.hpp"
 
 namespace chorale::transport {
 

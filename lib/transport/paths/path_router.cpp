@@ -9,7 +9,7 @@
 namespace chorale::transport {
 namespace {
 
-using reliable::packet_type;
+using reliable::path_mark;
 
 /// What makes a peer one of the busiest: what a connection costs is earned back then.
 constexpr std::uint64_t busy_messages = 16;
@@ -80,7 +80,7 @@ void path_router::take_news() {
   for (const auto news : streams_->take_path_news()) {
     peer_path& p = of(news.from);
     switch (news.what) {
-      case packet_type::offer:
+      case path_mark::offer:
         if (p.now == stage::offered) {
           // Both have offered: that is an agreement.
           p.now = stage::connecting;
@@ -94,10 +94,10 @@ void path_router::take_news() {
           }
         }
         break;
-      case packet_type::acceptance:
+      case path_mark::acceptance:
         if (p.now == stage::offered) p.now = stage::connecting;
         break;
-      case packet_type::refusal_of_offer:
+      case path_mark::refusal_of_offer:
         if (p.now == stage::offered) {
           p.now = stage::datagrams;
           --places_;
@@ -112,16 +112,16 @@ void path_router::take_news() {
 
 void path_router::advance(int peer) {
   peer_path& p = of(peer);
-  if (p.offers && streams_->try_tell(peer, packet_type::offer)) p.offers = false;
+  if (p.offers && streams_->try_tell(peer, path_mark::offer)) p.offers = false;
   if (p.answers && !p.offers &&
-      streams_->try_tell(peer, p.accepts ? packet_type::acceptance : packet_type::refusal_of_offer))
+      streams_->try_tell(peer, p.accepts ? path_mark::acceptance : path_mark::refusal_of_offer))
     p.answers = false;
   if (p.offers || p.answers) return;
   if (p.now == stage::connecting) {
     const connection* c = links_->find(peer);
     const bool there = (c != nullptr && c->ready) || links_->connect(peer);
     // Behind the mark nothing comes by datagrams: what is not in the stream yet would be overtaken.
-    if (there && p.writes == 0 && streams_->try_tell(peer, packet_type::departure)) p.now = stage::marked;
+    if (there && p.writes == 0 && streams_->try_tell(peer, path_mark::departure)) p.now = stage::marked;
   }
   if (p.now == stage::marked && streams_->try_drain(peer)) p.now = stage::connection;
 }

@@ -1,4 +1,4 @@
-#include <chorale/transport/reliable/exposures.hpp>
+#include "exposures.hpp"
 
 #include "../mixing.hpp"
 

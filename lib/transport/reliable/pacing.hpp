@@ -7,6 +7,8 @@
 
 #include <chorale/core/clock.hpp>
 
+#include "sequence.hpp"
+
 namespace chorale::transport::reliable {
 
 /// Smoothed round trip and its deviation (Jacobson's), and the timeout that follows. Not thread-safe.
@@ -74,6 +76,46 @@ class send_allowance {
   std::uint32_t most_;
   std::uint32_t now_;
   std::uint32_t arrived_ = 0;
+};
+
+/// What the sending side of a stream learns from acknowledgements. Not thread-safe.
+class pacing {
+ public:
+  pacing(std::uint32_t most, steady::duration least_timeout) noexcept
+      : allowance_(most), trip_(least_timeout) {}
+
+  [[nodiscard]] const round_trip& trip() const noexcept { return trip_; }
+  [[nodiscard]] std::uint32_t packets() const noexcept { return allowance_.packets(); }
+  /// True if packet `number`, the oldest under way being `oldest`, is to ask for a report: half a window has
+  /// gone since one did.
+  [[nodiscard]] bool wants_report(sequence number, sequence oldest) const noexcept {
+    const std::uint32_t half = (packets() + 1) / 2;
+    return number - asked_at_ + 1 >= half && number - oldest + 1 >= half;
+  }
+  /// That packet has asked, and its answer is timed.
+  void on_asked(sequence number, steady::time_point now) noexcept {
+    asked_at_ = number;
+    asked_when_ = now;
+    is_timed_ = true;
+  }
+  /// Something was sent again: no answer tells the round trip any more.
+  void on_resent() noexcept { is_timed_ = false; }
+  void on_loss() noexcept { allowance_.on_loss(); }
+  /// `count` more packets have arrived, all before `upto`.
+  void on_arrival(std::uint32_t count, sequence upto, steady::time_point now) noexcept {
+    if (is_timed_ && distance(asked_at_, upto) > 0) {
+      trip_.sample(now - asked_when_);
+      is_timed_ = false;
+    }
+    allowance_.on_arrival(count);
+  }
+
+ private:
+  send_allowance allowance_;
+  round_trip trip_;
+  sequence asked_at_ = first_sequence;
+  bool is_timed_ = false;
+  steady::time_point asked_when_{};
 };
 
 }  // namespace chorale::transport::reliable

@@ -1,6 +1,6 @@
-#include <cstring>
+#include "packet.hpp"
 
-#include <chorale/transport/reliable/packet.hpp>
+#include <cstring>
 
 namespace chorale::transport::reliable {
 namespace {
@@ -52,11 +52,8 @@ std::optional<packet> read_packet(std::span<const std::byte> bytes) noexcept {
     case packet_type::refusal:
       good = body(refusal_body{});
       break;
-    case packet_type::offer:
-    case packet_type::acceptance:
-    case packet_type::refusal_of_offer:
-    case packet_type::departure:
-      good = true;
+    default:
+      good = is_mark(static_cast<packet_type>(p.header.type));
       break;
   }
   if (!good || (!has_payload && !bytes.empty())) return std::nullopt;

@@ -7,10 +7,9 @@
 #include <cstring>
 #include <span>
 
-#include <chorale/transport/reliable/packet_pool.hpp>
-#include <chorale/transport/reliable/sequence.hpp>
-
+#include "packet_pool.hpp"
 #include "send_window.hpp"
+#include "sequence.hpp"
 
 namespace chorale::transport::reliable {
 
@@ -65,6 +64,7 @@ class receive_window {
     if (next_is_here) waiting_ = true;
     return next_is_here;
   }
+  [[nodiscard]] bool has_kept() const noexcept { return waiting_; }
   /// The expected packet, if it is kept. It stays until `drop_kept`.
   [[nodiscard]] kept* kept_one() noexcept {
     return waiting_ ? &early_[expected_ % send_window::widest] : nullptr;

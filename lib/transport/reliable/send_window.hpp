@@ -6,8 +6,9 @@
 #include <cstdint>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/reliable/packet_pool.hpp>
-#include <chorale/transport/reliable/sequence.hpp>
+
+#include "packet_pool.hpp"
+#include "sequence.hpp"
 
 namespace chorale::transport::reliable {
 

@@ -1,131 +1,164 @@
-// What a rank knows of the streams to and from one peer.
+// The stream of packets to one peer, and the one from it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
+#include <span>
 #include <string>
-#include <type_traits>
-#include <variant>
+#include <vector>
 
-#include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/reliable/streams.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/reliable/statistics.hpp>
 
+#include "message_credits.hpp"
 #include "pacing.hpp"
+#include "packet.hpp"
+#include "packet_port.hpp"
 #include "receive_window.hpp"
+#include "retry_timer.hpp"
 #include "send_window.hpp"
+#include "signals.hpp"
 
 namespace chorale::transport::reliable {
 
-/// A read or an atomic operation of this rank that has not been answered whole.
-struct streams::operation {
-  int peer = -1;
-  std::byte* into = nullptr;
-  std::size_t bytes = 0;
-  std::size_t received = 0;
-  std::uint64_t* old = nullptr;  ///< of an atomic operation
-  bool done = false;
-  std::string refused;
+class stream;
+
+/// Who takes what a stream delivers.
+class packet_sink {
+ public:
+  /// The next packet of the stream, in order. False if there is no room for it now: it stays with the stream.
+  virtual bool deliver(stream& from, const packet& p, steady::time_point now) = 0;
+  /// Packets of this rank have arrived at the peer: there may be room for more.
+  virtual void on_arrival(stream& to, steady::time_point now) = 0;
+
+ protected:
+  ~packet_sink() = default;
 };
 
-/// An answer to a peer that waits for room in the stream to it.
-struct streams::due_reply {
-  std::variant<read_body, atomic_reply_body, refusal_body> what;
-  std::uint64_t sent = 0;  ///< bytes of a read
+/// What the streams of a rank have in common.
+struct shared_by_streams {
+  packet_port& port;
+  packet_sink& sink;
+  packet_pool pool;
+  stream_statistics counts{};
+  std::vector<int> lagging{};  ///< peers for which something waits for room in the port
 };
 
-struct streams::stream {
-  struct message {
-    std::byte* block;
-    std::uint32_t bytes;
-    std::uint32_t call;
-    std::uint32_t signature;
-  };
-  struct notice {
-    std::uint32_t call;
-    std::uint32_t signature;
-  };
+/// Both directions between two ranks: what is sent stays until the peer has it, what comes is delivered once
+/// and in order, and what is missing is asked for. A state machine: packets and times come in, packets go out
+/// by the port. docs/datagrams.md has the protocol. Not thread-safe.
+class stream {
+ public:
+  /// At most `most` packets are under way; no timeout is shorter than `least_timeout`.
+  stream(int peer, shared_by_streams& all, std::uint32_t most, steady::duration least_timeout)
+      : peer_(peer), all_(&all), out_(all.pool), in_(all.pool), pace_(most, least_timeout) {}
 
-  stream(int who, packet_pool& pool, std::uint32_t most, steady::duration least_timeout)
-      : peer(who), out(pool), in(pool), allowance(most), clock(least_timeout) {}
+  [[nodiscard]] int peer() const noexcept { return peer_; }
+  [[nodiscard]] message_credits& credits() noexcept { return credits_; }
+  [[nodiscard]] const message_credits& credits() const noexcept { return credits_; }
+  /// Why operations on the peer fail; empty while they work.
+  [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
+  void break_off(std::string why) { broken_ = std::move(why); }
+  /// A put of the peer was refused; all that is sent from now on says so.
+  void note_refusal() noexcept { refuses_ = true; }
 
-  int peer;
-
-  // To the peer.
-  send_window out;
-  receive_window in;
-  send_allowance allowance;
-  round_trip clock;
-  std::uint64_t sent = 0;        ///< messages
-  std::uint64_t given_back = 0;  ///< ... that the peer has given back
-  std::uint64_t signal_sent = 0;
-  sequence signal_after = first_sequence;
-  bool signal_confirmed = true;
-  steady::time_point signal_when{};
-  sequence asked_at = first_sequence;  ///< the last packet that asked for a report ...
-  steady::time_point asked_when{};     ///< ... and when, to time the answer; none: it does not count
-  sequence last_put = first_sequence;  ///< behind the last packet of a put ...
-  bool puts = false;                   ///< ... which has not arrived
-  unsigned questions = 0;              ///< in a row without an answer
-  steady::time_point next_question{};
-  steady::time_point pressed_at{};
-  bool lags = false;         ///< something waits for room
-  bool has_refused = false;  ///< a put of the peer
-
-  // From the peer.
-  std::deque<message> messages;  ///< arrived, in order; the first `handed_out` are with the user
-  std::size_t handed_out = 0;
-  std::uint64_t released = 0;
-  std::uint64_t told = 0;         ///< of `released`
-  std::uint64_t signal_seen = 0;  ///< the newest whose packets have come
-  std::uint64_t signal_newest = 0;
-  sequence newest_after = first_sequence;
-  std::deque<notice> notices;
-  std::deque<due_reply> replies;
-  bool hole_reported = false;
-  steady::time_point hole_since{};
-  unsigned requests = 0;  ///< to send again, in a row without progress
-  steady::time_point waits_since{};
-  steady::time_point looked_at{};
-  steady::time_point next_request{};
-  bool departed = false;
-  std::string broken;  ///< why operations on the peer fail, empty while they work
-
-  /// The newest signal that counts: all that was sent before it has come.
-  [[nodiscard]] std::uint64_t signal() noexcept {
-    if (distance(newest_after, in.expected()) >= 0 && reached(signal_newest, signal_seen))
-      signal_seen = signal_newest;
-    return signal_seen;
+  // Sending.
+  /// Who has nothing under way may always send: no stream waits for the blocks of another for ever.
+  [[nodiscard]] bool has_room() const noexcept {
+    return out_.outstanding() == 0 || (out_.outstanding() < pace_.packets() && all_->pool.has_room());
   }
+  /// Precondition: has_room().
+  template <class Body>
+  void push(packet_type type, std::uint8_t flags, epoch call, const Body& body,
+            std::span<const std::byte> payload, steady::time_point now);
+  /// Sends what has waited for room in the port.
+  void pump(steady::time_point now);
+  /// False if there is no room in the port.
+  bool send_signal(std::uint64_t word, steady::time_point now);
+  [[nodiscard]] sequence next() const noexcept { return out_.next(); }
+  /// True if the peer has all packets before that one.
+  [[nodiscard]] bool has_arrived(sequence upto) const noexcept { return distance(upto, out_.oldest()) >= 0; }
+  [[nodiscard]] bool is_drained() const noexcept { return out_.outstanding() == 0; }
+  /// True if the peer has said that it has all packets and the last signal.
+  [[nodiscard]] bool is_confirmed() const noexcept { return is_drained() && signal_out_.confirmed; }
+
+  // Arrivals.
+  void on_packet(std::span<const std::byte> bytes, const packet& p, steady::time_point now);
+  void on_signal(const signal_body& b, steady::time_point now);
+  void on_report(const report_body& b, steady::time_point now);
+  void on_question(const question_body& b);
+  /// What the peer has, without a wish.
+  void take_state(const report_body& b, steady::time_point now);
+  /// True if the next packet has come and could not be delivered for want of room.
+  [[nodiscard]] bool has_kept() const noexcept { return in_.has_kept(); }
+  void deliver_kept(steady::time_point now);
+  /// The newest signal of the peer that counts.
+  [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
+
+  // Repair.
+  /// This rank waits for something of the peer: asks for what is missing.
+  void await(steady::time_point now);
+  [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
+  /// It has come.
+  void end_await() noexcept { request_.stop(); }
+  /// This rank waits for room, or until all has arrived: asks what the peer has.
+  void press(steady::time_point now);
+  void end_press() noexcept { question_.stop(); }
+  /// This rank leaves: asks until the peer has everything. True if it has just asked.
+  bool confirm(steady::time_point now);
+  /// Tells the peer what has come and what was given back.
+  void acknowledge() { report(resend::nothing, false, all_->counts.acknowledgements); }
+  [[nodiscard]] report_body state() const noexcept;
+  /// Something for the peer waits for room; `stop_lagging` when it is looked after.
+  void lag();
+  void stop_lagging() noexcept { lags_ = false; }
+
+ private:
+  bool transmit(sequence number, bool first_time, steady::time_point now);
+  bool transmit_signal(const sent_signal& s);
+  void acknowledged(sequence upto, std::uint32_t released, bool refused, steady::time_point now);
+  bool deliver(std::span<const std::byte> bytes, steady::time_point now);
+  void report(resend what, bool solicited, std::uint64_t& counter);
+  void ask();
+
+  int peer_;
+  shared_by_streams* all_;
+  send_window out_;
+  receive_window in_;
+  pacing pace_;
+  message_credits credits_;
+  sent_signal signal_out_;
+  received_signals signals_in_;
+  retry_timer question_;  ///< to the peer, who has not said what it has
+  retry_timer request_;   ///< to the peer, from whom something is awaited
+  struct {
+    bool reported = false;
+    steady::time_point since{};  ///< none if that is zero
+  } hole_;                       ///< in what has come
+  bool lags_ = false;
+  bool refuses_ = false;
+  std::string broken_;
 };
 
-/// Bytes of a body on the wire; an empty struct has none.
 template <class Body>
-[[nodiscard]] std::span<const std::byte> wire(const Body& body) noexcept {
-  if constexpr (std::is_empty_v<Body>)
-    return {};
-  else
-    return std::as_bytes(std::span{&body, 1});
-}
-
-template <class Body>
-void streams::push(stream& s, packet_type type, std::uint8_t flags, epoch now, const Body& body,
-                   std::span<const std::byte> payload) {
-  std::byte* block = pool_.take();
+void stream::push(packet_type type, std::uint8_t flags, epoch call, const Body& body,
+                  std::span<const std::byte> payload, steady::time_point now) {
+  std::byte* block = all_->pool.take();
   packet_header head{};
-  head.number = s.out.next();
+  head.number = out_.next();
   head.type = static_cast<std::uint8_t>(type);
   head.flags = flags;
-  head.call = static_cast<std::uint32_t>(now.number);
-  head.signature = now.signature;
+  head.call = static_cast<std::uint32_t>(call.number);
+  head.signature = call.signature;
   std::memcpy(block, &head, sizeof head);
   const auto fixed = wire(body);
   if (!fixed.empty()) std::memcpy(block + sizeof head, fixed.data(), fixed.size());
   if (!payload.empty()) std::memcpy(block + sizeof head + fixed.size(), payload.data(), payload.size());
-  s.out.push(block, static_cast<std::uint32_t>(sizeof head + fixed.size() + payload.size()));
-  ++counts_.packets;
-  pump(s);
+  out_.push(block, static_cast<std::uint32_t>(sizeof head + fixed.size() + payload.size()));
+  ++all_->counts.packets;
+  pump(now);
 }
 
 }  // namespace chorale::transport::reliable

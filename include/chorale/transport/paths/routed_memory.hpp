@@ -77,10 +77,10 @@ class routed_memory {
     path_router::held_path held{};
     bool operator()() {
       const auto& what = by_datagrams.what;
-      if (what.target.owner == by_datagrams.packets->rank()) return by_connection();
+      if (what.peer == by_datagrams.packets->rank()) return by_connection();
       if (way == path::changing) {
-        way = router->way_to(what.target.owner, what.from.size());
-        if (way == path::datagrams) held.begin(*router, what.target.owner);
+        way = router->way_to(what.peer, what.from.size());
+        if (way == path::datagrams) held.begin(*router, what.peer);
       }
       if (way == path::changing) return false;
       if (way == path::connection) return by_connection();
@@ -109,7 +109,7 @@ class routed_memory {
                               std::span<const std::byte> from, epoch now, bool notified) {
     return {router_,
             by_connection_->write(target, offset, local.registered(), from, now, notified),
-            {packets_, {target, offset, from, notified}, now}};
+            {packets_, {target.owner, target.address + offset, target.key, from, notified}, now}};
   }
   [[nodiscard]] reading read(remote_region source, std::size_t offset, const dual_exposure& local,
                              std::span<std::byte> into, epoch now) {

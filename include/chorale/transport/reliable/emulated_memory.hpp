@@ -96,13 +96,12 @@ class emulated_memory {
 
   struct writing {
     streams* packets;
-    streams::write what;
+    write_request what;
     epoch now;
     bool operator()() {
-      if (what.target.owner != packets->rank()) return packets->try_put(what, now);
+      if (what.peer != packets->rank()) return packets->try_put(what, now);
       if (!what.from.empty())
-        std::memmove(reinterpret_cast<std::byte*>(what.target.address + what.offset), what.from.data(),
-                     what.from.size());
+        std::memmove(reinterpret_cast<std::byte*>(what.address), what.from.data(), what.from.size());
       return true;
     }
   };
@@ -115,7 +114,8 @@ class emulated_memory {
       if (into.empty()) return true;
       auto& packets = answer.packets();
       if (source.owner != packets.rank())
-        return answer.advance([&] { return packets.try_get(source, offset, into); });
+        return answer.advance(
+            [&] { return packets.try_get(source.owner, source.address + offset, source.key, into); });
       std::memmove(into.data(), reinterpret_cast<const std::byte*>(source.address + offset), into.size());
       return true;
     }
@@ -131,7 +131,10 @@ class emulated_memory {
     bool operator()() {
       auto& packets = answer.packets();
       if (target.owner != packets.rank())
-        return answer.advance([&] { return packets.try_atomic(target, offset, what, first, second, old); });
+        return answer.advance([&] {
+          return packets.try_atomic(target.owner, target.address + offset, target.key, what, first, second,
+                                    old);
+        });
       old = packets.atomic_here(target.address + offset, what, first, second);
       return true;
     }
@@ -143,7 +146,7 @@ class emulated_memory {
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const exposed_memory&,
                               std::span<const std::byte> from, epoch now, bool notified) {
     require_within(target, offset, from.size());
-    return {packets_, {target, offset, from, notified}, now};
+    return {packets_, {target.owner, target.address + offset, target.key, from, notified}, now};
   }
   [[nodiscard]] reading read(remote_region source, std::size_t offset, const exposed_memory&,
                              std::span<std::byte> into, epoch) {

@@ -8,7 +8,9 @@
 #include <type_traits>
 #include <variant>
 
-#include <chorale/transport/reliable/sequence.hpp>
+#include <chorale/transport/reliable/requests.hpp>
+
+#include "sequence.hpp"
 
 namespace chorale::transport::reliable {
 
@@ -21,18 +23,22 @@ enum class stream_kind : std::uint16_t {
 };
 
 enum class packet_type : std::uint8_t {
-  message = 1,            ///< of the mailbox: payload
-  put = 2,                ///< put_body, payload: bytes for the receiver's memory
-  read_request = 3,       ///< read_body
-  read_reply = 4,         ///< reply_body, payload
-  atomic_request = 5,     ///< atomic_body
-  atomic_reply = 6,       ///< atomic_reply_body
-  refusal = 7,            ///< refusal_body: an access that was not allowed
-  offer = 8,              ///< the sender keeps a connection for the receiver.  Empty, as the next ones.
-  acceptance = 9,         ///< ... and the receiver one for the sender
-  refusal_of_offer = 10,  ///< ... but the receiver has none left
-  departure = 11,         ///< from here on the sender's messages come by the connection
+  message = 1,         ///< of the mailbox: payload
+  put = 2,             ///< put_body, payload: bytes for the receiver's memory
+  read_request = 3,    ///< read_body
+  read_reply = 4,      ///< reply_body, payload
+  atomic_request = 5,  ///< atomic_body
+  atomic_reply = 6,    ///< atomic_reply_body
+  refusal = 7,         ///< refusal_body: an access that was not allowed
+  first_mark = 8,      ///< a `path_mark`: no body and no payload, as all up to ...
+  last_mark = 11,
 };
+
+[[nodiscard]] constexpr bool is_mark(packet_type t) noexcept {
+  return t >= packet_type::first_mark && t <= packet_type::last_mark;
+}
+static_assert(static_cast<int>(packet_type::first_mark) == static_cast<int>(path_mark::offer) &&
+              static_cast<int>(packet_type::last_mark) == static_cast<int>(path_mark::departure));
 
 /// Flags of a packet.
 inline constexpr std::uint8_t wants_report = 1;  ///< the receiver tells what it has
@@ -102,7 +108,6 @@ struct reply_body {
   std::uint32_t ticket;
   std::uint32_t reserved;
 };
-enum class atomic_operation : std::uint32_t { fetch_add = 1, compare_swap = 2 };
 struct atomic_body {
   std::uint64_t address;
   std::uint64_t first;   ///< the summand; what is expected
@@ -155,6 +160,15 @@ template <class Body>
   Body body;
   __builtin_memcpy(&body, bytes.data(), sizeof body);
   return body;
+}
+
+/// Bytes of a body on the wire; an empty struct has none.
+template <class Body>
+[[nodiscard]] std::span<const std::byte> wire(const Body& body) noexcept {
+  if constexpr (std::is_empty_v<Body>)
+    return {};
+  else
+    return std::as_bytes(std::span{&body, 1});
 }
 
 /// Why an access was refused, as a sentence's end.

@@ -7,7 +7,7 @@
 #include <span>
 #include <unordered_map>
 
-#include <chorale/transport/reliable/packet.hpp>
+#include "packet.hpp"
 
 namespace chorale::transport::reliable {
 

@@ -1,0 +1,100 @@
+// This rank's accesses to memory of its peers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <chorale/core/call.hpp>
+#include <chorale/transport/reliable/requests.hpp>
+
+#include "packet.hpp"
+#include "stream.hpp"
+
+namespace chorale::transport::reliable {
+
+/// Writes, reads and atomic operations under way, and the notices of peers' writes. Reads and atomic
+/// operations are named by tickets, never 0. Not thread-safe.
+class memory_client {
+ public:
+  struct notice {
+    std::uint32_t call;
+    std::uint32_t signature;
+  };
+  /// How a read or an atomic operation stands.
+  struct progress {
+    bool over = false;
+    int peer = -1;
+    std::string refused;  ///< why; empty if it was not
+  };
+
+  /// `room`: bytes of a packet.
+  memory_client(int ranks, std::size_t room) : room_(room), peers_(static_cast<std::size_t>(ranks)) {}
+
+  // Writes.
+  /// Sends as much as there is room for; true if that was all.
+  bool put(stream& to, write_request& w, epoch call, steady::time_point now);
+  /// True if all that was put to that rank has arrived.
+  [[nodiscard]] bool has_arrived(int peer) const noexcept {
+    return !peers_[static_cast<std::size_t>(peer)].puts;
+  }
+  void on_arrival(const stream& to) noexcept {
+    peer_state& p = of(to.peer());
+    if (p.puts && to.has_arrived(p.last_put)) p.puts = false;
+  }
+  void on_notice(int from, notice n) { of(from).notices.push_back(n); }
+  /// The oldest notice of that rank; null if there is none.
+  [[nodiscard]] const notice* next_notice(int from) const noexcept {
+    const auto& notices = peers_[static_cast<std::size_t>(from)].notices;
+    return notices.empty() ? nullptr : &notices.front();
+  }
+  void take_notice(int from) noexcept { of(from).notices.pop_front(); }
+
+  // Reads and atomic operations. Precondition: the stream has room.
+  std::uint32_t get(stream& from, std::uint64_t address, std::uint32_t key, std::span<std::byte> into,
+                    steady::time_point now);
+  std::uint32_t operate(stream& on, std::uint64_t address, std::uint32_t key, atomic_operation what,
+                        std::uint64_t first, std::uint64_t second, std::uint64_t& old,
+                        steady::time_point now);
+  /// Forgets one that is over. @throws std::out_of_range if there is no such ticket.
+  progress finish(std::uint32_t ticket);
+  void abandon(std::uint32_t ticket) noexcept { operations_.erase(ticket); }
+  /// Writes nothing more to the memory of this rank.
+  void withdraw() noexcept;
+
+  void on_reply(int from, const reply_body& b, std::span<const std::byte> payload) noexcept;
+  void on_atomic_reply(int from, const atomic_reply_body& b) noexcept;
+  void on_refusal(stream& from, const refusal_body& b);
+
+ private:
+  /// A read or an atomic operation that has not been answered whole.
+  struct operation {
+    int peer = -1;
+    std::byte* into = nullptr;
+    std::size_t bytes = 0;
+    std::size_t received = 0;
+    std::uint64_t* old = nullptr;  ///< of an atomic operation
+    bool done = false;
+    std::string refused{};
+  };
+  struct peer_state {
+    bool puts = false;                   ///< some that have not arrived ...
+    sequence last_put = first_sequence;  ///< ... all before this packet
+    std::deque<notice> notices;
+  };
+  [[nodiscard]] peer_state& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
+  /// The one that a reply of that peer is for; null if there is none.
+  [[nodiscard]] operation* find(int peer, std::uint32_t ticket) noexcept;
+  std::uint32_t keep(operation&& o);
+
+  std::size_t room_;
+  std::vector<peer_state> peers_;
+  std::map<std::uint32_t, operation> operations_;
+  std::uint32_t next_ticket_ = 1;
+};
+
+}  // namespace chorale::transport::reliable

@@ -1,0 +1,56 @@
+// Accesses of peers to this rank's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "exposures.hpp"
+#include "packet.hpp"
+#include "stream.hpp"
+
+namespace chorale::transport::reliable {
+
+/// Places what peers put, answers what they read, and carries out their atomic operations, each after a check
+/// of key, bounds and rights. An answer that finds no room in the stream waits here for it. Not thread-safe.
+class memory_server {
+ public:
+  /// `room`: bytes of a packet.
+  memory_server(std::uint64_t secret, int ranks, std::size_t room, stream_statistics& counts)
+      : exposed_(secret), room_(room), counts_(&counts), replies_(static_cast<std::size_t>(ranks)) {}
+
+  [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
+  [[nodiscard]] const exposures& exposed() const noexcept { return exposed_; }
+
+  /// False if it is refused.
+  bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, steady::time_point now);
+  void on_read(stream& from, const read_body& b, steady::time_point now);
+  void on_atomic(stream& from, const atomic_body& b, steady::time_point now);
+  [[nodiscard]] bool owes_replies(int peer) const noexcept { return !of(peer).empty(); }
+  /// As many as there is room for.
+  void send_replies(stream& to, steady::time_point now);
+  /// An atomic operation on memory of this rank, atomic with those of the peers. Returns the old value.
+  static std::uint64_t operate(std::uint64_t address, atomic_operation what, std::uint64_t first,
+                               std::uint64_t second) noexcept;
+
+ private:
+  /// An answer that waits for room.
+  struct due_reply {
+    std::variant<read_body, atomic_reply_body, refusal_body> what;
+    std::uint64_t sent = 0;  ///< bytes of a read
+  };
+  using queue = std::deque<due_reply>;
+  [[nodiscard]] queue& of(int peer) noexcept { return replies_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] const queue& of(int peer) const noexcept { return replies_[static_cast<std::size_t>(peer)]; }
+  void refuse(stream& to, const refusal_body& b, steady::time_point now);
+
+  exposures exposed_;
+  std::size_t room_;
+  stream_statistics* counts_;
+  std::vector<queue> replies_;
+};
+
+}  // namespace chorale::transport::reliable

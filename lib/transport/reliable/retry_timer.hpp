@@ -1,0 +1,49 @@
+// When to ask again.
+#pragma once
+
+#include <chrono>
+
+#include <chorale/core/clock.hpp>
+
+#include "pacing.hpp"
+
+namespace chorale::transport::reliable {
+
+/// Says when a rank that waits asks for what it lacks: after a timeout, which doubles each time that nothing
+/// has come of it. Who has not looked for `longest_pause` begins anew: it was stopped itself, or did
+/// something else. Not thread-safe.
+class retry_timer {
+ public:
+  static constexpr std::chrono::milliseconds longest_pause{500};
+
+  /// The waiting rank looks, now. False if it has only begun to wait.
+  bool look(steady::time_point now, const round_trip& trip) noexcept {
+    const bool goes_on = runs_ && now - looked_at_ < longest_pause;
+    looked_at_ = now;
+    if (!goes_on) start(now, trip);
+    return goes_on;
+  }
+  void start(steady::time_point now, const round_trip& trip) noexcept {
+    runs_ = true;
+    failures_ = 0;
+    next_ = now + trip.timeout();
+  }
+  [[nodiscard]] bool runs() const noexcept { return runs_; }
+  [[nodiscard]] bool is_due(steady::time_point now) const noexcept { return now >= next_; }
+  /// It has asked.
+  void repeat(steady::time_point now, const round_trip& trip) noexcept {
+    next_ = now + trip.timeout(++failures_);
+  }
+  /// Something has come: the next timeout is the first one again.
+  void forget_failures() noexcept { failures_ = 0; }
+  /// The wait is over.
+  void stop() noexcept { runs_ = false; }
+
+ private:
+  bool runs_ = false;
+  unsigned failures_ = 0;
+  steady::time_point next_{};
+  steady::time_point looked_at_{};
+};
+
+}  // namespace chorale::transport::reliable

@@ -1,0 +1,53 @@
+// The signals of two ranks to each other: the newest one counts, none is acknowledged.
+#pragma once
+
+#include <cstdint>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/mailbox.hpp>
+
+#include "sequence.hpp"
+
+namespace chorale::transport::reliable {
+
+/// The last signal that was sent, to be sent again if the peer says that it lacks it.
+struct sent_signal {
+  std::uint64_t word = 0;
+  sequence after = first_sequence;  ///< it holds once all packets before this one have been delivered
+  steady::time_point when{};
+  bool confirmed = true;  ///< the peer has said that it has it
+
+  /// True if a peer whose newest signal is `theirs` has missed it.
+  [[nodiscard]] bool is_missed(std::uint64_t theirs) const noexcept {
+    return theirs != word && reached(word, theirs);
+  }
+};
+
+/// Signals of the peer. Not thread-safe.
+class received_signals {
+ public:
+  /// The newest that came; its packets may still be missing.
+  [[nodiscard]] std::uint64_t newest() const noexcept { return newest_; }
+  /// The newest that counts, where all packets before `expected` have been delivered.
+  std::uint64_t current(sequence expected) noexcept {
+    if (distance(after_, expected) >= 0 && reached(newest_, current_)) current_ = newest_;
+    return current_;
+  }
+  void take(std::uint64_t word, sequence after, sequence expected) noexcept {
+    current(expected);
+    if (!reached(word, newest_)) return;
+    newest_ = word;
+    after_ = after;
+  }
+  /// True if the peer's last signal, `word`, is newer than what came.
+  [[nodiscard]] bool lacks(std::uint64_t word) const noexcept {
+    return word != newest_ && reached(word, newest_);
+  }
+
+ private:
+  std::uint64_t newest_ = 0;
+  std::uint64_t current_ = 0;
+  sequence after_ = first_sequence;
+};
+
+}  // namespace chorale::transport::reliable

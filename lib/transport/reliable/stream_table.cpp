@@ -1,0 +1,225 @@
+#include "stream_table.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <chorale/transport/mailbox.hpp>
+
+namespace chorale::transport::reliable {
+namespace {
+
+/// Buffers for datagrams, however many peers there are.
+constexpr std::uint32_t fewest_receives = 256;
+constexpr std::uint32_t most_receives = 1024;
+/// A window of this many packets for each peer, where the buffers suffice for all.
+constexpr std::uint32_t best_window = 32;
+constexpr std::uint32_t least_window = 4;
+
+std::uint32_t peers_of(int ranks) noexcept {
+  return static_cast<std::uint32_t>(std::max(ranks - 1, 1));
+}
+
+std::uint32_t window_of(int ranks) noexcept {
+  return std::clamp(stream_table::receives_for(ranks) / (2 * peers_of(ranks)), least_window, best_window);
+}
+
+}  // namespace
+
+std::uint32_t stream_table::receives_for(int ranks) noexcept {
+  return std::clamp(2 * best_window * peers_of(ranks), fewest_receives, most_receives);
+}
+
+stream_table::stream_table(packet_port& port, const options& o)
+    : blocks_(o.blocks),
+      all_{port, *this, packet_pool{(o.packet_bytes + 63) / 64 * 64, o.most_packets}},
+      store_(all_.pool, o.ranks, o.block_bytes, o.blocks),
+      server_(o.secret, o.ranks, o.packet_bytes, all_.counts),
+      client_(o.ranks, o.packet_bytes),
+      departed_(static_cast<std::size_t>(o.ranks)) {
+  streams_.reserve(static_cast<std::size_t>(o.ranks));
+  for (int r = 0; r < o.ranks; ++r)
+    streams_.push_back(std::make_unique<stream>(r, all_, window_of(o.ranks), o.least_timeout));
+}
+
+void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
+                               steady::time_point now) {
+  stream& s = at(from);
+  switch (static_cast<stream_kind>(kind)) {
+    case stream_kind::packet:
+      if (const auto p = read_packet(body)) return s.on_packet(body, *p, now);
+      break;
+    case stream_kind::signal:
+      if (const auto b = parse<signal_body>(body)) return s.on_signal(*b, now);
+      break;
+    case stream_kind::report:
+      if (const auto b = parse<report_body>(body)) return s.on_report(*b, now);
+      break;
+    case stream_kind::question:
+      if (const auto b = parse<question_body>(body)) return s.on_question(*b);
+      break;
+  }
+  all_.port.refuse();
+}
+
+void stream_table::on_farewell(int from, std::span<const std::byte> body, steady::time_point now) {
+  if (const auto b = parse<report_body>(body)) at(from).take_state(*b, now);
+}
+
+bool stream_table::deliver(stream& from, const packet& p, steady::time_point now) {
+  const int peer = from.peer();
+  const auto type = static_cast<packet_type>(p.header.type);
+  switch (type) {
+    case packet_type::message:
+      switch (store_.put(peer, p, from.is_awaited())) {
+        case message_store::outcome::no_room:
+          return false;
+        case message_store::outcome::unexpected:
+          // It is thrown away, and the stream goes on.
+          all_.port.refuse();
+          break;
+        case message_store::outcome::kept:
+          break;
+      }
+      break;
+    case packet_type::put:
+      if (server_.on_put(from, std::get<put_body>(p.body), p.payload, now) &&
+          (p.header.flags & is_notified) != 0)
+        client_.on_notice(peer, {p.header.call, p.header.signature});
+      break;
+    case packet_type::read_request:
+      server_.on_read(from, std::get<read_body>(p.body), now);
+      break;
+    case packet_type::read_reply:
+      client_.on_reply(peer, std::get<reply_body>(p.body), p.payload);
+      break;
+    case packet_type::atomic_request:
+      server_.on_atomic(from, std::get<atomic_body>(p.body), now);
+      break;
+    case packet_type::atomic_reply:
+      client_.on_atomic_reply(peer, std::get<atomic_reply_body>(p.body));
+      break;
+    case packet_type::refusal:
+      client_.on_refusal(from, std::get<refusal_body>(p.body));
+      break;
+    default: {
+      const auto mark = static_cast<path_mark>(type);
+      if (mark == path_mark::departure)
+        departed_[static_cast<std::size_t>(peer)] = true;
+      else
+        news_.push_back({peer, mark});
+      break;
+    }
+  }
+  return true;
+}
+
+void stream_table::on_arrival(stream& to, steady::time_point now) {
+  client_.on_arrival(to);
+  if (server_.owes_replies(to.peer())) server_.send_replies(to, now);
+}
+
+void stream_table::send(int to, epoch call, std::span<const std::byte> bytes, steady::time_point now) {
+  stream& s = at(to);
+  s.end_press();
+  s.push(packet_type::message, 0, call, std::monostate{}, bytes, now);
+  s.credits().on_sent();
+}
+
+stream_table::finding stream_table::receive(int from, epoch call, std::span<const std::byte>& message) {
+  const auto* m = store_.next(from);
+  if (m == nullptr) return {};
+  at(from).end_await();
+  if (m->call != static_cast<std::uint32_t>(call.number) || m->signature != call.signature) [[unlikely]]
+    return {state::other_call, m->call};
+  message = {m->block, m->bytes};
+  store_.hand_out(from);
+  return {state::here};
+}
+
+bool stream_table::release(int from) {
+  store_.release(from);
+  stream& s = at(from);
+  s.credits().on_released();
+  if (s.credits().untold() >= std::max(blocks_ / 2, 1U)) s.acknowledge();
+  return s.has_kept();
+}
+
+bool stream_table::signal(int to, epoch call, steady::time_point now) {
+  return at(to).send_signal(signal_word(call), now);
+}
+
+stream_table::finding stream_table::signalled(int from, epoch call) {
+  stream& s = at(from);
+  const std::uint64_t wanted = signal_word(call);
+  const std::uint64_t seen = s.signal();
+  if (!reached(seen, wanted)) return {};
+  s.end_await();
+  if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
+    return {state::other_call, static_cast<std::uint32_t>(call.number)};
+  // A message that came before the signal and that no call has taken.
+  const auto* m = store_.next(from);
+  if (m != nullptr && is_left_over(m->call, call)) [[unlikely]]
+    return {state::other_call, m->call};
+  return {state::here};
+}
+
+void stream_table::withdraw() noexcept {
+  server_.exposed().clear();
+  client_.withdraw();
+}
+
+stream_table::finding stream_table::notified(int from, epoch call) {
+  const auto* n = client_.next_notice(from);
+  if (n == nullptr) return {};
+  at(from).end_await();
+  if (n->call != static_cast<std::uint32_t>(call.number) || n->signature != call.signature) [[unlikely]]
+    return {state::other_call, static_cast<std::uint32_t>(call.number)};
+  client_.take_notice(from);
+  return {state::here};
+}
+
+void stream_table::tell(int to, path_mark what, steady::time_point now) {
+  stream& s = at(to);
+  s.end_press();
+  const std::uint8_t flags = what == path_mark::departure ? wants_report : std::uint8_t{0};
+  s.push(static_cast<packet_type>(what), flags, {}, std::monostate{}, {}, now);
+}
+
+std::vector<path_news> stream_table::take_news() noexcept {
+  return std::exchange(news_, {});
+}
+
+void stream_table::await_answer(int from, steady::time_point now) {
+  // Either the request or the answer may be lost.
+  if (!at(from).is_drained()) press(from, now);
+  at(from).await(now);
+}
+
+void stream_table::press(int to, steady::time_point now) {
+  at(to).press(now);
+  if (all_.pool.has_room()) return;
+  // The blocks are with other streams.
+  for (const auto& other : streams_)
+    if (other->peer() != to && !other->is_drained()) other->press(now);
+}
+
+void stream_table::progress(steady::time_point now) {
+  for (const int peer : std::exchange(all_.lagging, {})) {
+    stream& s = at(peer);
+    s.stop_lagging();
+    s.pump(now);
+    if (!server_.owes_replies(peer)) continue;
+    server_.send_replies(s, now);
+    // Who waits for room in an answer is not asked for by anybody else.
+    if (server_.owes_replies(peer)) press(peer, now);
+  }
+}
+
+stream_statistics stream_table::statistics() const noexcept {
+  stream_statistics s = all_.counts;
+  s.most_buffered = store_.most_at_once();
+  return s;
+}
+
+}  // namespace chorale::transport::reliable

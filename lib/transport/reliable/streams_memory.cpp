@@ -1,0 +1,131 @@
+// The owner of a rank's streams: memory operations.
+#include <mutex>
+
+#include <chorale/transport/reliable/streams.hpp>
+
+#include "stream_table.hpp"
+
+namespace chorale::transport::reliable {
+
+std::uint32_t streams::expose(std::span<const std::byte> memory, bool writable) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  return table_->exposed().add(memory, writable);
+}
+
+void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory, bool writable) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  table_->exposed().add_as(key, memory, writable);
+}
+
+void streams::conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept {
+  const std::lock_guard hold{owner_->channel().lock()};
+  table_->exposed().remove(key, memory, writable);
+}
+
+void streams::withdraw() noexcept {
+  const std::lock_guard hold{owner_->channel().lock()};
+  table_->withdraw();
+}
+
+bool streams::try_put(write_request& w, epoch now) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  check(w.peer, "put to");
+  require_sound(w.peer);
+  while (!table_->put(w, now, steady::now()))
+    if (!make_room(w.peer)) return false;
+  table_->end_press(w.peer);
+  return true;
+}
+
+bool streams::try_flush(int peer) {
+  if (peer == owner_->rank()) return true;
+  const std::lock_guard hold{owner_->channel().lock()};
+  check(peer, "flush");
+  if (!table_->is_flushed(peer)) {
+    owner_->channel().read();
+    require_sound(peer);
+    if (!table_->is_flushed(peer)) {
+      table_->press(peer, steady::now());
+      return false;
+    }
+  }
+  require_sound(peer);
+  table_->end_press(peer);
+  return true;
+}
+
+bool streams::try_notified(int from, epoch now) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  check(from, "be notified by");
+  auto found = table_->notified(from, now);
+  if (found.what == stream_table::state::absent) {
+    owner_->channel().read();
+    found = table_->notified(from, now);
+    if (found.what == stream_table::state::absent) {
+      await(from);
+      return false;
+    }
+  }
+  if (found.what == stream_table::state::here) [[likely]]
+    return true;
+  owner_->inquiry().mismatch(from, now, found.seen);
+  return false;
+}
+
+void streams::expect(int from) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  owner_->channel().read();
+  for (int peer = 0; peer < owner_->size(); ++peer)
+    if (peer != owner_->rank() && (from < 0 ? !owner_->liveness().is_gone(peer) : peer == from)) await(peer);
+}
+
+std::uint32_t streams::try_get(int from, std::uint64_t address, std::uint32_t key,
+                               std::span<std::byte> into) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  check(from, "get from");
+  require_sound(from);
+  if (!make_room(from)) return 0;
+  table_->end_press(from);
+  return table_->get(from, address, key, into, steady::now());
+}
+
+std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t key, atomic_operation what,
+                                  std::uint64_t first, std::uint64_t second, std::uint64_t& old) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  check(on, "operate on");
+  require_sound(on);
+  if (!make_room(on)) return 0;
+  table_->end_press(on);
+  return table_->operate(on, address, key, what, first, second, old, steady::now());
+}
+
+bool streams::try_finish(std::uint32_t ticket) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  auto how = table_->finish(ticket);
+  if (!how.over) {
+    owner_->channel().read();
+    how = table_->finish(ticket);
+  }
+  if (!how.refused.empty()) owner_->failures().lose(how.peer, how.refused);
+  if (!how.over) {
+    require_sound(how.peer);
+    table_->await_answer(how.peer, steady::now());
+    return false;
+  }
+  table_->end_await(how.peer);
+  table_->end_press(how.peer);
+  return true;
+}
+
+void streams::abandon(std::uint32_t ticket) noexcept {
+  const std::lock_guard hold{owner_->channel().lock()};
+  table_->abandon(ticket);
+}
+
+std::uint64_t streams::atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
+                                   std::uint64_t second) {
+  const std::lock_guard hold{owner_->channel().lock()};
+  return memory_server::operate(address, what, first, second);
+}
+
+}  // namespace chorale::transport::reliable
