@@ -3,7 +3,7 @@
 
 namespace chorale {
 
-/// Why the progress engine is run, which decides what is reported of a long wait.
+/// Why a thread drives its calls, which decides what is reported of a long wait.
 enum class attention {
   waits,   ///< waits for it: a long wait is reported, and one past the deadline fails
   polls,   ///< the program polls it (`test`, `progress`): a long wait is reported

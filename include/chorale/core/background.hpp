@@ -1,4 +1,4 @@
-// The progress engine of a thread: work that goes on while the thread waits for something else.
+// The background of a thread: work that makes progress while the thread waits for something else.
 #pragma once
 
 #include <chorale/core/attention.hpp>
