@@ -27,10 +27,6 @@ enum class multicast_kind : std::uint16_t {
   question = 85,         ///< a sender_state: what have you got? Answered by an acknowledgement, and NAKs
   last = 95,
 };
-constexpr bool is_multicast_kind(std::uint16_t kind) noexcept {
-  return kind >= static_cast<std::uint16_t>(multicast_kind::signal) &&
-         kind <= static_cast<std::uint16_t>(multicast_kind::last);
-}
 
 struct message_head {
   std::uint32_t sequence;   ///< of the sender's messages to this group
