@@ -14,7 +14,8 @@ namespace {
 
 /// Messages of more bytes travel in blocks that follow each other through a tree or chain.
 constexpr double block_bytes = 8192;
-/// Blocks of as many bytes go straight between the users' buffers: `config::zero_copy_bytes` without a choice.
+/// Blocks of as many bytes go straight between the users' buffers: `config::zero_copy_bytes` without a
+/// choice.
 constexpr std::size_t straight_bytes = 65536;
 
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the

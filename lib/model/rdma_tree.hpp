@@ -26,8 +26,8 @@ inline constexpr std::size_t giganet_block = 3073;
 
 /// Microseconds of one step of the binomial broadcast: `bytes` in blocks of `block` bytes, the last of which
 /// counts them: Tm + Td + 2 (Ts + Tn + Tc) + num (Tt + Ta). Where the last block is shorter, Tt is each
-/// block's own, and the two Tc are that of the first at the sender and of the last at the receiver: the copies
-/// between overlap with the transfer. Source: P2 section 5.1.
+/// block's own, and the two Tc are that of the first at the sender and of the last at the receiver: the
+/// copies between overlap with the transfer. Source: P2 section 5.1.
 /// @throws error errc::invalid_argument if `block` is below 2.
 double broadcast_step(std::size_t bytes, std::size_t block = giganet_block, const event_costs& costs = {});
 
@@ -44,10 +44,11 @@ struct best_and_worst {
 
 /// The reduce of P3 figure 6.16 to rank 0 up the tree of degree `k` = 2^m - 1. In a step with s senders the
 /// receiver takes, besides Ts + Tn + Tt + To, for each further sender max(Ts, Tt) at best, and To more in the
-/// worst case, or Tn + To where Tt < Ts + Tn. The figure's cases are put together: its second and third, apart
-/// by Tt < Ts, differ from the first in the worst case only. Two things are read as they are meant: `Quotient
-/// = 0` as `!= 0`, and `Nodes` as the senders of the step, as P2 section 5.2 has it. The figure divides by
-/// k + 1 and so is for powers of two; here the senders of each step are counted, for any number of ranks.
+/// worst case, or Tn + To where Tt < Ts + Tn. The figure's cases are put together: its second and third,
+/// apart by Tt < Ts, differ from the first in the worst case only. Two things are read as they are meant:
+/// `Quotient = 0` as `!= 0`, and `Nodes` as the senders of the step, as P2 section 5.2 has it. The figure
+/// divides by k + 1 and so is for powers of two; here the senders of each step are counted, for any number of
+/// ranks.
 /// @throws error errc::invalid_argument if `ranks` is below 1, or `k` is not 2^m - 1.
 best_and_worst degree_k_reduce(int ranks, int k, std::size_t bytes, const event_costs& costs = {});
 

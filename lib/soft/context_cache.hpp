@@ -1,5 +1,5 @@
-// How often an adapter with a small cache would have had to fetch the context of a QP (P5 sections 2 and 3.2),
-// and what that costs: what many connections pay, and one queue pair for all peers does not.
+// How often an adapter with a small cache would have had to fetch the context of a QP (P5 sections 2 and
+// 3.2), and what that costs: what many connections pay, and one queue pair for all peers does not.
 #pragma once
 
 #include <chrono>

@@ -40,8 +40,8 @@ void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
 }
 
-/// In rounds, to all others of whom `listens` is true. Those who leave at the same time are heard meanwhile, and
-/// need to hear nothing more.
+/// In rounds, to all others of whom `listens` is true. Those who leave at the same time are heard meanwhile,
+/// and need to hear nothing more.
 template <class Words, class Listens>
 void say_farewell(control_channel& channel, Words&& words, Listens&& listens) {
   constexpr auto kind = raw(datagram_kind::farewell);

@@ -16,9 +16,9 @@
 
 namespace chorale::transport {
 
-/// Compares the calls of a rank with what its peers have answered about theirs, or have said of them when they
-/// left. It has no device, clock or socket: its owner hands it what has come, and the time. A verdict is an
-/// error, errc::mismatch, that names both calls, or nothing. Not thread-safe.
+/// Compares the calls of a rank with what its peers have answered about theirs, or have said of them when
+/// they left. It has no device, clock or socket: its owner hands it what has come, and the time. A verdict is
+/// an error, errc::mismatch, that names both calls, or nothing. Not thread-safe.
 class peer_calls {
  public:
   using verdict = std::optional<error>;
@@ -48,8 +48,8 @@ class peer_calls {
   /// looked at again.
   [[nodiscard]] verdict compare(int peer, epoch now, std::uint32_t seen);
 
-  /// How the calls of this rank and those of `peer`, which has left, do not match; nothing if they match, or if
-  /// it has not left.
+  /// How the calls of this rank and those of `peer`, which has left, do not match; nothing if they match, or
+  /// if it has not left.
   [[nodiscard]] std::optional<std::string> difference(int peer) const;
 
  private:

@@ -32,8 +32,8 @@ class stall_reports {
   /// Begins to ask, for the report of a wait.
   void begin();
   /// Asks who has not answered yet, and when all have, or had the time to, reports: a wait for `peer` in call
-  /// `now` goes on that began at `since`, in attended time. True if that is done, or is the business of another
-  /// rank. @throws what the handler of the program throws.
+  /// `now` goes on that began at `since`, in attended time. True if that is done, or is the business of
+  /// another rank. @throws what the handler of the program throws.
   [[nodiscard]] bool get_on(int peer, epoch now, clock::duration since);
   /// The wait is over.
   void cancel() noexcept;

@@ -13,7 +13,8 @@ namespace chorale::transport {
 
 /// What `rank` has answered, if it has.
 [[nodiscard]] stall_report::rank_state state_of(int rank, const std::optional<status_answer>& answer);
-/// Each of the ranks in a clause that begins with "; ", those that wait for nobody first; eight of them at most.
+/// Each of the ranks in a clause that begins with "; ", those that wait for nobody first; eight of them at
+/// most.
 [[nodiscard]] std::string describe_ranks(std::vector<stall_report::rank_state> ranks);
 /// "any rank" if it is negative.
 [[nodiscard]] std::string name_of_awaited(int rank);

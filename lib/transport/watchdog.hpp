@@ -27,8 +27,8 @@ class watchdog {
 
   /// A wait goes on at the time `now`; at the first time it begins.
   void begin(watched_wait& w, clock::time_point now, attention how);
-  /// Judges it after its owner has looked around, and asks for signs of life when it is time to. Returns how long
-  /// it has lasted. @throws error if it is in vain; what a stall handler and `look_around` throw.
+  /// Judges it after its owner has looked around, and asks for signs of life when it is time to. Returns how
+  /// long it has lasted. @throws error if it is in vain; what a stall handler and `look_around` throw.
   clock::duration judge(watched_wait& w, clock::time_point now, attention how,
                         const std::function<void()>& look_around);
   void end(watched_wait& w) noexcept;

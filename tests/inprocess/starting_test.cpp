@@ -249,7 +249,8 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
   differs([](auto& t) { t.port_count = 2; },
           "the number of device ports differs between ranks: 1 (soft0) on rank 3, 2 (soft0, ) on rank 5");
-  // So does what concerns a further port. Soft devices that reach only some ranks may be of different fabrics.
+  // So does what concerns a further port. Soft devices that reach only some ranks may be of different
+  // fabrics.
   mine.port_count = 2;
   mine.ports[1].mtu = 4096;
   std::strcpy(mine.ports[1].device, "mlx5_1");

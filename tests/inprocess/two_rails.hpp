@@ -15,8 +15,8 @@ namespace inprocess {
 using namespace chorale::transport;
 using chorale::epoch;
 
-/// Mailbox over two rails: what is sent to a rank of even number goes by the first, to one of odd number by the
-/// second, and not before what was put to it by the second is there.
+/// Mailbox over two rails: what is sent to a rank of even number goes by the first, to one of odd number by
+/// the second, and not before what was put to it by the second is there.
 class by_parity {
  public:
   struct origin {
@@ -45,8 +45,8 @@ class by_parity {
   rail<inbox>* ways_[2];
 };
 
-/// The parts: an endpoint, a rail over each of its two device ports, and that mailbox. What is one-sided goes by
-/// the second rail, whose device port knows the keys.
+/// The parts: an endpoint, a rail over each of its two device ports, and that mailbox. What is one-sided goes
+/// by the second rail, whose device port knows the keys.
 class two_rails_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "two_rails";

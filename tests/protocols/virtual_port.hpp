@@ -21,9 +21,9 @@ struct datagram {
   std::vector<std::byte> body;
 };
 
-/// The receive queue of a rank. It takes as many datagrams as it has receives posted; what comes when they are
-/// used up is lost, as nobody polls or as too many send at once, and that is not as random as the net's own
-/// losses. A solicited datagram raises one event if the queue is armed.
+/// The receive queue of a rank. It takes as many datagrams as it has receives posted; what comes when they
+/// are used up is lost, as nobody polls or as too many send at once, and that is not as random as the net's
+/// own losses. A solicited datagram raises one event if the queue is armed.
 class virtual_port {
  public:
   virtual_port(virtual_net& net, std::size_t receives) : net_(&net), receives_(receives) {}

@@ -47,8 +47,8 @@ unsigned char message_byte(std::uint64_t number, std::size_t i) noexcept;
 
 /// Serves orders until it is told to quit or the controller ends.
 void survive(soft_test::wire& line, std::uint64_t seed, int number);
-/// Joins and attacks whoever invites it, in a way that `seed` chooses, until it is killed; or, if it `churns`,
-/// joins and leaves in a loop.
+/// Joins and attacks whoever invites it, in a way that `seed` chooses, until it is killed; or, if it
+/// `churns`, joins and leaves in a loop.
 void attack(soft_test::wire& line, std::uint64_t seed, bool churns);
 
 }  // namespace robustness

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that comments are not broken in the middle of a sentence well before the line is full, as a careless reflow leaves them.
+"""Checks that comments fit their lines, and are not broken in the middle of a sentence well before a line is full, as a careless reflow leaves them.
 
 Usage: comments.py ROOT. Prints each such line as `file:line: what`; exit status 1 if there is one.
 """
@@ -23,6 +23,8 @@ def offences(root):
         lines = (root / file).read_text(encoding="utf-8").splitlines()
         for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
             here, there = COMMENT.match(line), COMMENT.match(following)
+            if here and len(line) > LONGEST:
+                found.append(f"{file}:{number}: the comment has {len(line)} columns, more than {LONGEST}")
             if not here or not there or here.group(1) != there.group(1):
                 continue
             words = there.group(2).split()

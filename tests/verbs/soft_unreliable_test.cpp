@@ -1,4 +1,5 @@
-// Unreliable connections of the software device: what arrives, arrives as on RC; what cannot, is lost silently.
+// Unreliable connections of the software device: what arrives, arrives as on RC; what cannot, is lost
+// silently.
 #include <cerrno>
 #include <numeric>
 

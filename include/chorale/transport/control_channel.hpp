@@ -87,9 +87,9 @@ class control_channel {
             bool solicited = false);
   /// The same, patiently: tries for at most 100 ms. Not under the lock.
   void insist(int to, std::uint16_t kind, std::span<const std::byte> body);
-  /// Sends to all other ranks of which `is_there` is true what nobody answers; five times, since datagrams may
-  /// be lost, so that the receiver must not mind to hear it again. A rank that cannot be sent to does not keep
-  /// the others from hearing it. Takes a second at most. Not under the lock.
+  /// Sends to all other ranks of which `is_there` is true what nobody answers; five times, since datagrams
+  /// may be lost, so that the receiver must not mind to hear it again. A rank that cannot be sent to does not
+  /// keep the others from hearing it. Takes a second at most. Not under the lock.
   void broadcast(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body,
                  const std::function<bool(int to)>& is_there);
   /// Waits until all that was sent has left, for at most `patience`. Not under the lock.

@@ -24,8 +24,8 @@ struct port_selection {
   std::uint16_t pkey_index = 0;
   std::uint8_t service_level = 0;
   int mtu = 0;
-  /// False if the transport uses it for some of the ranks only, as `soft0` for those of its host: then it need
-  /// not reach the others.
+  /// False if the transport uses it for some of the ranks only, as `soft0` for those of its host: then it
+  /// need not reach the others.
   bool reaches_all = true;
 
   /// The settings, with this port in the place of theirs.

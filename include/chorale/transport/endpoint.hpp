@@ -100,7 +100,8 @@ class endpoint {
   }
 
   /// Tells the others that this rank leaves, and ends the service thread. Called by the destructor of the
-  /// transport when its queues are empty. Waits until all ranks that are alive have what this one has multicast.
+  /// transport when its queues are empty. Waits until all ranks that are alive have what this one has
+  /// multicast.
   void leave() noexcept;
 
   /// Registered bytes for datagrams, those of the multicast group among them.

@@ -20,8 +20,8 @@ namespace chorale::transport {
 
 class membership;
 
-/// What has failed in one communicator, on one rank. The first failure *poisons* it: all other ranks are told,
-/// and later calls throw errc::poisoned. Before the frames of the failed call go, the user's memory is
+/// What has failed in one communicator, on one rank. The first failure *poisons* it: all other ranks are
+/// told, and later calls throw errc::poisoned. Before the frames of the failed call go, the user's memory is
 /// *withdrawn* from the peers. One thread at a time; `answer` on any, under the lock of the channel.
 class failures {
  public:
@@ -58,16 +58,17 @@ class failures {
   /// To be asked now and then while a call waits. @throws error that a peer has told of; as `require_whole`.
   void check();
   /// To be asked when the algorithm of a call has come to its end. @throws what an await of it failed with
-  /// although it went on; error errc::misuse if something was made and never awaited: a `co_await` is missing.
+  /// although it went on; error errc::misuse if something was made and never awaited: a `co_await` is
+  /// missing.
   void require_whole() const {
     if (frames_->has_forgotten()) [[unlikely]]
       throw_unfinished();
   }
 
   // What fails.
-  /// Poisons the communicator for the reason `why` and tells all ranks. Lets go of all memory of the user: when
-  /// it has returned, neither this rank nor a peer touches any through this communicator. The coroutines of the
-  /// failed call are gone by then, or suspended for good.
+  /// Poisons the communicator for the reason `why` and tells all ranks. Lets go of all memory of the user:
+  /// when it has returned, neither this rank nor a peer touches any through this communicator. The coroutines
+  /// of the failed call are gone by then, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
   /// Tells all ranks that the communicator was destroyed from inside a call of its own.
   void abandon() noexcept;

@@ -21,8 +21,8 @@ class peer_calls;
 class stall_survey;
 struct status_answer;
 
-/// Asks peers about their calls, by datagram, and answers their questions, from the service thread where there
-/// is one. What it hears is judged by `peer_calls`. On the rank's own thread.
+/// Asks peers about their calls, by datagram, and answers their questions, from the service thread where
+/// there is one. What it hears is judged by `peer_calls`. On the rank's own thread.
 class inquiry {
  public:
   /// All outlive it.
@@ -32,8 +32,8 @@ class inquiry {
   inquiry& operator=(const inquiry&) = delete;
   ~inquiry();
 
-  /// Asks `peer` what call `now` is to it; the answer is judged while this rank waits for it, and is a sign of
-  /// life.
+  /// Asks `peer` what call `now` is to it; the answer is judged while this rank waits for it, and is a sign
+  /// of life.
   void ask(int peer, epoch now);
   /// Answers go to `survey`, too, as long as it is not null.
   void survey(stall_survey* survey) noexcept { survey_ = survey; }
@@ -52,8 +52,9 @@ class inquiry {
 
   // Leaving.
   /// Tells all others that this rank leaves, and looks whether the calls of its neighbours that have left
-  /// match: two ranks that each only send in calls that do not, and then end, wait for nothing, so that no wait
-  /// finds it. Not under the lock of the channel. @throws error if datagrams can neither be sent nor read.
+  /// match: two ranks that each only send in calls that do not, and then end, wait for nothing, so that no
+  /// wait finds it. Not under the lock of the channel. @throws error if datagrams can neither be sent nor
+  /// read.
   void leave();
   [[nodiscard]] bool has_left() const noexcept { return left_; }
 

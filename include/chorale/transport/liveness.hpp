@@ -13,8 +13,8 @@ namespace chorale::transport {
 
 class membership;
 
-/// The failure detector of a rank with what it needs: the clock, datagrams as signs of life, and the processes
-/// of this host. docs/liveness.md says what counts as alive. On the rank's own thread.
+/// The failure detector of a rank with what it needs: the clock, datagrams as signs of life, and the
+/// processes of this host. docs/liveness.md says what counts as alive. On the rank's own thread.
 class liveness {
  public:
   /// Hears of each datagram of the channel from now on. Both outlive it, and the channel is read no more when

@@ -6,8 +6,8 @@ namespace chorale::transport {
 class control_channel;
 class membership;
 
-/// The others count on this rank. If that ends before it is dismissed, its communicator could not be made, and
-/// they are told: they would wait for it.
+/// The others count on this rank. If that ends before it is dismissed, its communicator could not be made,
+/// and they are told: they would wait for it.
 class no_start_guard {
  public:
   no_start_guard(control_channel& channel, const membership& group) noexcept

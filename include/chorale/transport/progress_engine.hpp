@@ -41,8 +41,8 @@ class progress_engine {
 
   /// Reads what came by datagram and looks after completions. @throws error if a peer is lost.
   void progress();
-  /// The part of a slow path that concerns no single peer: progress, failures that others report, other calls of
-  /// this thread. @throws error if a failure was reported or a peer is lost.
+  /// The part of a slow path that concerns no single peer: progress, failures that others report, other calls
+  /// of this thread. @throws error if a failure was reported or a peer is lost.
   void look_around();
 
   /// Blocking calls wait inside an await; nonblocking ones park there.

@@ -10,7 +10,8 @@ namespace chorale::transport {
 
 class progress_engine;
 
-/// A wait for `peer` in call `now`, or for whichever comes if `peer` is negative: what its slow path knows of it.
+/// A wait for `peer` in call `now`, or for whichever comes if `peer` is negative: what its slow path knows of
+/// it.
 struct watched_wait {
   int peer = -1;
   epoch now;
@@ -21,13 +22,13 @@ struct watched_wait {
   failure_detector::wait judged{};
 };
 
-/// Slow path of a wait: progress, failures that others report, life of the awaited peer and of the others, stall
-/// reports, deadline.
+/// Slow path of a wait: progress, failures that others report, life of the awaited peer and of the others,
+/// stall reports, deadline.
 class vigil {
  public:
   vigil(progress_engine& engine, int peer, epoch now) noexcept : engine_(&engine), wait_{peer, now} {}
-  /// Looks around once; returns how long the wait has lasted, in attended time. @throws error if the wait is in
-  /// vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
+  /// Looks around once; returns how long the wait has lasted, in attended time. @throws error if the wait is
+  /// in vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
   /// deadline.
   clock::duration look(attention how = attention::waits);
   /// The wait is for `peer` from now on.

@@ -8,8 +8,8 @@
 namespace chorale::verbs {
 
 /// Counts of this process's adapter `soft0` since it was opened first. The second group is of the deferred
-/// engine (`CHORALE_SOFT_ENGINE=deferred`), and 0 without it; the third of that or where a miss costs something
-/// (`CHORALE_SOFT_CONTEXT_MISS_NS`).
+/// engine (`CHORALE_SOFT_ENGINE=deferred`), and 0 without it; the third of that or where a miss costs
+/// something (`CHORALE_SOFT_CONTEXT_MISS_NS`).
 struct soft_counters {
   std::uint64_t qkey_violations = 0;    ///< datagrams refused here for their Q_Key
   std::uint64_t dropped_datagrams = 0;  ///< for want of a receive that is long enough

@@ -27,9 +27,9 @@ class message_store {
   message_store(packet_pool& pool, int ranks, std::size_t largest, std::uint32_t most)
       : pool_(&pool), largest_(largest), most_(most), from_(static_cast<std::size_t>(ranks)) {}
 
-  /// Keeps a message; `unexpected` if no rank of the group sends such a one now. The pool is asked for a block
-  /// beyond its limit if there is no other message of the sender, or if something of the sender is awaited:
-  /// what that is comes behind this message, or is it, and the user may hold those before.
+  /// Keeps a message; `unexpected` if no rank of the group sends such a one now. The pool is asked for a
+  /// block beyond its limit if there is no other message of the sender, or if something of the sender is
+  /// awaited: what that is comes behind this message, or is it, and the user may hold those before.
   outcome put(int from, const packet& p, bool is_awaited);
   /// The oldest message that has not been handed out; null if there is none.
   [[nodiscard]] const message* next(int from) const noexcept {

@@ -13,8 +13,8 @@
 
 namespace chorale::transport {
 
-/// Connections over one device port with a mailbox and one-sided operations over them: what a transport has one
-/// of, or several over as many ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
+/// Connections over one device port with a mailbox and one-sided operations over them: what a transport has
+/// one of, or several over as many ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
 ///
 /// A transport with several lets all of them `settle()` before it closes one: what is under way by one would
 /// come behind the farewell by another. Rails promise no order among each other.
@@ -24,8 +24,8 @@ class rail final : private connection_user {
   /// Whether a peer that asks for a connection may have one.
   using admission = std::function<bool(int peer)>;
 
-  /// `number`: of this rail among those of the transport, the same on all ranks. `over`: its device port. Both
-  /// references outlive it. Settings: those of connections, mailbox and registration cache.
+  /// `number`: of this rail among those of the transport, the same on all ranks. `over`: its device port.
+  /// Both references outlive it. Settings: those of connections, mailbox and registration cache.
   /// @throws error as the verbs objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
       : links_(owner, over, *this, Mailbox::needs(owner.settings(), owner.size()), number),

@@ -24,9 +24,10 @@ class stream_table;
 /// vain; then it asks for what is missing (P5 section 4.3). Signals are not acknowledged at all: the newest
 /// counts, and who waits for one asks (P1 section 4.3). What is asked wakes the sender's service thread.
 ///
-/// The protocol is a state machine in the library (`stream_table`); this is its owner, which has the endpoint:
-/// it reads datagrams and the clock, locks, and says what has failed. `try_...` return false as long as they
-/// have to wait. All members may be called with or without the endpoint's lock; `on_datagram` with it.
+/// The protocol is a state machine in the library (`stream_table`); this is its owner, which has the
+/// endpoint: it reads datagrams and the clock, locks, and says what has failed. `try_...` return false as
+/// long as they have to wait. All members may be called with or without the endpoint's lock; `on_datagram`
+/// with it.
 class streams {
  public:
   /// `owner` outlives it.
