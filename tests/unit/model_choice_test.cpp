@@ -1,5 +1,6 @@
 // The choice by formula: the papers' switch points.
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -95,13 +96,14 @@ TEST_CASE("with P2's parameters the degrees of P2 figure 11 are chosen", "[model
   const auto degree = [](int ranks, std::size_t bytes) {
     return chosen(operation::reduce, ranks, bytes, degrees, giganet());
   };
-  for (const std::size_t bytes : {4, 256, 1024}) {
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{4, 256, 1024}) {
     CHECK(degree(4, bytes) == "degree_k<3>");
     CHECK(degree(8, bytes) == (bytes <= 256 ? "degree_k<7>" : "degree_k<3>"));
     for (const int ranks : {16, 512, 1024}) CHECK(degree(ranks, bytes) == "degree_k<3>");
   }
   for (const int ranks : {4, 8, 16, 512, 1024}) {
-    for (const std::size_t bytes : {1025, 4096, 5000, 1 << 20}) CHECK(degree(ranks, bytes) == "degree_k<1>");
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{1025, 4096, 5000, 1 << 20})
+      CHECK(degree(ranks, bytes) == "degree_k<1>");
   }
 }
 
