@@ -38,9 +38,11 @@
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
+#include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
@@ -51,10 +53,6 @@
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/rc.hpp>
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/calls/split.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/blocks.hpp>

@@ -13,7 +13,6 @@
 
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/calls/all.hpp>
-#include <chorale/calls/compiled/rc.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
 #include <chorale/device_array.hpp>
@@ -91,9 +90,7 @@ class communicator {
     run(calls::broadcast(on(), calls::written<Data>(data), root.value));
   }
   template <class Data>
-  request ibroadcast(Data&& data, calls::rank_number root = 0) {
-    return start(calls::broadcast(on(), calls::written<Data>(data), root.value));
-  }
+  request ibroadcast(Data&& data, calls::rank_number root = 0);
 
   /// out[i] = op over all ranks' in[i], at rank `root`, in the order that the algorithm documents; elsewhere
   /// `out` is not touched and may be `nothing`. `in` and `out` may be the same, and `in` `in_place`.
@@ -102,10 +99,7 @@ class communicator {
     run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
-    return start(
-        calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
-  }
+  request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0);
   /// The result at the root; empty elsewhere.
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] std::optional<T> reduce(const T& value, Op op = {}, calls::rank_number root = 0) {
@@ -119,18 +113,14 @@ class communicator {
     run(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
-  request iallreduce(Data&& data, Op op = {}) {
-    return start(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
+  request iallreduce(Data&& data, Op op = {});
   /// The same with a buffer of its own for the result, of the same size.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void allreduce(const In& in, Out&& out, Op op = {}) {
     run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  request iallreduce(In&& in, Out&& out, Op op = {}) {
-    return start(calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
-  }
+  request iallreduce(In&& in, Out&& out, Op op = {});
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T allreduce(const T& value, Op op = {}) {
     return calls::make_allreduce(*this, value, op);
@@ -143,9 +133,7 @@ class communicator {
     run(calls::allgather(on(), calls::both<In, Out>(in, out)));
   }
   template <class In, class Out>
-  request iallgather(In&& in, Out&& out) {
-    return start(calls::allgather(on(), calls::lasting<In, Out>(in, out)));
-  }
+  request iallgather(In&& in, Out&& out);
   template <class In>
   [[nodiscard]] auto allgather(const In& in) {
     return calls::make_allgather(*this, in);
@@ -159,10 +147,7 @@ class communicator {
     run(calls::allgatherv(on(), calls::both<In, Out>(in, out), sizes.values, displacements.values));
   }
   template <class In, class Out>
-  request iallgatherv(In&& in, Out&& out, calls::counts sizes, calls::counts displacements = {}) {
-    return start(
-        calls::allgatherv(on(), calls::lasting<In, Out>(in, out), sizes.values, displacements.values));
-  }
+  request iallgatherv(In&& in, Out&& out, calls::counts sizes, calls::counts displacements = {});
   /// The same where ranks do not know the counts. Cost: an `allgather` of 8 bytes more.
   template <class In>
   [[nodiscard]] auto allgatherv(const In& in) {
@@ -176,9 +161,7 @@ class communicator {
     run(calls::alltoall(on(), calls::both<In, Out>(in, out)));
   }
   template <class In, class Out>
-  request ialltoall(In&& in, Out&& out) {
-    return start(calls::alltoall(on(), calls::lasting<In, Out>(in, out)));
-  }
+  request ialltoall(In&& in, Out&& out);
   template <class In>
   [[nodiscard]] auto alltoall(const In& in) {
     return calls::make_alltoall(*this, in);
@@ -194,11 +177,7 @@ class communicator {
   }
   template <class In, class Out>
   request ialltoallv(In&& in, calls::counts send_counts, Out&& out, calls::counts receive_counts,
-                     calls::counts send_displacements = {}, calls::counts receive_displacements = {}) {
-    return start(calls::alltoallv(on(), calls::lasting<In, Out>(in, out),
-                                  {send_counts.values, send_displacements.values},
-                                  {receive_counts.values, receive_displacements.values}));
-  }
+                     calls::counts send_displacements = {}, calls::counts receive_displacements = {});
   /// all[r], of a range of ranges, comes to rank r, which gets it as its result[rank()]. Cost: a copy of what
   /// is sent, and an `alltoall` of 8 bytes for each rank.
   template <class Parts>
@@ -214,9 +193,7 @@ class communicator {
     run(calls::gather(on(), calls::both<In, Out>(in, out), root.value));
   }
   template <class In, calls::other_buffer<In> Out>
-  request igather(In&& in, Out&& out, calls::rank_number root = 0) {
-    return start(calls::gather(on(), calls::lasting<In, Out>(in, out), root.value));
-  }
+  request igather(In&& in, Out&& out, calls::rank_number root = 0);
   /// The result is empty but at the root.
   template <class In>
   [[nodiscard]] auto gather(const In& in, calls::rank_number root = 0) {
@@ -232,10 +209,7 @@ class communicator {
   }
   template <class In, class Out>
   request igatherv(In&& in, Out&& out, calls::counts sizes, calls::rank_number root = 0,
-                   calls::counts displacements = {}) {
-    return start(calls::gatherv(on(), calls::lasting<In, Out>(in, out), sizes.values, root.value,
-                                displacements.values));
-  }
+                   calls::counts displacements = {});
   /// The same where the root does not know the counts; empty but at the root. Cost: a `gather` of 8 bytes
   /// more.
   template <class In>
@@ -250,9 +224,7 @@ class communicator {
     run(calls::scatter(on(), calls::both<In, Out>(in, out), root.value));
   }
   template <class In, calls::other_buffer<In> Out>
-  request iscatter(In&& in, Out&& out, calls::rank_number root = 0) {
-    return start(calls::scatter(on(), calls::lasting<In, Out>(in, out), root.value));
-  }
+  request iscatter(In&& in, Out&& out, calls::rank_number root = 0);
   /// One element for each rank; elsewhere than at the root `in` may be empty.
   template <class In>
   [[nodiscard]] auto scatter(const In& in, calls::rank_number root = 0) {
@@ -268,10 +240,7 @@ class communicator {
   }
   template <class In, class Out>
   request iscatterv(In&& in, calls::counts sizes, Out&& out, calls::rank_number root = 0,
-                    calls::counts displacements = {}) {
-    return start(calls::scatterv(on(), calls::lasting<In, Out>(in, out), sizes.values, root.value,
-                                 displacements.values));
-  }
+                    calls::counts displacements = {});
   /// all[r] of the root, a range of ranges, comes to rank r; elsewhere `all` is not looked at. Cost: a copy
   /// at the root, and a `scatter` of 8 bytes more.
   template <class Parts>
@@ -287,10 +256,7 @@ class communicator {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, calls::value Op = sum_t>
-  request ireduce_scatter(In&& in, Out&& out, Op op = {}) {
-    return start(
-        calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
-  }
+  request ireduce_scatter(In&& in, Out&& out, Op op = {});
   /// The same with counts[r] elements for rank r, one block behind the other in `in`; the same counts on all
   /// ranks.
   template <class In, class Out, calls::buffer Counts, class Op = sum_t>
@@ -299,10 +265,7 @@ class communicator {
                               calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, calls::buffer Counts, class Op = sum_t>
-  request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {}) {
-    return start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::counts{sizes}.values,
-                                       calls::by<In, Out>(op, in, out)));
-  }
+  request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {});
 
   /// data[i] = op over data[i] of ranks 0 to rank(), in rank order. In place.
   template <calls::buffer Data, calls::value Op = sum_t>
@@ -310,19 +273,14 @@ class communicator {
     run(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
-  request iscan(Data&& data, Op op = {}) {
-    return start(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
+  request iscan(Data&& data, Op op = {});
   /// The same with a buffer of its own for the result, of the same size.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void scan(const In& in, Out&& out, Op op = {}) {
     run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  request iscan(In&& in, Out&& out, Op op = {}) {
-    return start(calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out),
-                             calls::by<In, Out>(op, in, out)));
-  }
+  request iscan(In&& in, Out&& out, Op op = {});
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T scan(const T& value, Op op = {}) {
     return calls::make_scan(*this, value, op);
@@ -335,19 +293,14 @@ class communicator {
     run(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
   }
   template <class Data, calls::value Op = sum_t>
-  request iexscan(Data&& data, Op op = {}) {
-    return start(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
+  request iexscan(Data&& data, Op op = {});
   /// The same with a buffer of its own for the result, of the same size; that of rank 0 becomes its `in`.
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   void exscan(const In& in, Out&& out, Op op = {}) {
     run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  request iexscan(In&& in, Out&& out, Op op = {}) {
-    return start(calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out),
-                             calls::by<In, Out>(op, in, out)));
-  }
+  request iexscan(In&& in, Out&& out, Op op = {});
   /// Empty at rank 0, which has nothing before it: `comm.exscan(n).value_or(0)`.
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] std::optional<T> exscan(const T& value, Op op = {}) {
@@ -363,9 +316,7 @@ class communicator {
   void exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes) {
     run(calls::exchange(on(), sends.list, takes.list));
   }
-  request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes) {
-    return start(calls::exchange(on(), sends.list, takes.list));
-  }
+  request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
   /// The same with one message each way: a shift around a ring, or along a line, with `nobody` at its ends.
   template <class Out, class In>
   void send_receive(calls::rank_number to, const Out& out, calls::rank_number from, In&& in) {
@@ -373,11 +324,7 @@ class communicator {
     exchange({chorale::to(to, out)}, {chorale::from(from, in)});
   }
   template <class Out, class In>
-  request isend_receive(calls::rank_number to, Out&& out, calls::rank_number from, In&& in) {
-    const calls::operands io = calls::lasting<Out, In>(out, in);
-    return iexchange({outgoing{to.value, io.in.bytes, io.in.type}},
-                     {incoming{from.value, io.out.bytes, io.out.type}});
-  }
+  request isend_receive(calls::rank_number to, Out&& out, calls::rank_number from, In&& in);
 
   /// A communicator of the ranks that give the same `color`, in the order of `key`, then of rank here; null
   /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
@@ -390,13 +337,9 @@ class communicator {
   /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
   /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
   /// that rank on the others of its group. Neither poisons this communicator or another group.
-  [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0) {
-    return part(calls::wish_of_color(on(), color, key));
-  }
+  [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0);
   /// The request's `take()` gives what `split` returns; its `wait()` and `test()` throw what `split` throws.
-  request_for<communicator> isplit(int color, int key = 0) {
-    return start_part(calls::wish_of_color(on(), color, key));
-  }
+  request_for<communicator> isplit(int color, int key = 0);
   /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
   [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
   request_for<communicator> iduplicate() { return start_part({.color = 0, .key = 0}); }
@@ -405,12 +348,8 @@ class communicator {
   /// made at once. Cost as `split`.
   /// @throws error errc::invalid_argument on this rank only if `ranks` are out of range or occur twice;
   /// errc::mismatch on all ranks if lists differ; as `split`.
-  [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks) {
-    return part(calls::wish_of_list(on(), ranks));
-  }
-  request_for<communicator> isubgroup(std::span<const int> ranks) {
-    return start_part(calls::wish_of_list(on(), ranks));
-  }
+  [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks);
+  request_for<communicator> isubgroup(std::span<const int> ranks);
 
   /// `count` elements of memory from the device, all bytes zero, registered for this communicator as long as
   /// they live, so that no call on them registers anything. Not collective. They end before the communicator.
@@ -446,18 +385,13 @@ class communicator {
   request start(const calls::prepared<Start>& made) {
     return calls_->start(made);
   }
-  [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine) {
-    const auto out = std::make_shared<detail::outcome<communicator>>();
-    on().run(calls::make_part(on(), mine, out));
-    return out->take();
-  }
-  request_for<communicator> start_part(const calls::wish& mine) {
-    const auto out = std::make_shared<detail::outcome<communicator>>();
-    return {on().start(calls::make_part(on(), mine, out)), out};
-  }
+  [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine);
+  request_for<communicator> start_part(const calls::wish& mine);
 
   /// Where requests and windows find it, wherever the communicator is moved.
   std::unique_ptr<caller_type, calls::ending> calls_;
 };
 
 }  // namespace chorale
+
+#include <chorale/nonblocking.hpp>  // IWYU pragma: export

@@ -1,8 +1,9 @@
-#include <chorale/calls/compiled/standard.hpp>
 #include <chorale/transport/hybrid.hpp>
+
+#include "compile.hpp"
 
 namespace chorale::calls {
 
-template struct standard_algorithms<transport::assembled<transport::hybrid_parts>>;
+template struct compile<transport::assembled<transport::hybrid_parts>>;
 
 }  // namespace chorale::calls

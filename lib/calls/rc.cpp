@@ -1,8 +1,9 @@
-#include <chorale/calls/compiled/standard.hpp>
 #include <chorale/transport/rc.hpp>
+
+#include "compile.hpp"
 
 namespace chorale::calls {
 
-template struct standard_algorithms<transport::rc>;
+template struct compile<transport::rc>;
 
 }  // namespace chorale::calls

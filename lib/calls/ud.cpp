@@ -1,8 +1,9 @@
-#include <chorale/calls/compiled/standard.hpp>
 #include <chorale/transport/ud.hpp>
+
+#include "compile.hpp"
 
 namespace chorale::calls {
 
-template struct standard_algorithms<transport::ud>;
+template struct compile<transport::ud>;
 
 }  // namespace chorale::calls

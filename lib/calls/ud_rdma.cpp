@@ -1,8 +1,9 @@
-#include <chorale/calls/compiled/standard.hpp>
 #include <chorale/transport/ud_rdma.hpp>
+
+#include "compile.hpp"
 
 namespace chorale::calls {
 
-template struct standard_algorithms<transport::ud_rdma>;
+template struct compile<transport::ud_rdma>;
 
 }  // namespace chorale::calls

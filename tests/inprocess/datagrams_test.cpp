@@ -4,8 +4,6 @@
 #include <chrono>
 #include <thread>
 
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 #include <chorale/window.hpp>

@@ -5,9 +5,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/ud.hpp>

@@ -4,7 +4,6 @@
 #include <string>
 
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/window.hpp>
 

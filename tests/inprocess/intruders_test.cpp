@@ -5,7 +5,6 @@
 #include <random>
 #include <thread>
 
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../../lib/transport/messages.hpp"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/service.hpp>

@@ -5,9 +5,6 @@
 #include <iostream>
 #include <thread>
 
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>

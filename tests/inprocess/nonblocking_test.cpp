@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

@@ -8,9 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

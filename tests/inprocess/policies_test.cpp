@@ -10,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

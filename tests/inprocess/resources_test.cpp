@@ -8,8 +8,6 @@
 #include <vector>
 
 #include <chorale/algorithm/alltoall/direct.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/model/resources.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>

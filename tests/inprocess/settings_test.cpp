@@ -1,5 +1,4 @@
 // Settings of the mailbox and ways to wait change nothing but the speed.
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 

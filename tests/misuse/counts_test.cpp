@@ -4,7 +4,6 @@
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/scatter/fetch.hpp>
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "../support/collectives/guarded_buffer.hpp"

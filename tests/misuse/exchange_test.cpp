@@ -1,5 +1,4 @@
 // Exchanges in which one rank sends what the other does not take.
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "../support/collectives/guarded_buffer.hpp"

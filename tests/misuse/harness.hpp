@@ -15,8 +15,6 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/bootstrap/in_process.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/ud_rdma.hpp>

@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 

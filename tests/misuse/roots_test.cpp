@@ -1,5 +1,4 @@
 // Ranks that name different roots: each error names both, where nothing was received as well.
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "harness.hpp"

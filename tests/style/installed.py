@@ -26,7 +26,6 @@ USER = {
     "transport/ud.hpp": "a transport to choose",
     "transport/ud_rdma.hpp": "a transport to choose",
     "transport/hybrid.hpp": "a transport to choose",
-    "calls/compiled/*.hpp": "what the library holds in compiled form, beside a transport's header",
     "algorithm/*.hpp": "an algorithm to choose, or to make one of one's own from",
     "topology/*.hpp": "rank arithmetic for algorithms of one's own",
     "bootstrap/*.hpp": "how a program starts its ranks, and what a bootstrap of one's own has to offer",

@@ -1,5 +1,4 @@
 // The alltoall of P5 section 4.3 with more and more of its steps over reliable connections.
-#include <chorale/calls/compiled/hybrid.hpp>
 #include <chorale/transport/hybrid.hpp>
 
 #include "contestants.hpp"

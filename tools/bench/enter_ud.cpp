@@ -1,5 +1,4 @@
 // Every algorithm over transport::ud.
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "contestants.hpp"

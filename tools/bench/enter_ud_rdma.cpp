@@ -1,5 +1,4 @@
 // Every algorithm over transport::ud_rdma.
-#include <chorale/calls/compiled/ud_rdma.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "contestants.hpp"

@@ -14,8 +14,6 @@
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/bootstrap/pmix.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/ud.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/model/resources.hpp>
 #include <chorale/transport/hybrid.hpp>

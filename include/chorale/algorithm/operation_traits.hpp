@@ -21,25 +21,32 @@ struct standard;
 }
 namespace reduce {
 struct standard;
-}
+struct rank_by_rank;
+}  // namespace reduce
 namespace allreduce {
 struct standard;
-}
+struct rank_by_rank;
+}  // namespace allreduce
 namespace allgather {
 struct standard;
-}
+struct ring;
+}  // namespace allgather
 namespace alltoall {
 struct standard;
-}
+struct pairwise;
+}  // namespace alltoall
 namespace gather {
 struct standard;
-}
+struct flat;
+}  // namespace gather
 namespace scatter {
 struct standard;
-}
+struct flat;
+}  // namespace scatter
 namespace reduce_scatter {
 struct direct;
-}
+struct rank_by_rank;
+}  // namespace reduce_scatter
 namespace scan {
 struct standard;
 }
@@ -64,6 +71,8 @@ struct operation_list {};
 ///
 /// * `arguments`: what `run` gets.
 /// * `default_algorithm`: what a communicator takes if it is told nothing.
+/// * `substitute`: what serves the calls that a communicator's algorithm cannot: of uneven blocks, of elements
+/// that do not fit into a block of the transport; void if each algorithm serves all calls.
 /// * `also`: the operation of calls that the same algorithms serve, such as those of uneven blocks, or
 /// `none`.
 /// * `is_rooted`: a call has a root.
@@ -78,6 +87,7 @@ template <>
 struct operation_traits<operation::barrier> {
   using arguments = run_arguments<>;
   using default_algorithm = barrier::standard;
+  using substitute = void;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;
@@ -88,6 +98,7 @@ template <>
 struct operation_traits<operation::broadcast> {
   using arguments = run_arguments<std::span<std::byte>, int>;
   using default_algorithm = broadcast::standard;
+  using substitute = void;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = false;
@@ -98,6 +109,7 @@ template <>
 struct operation_traits<operation::reduce> {
   using arguments = run_arguments<std::span<const std::byte>, std::span<std::byte>, reduction, int>;
   using default_algorithm = reduce::standard;
+  using substitute = reduce::rank_by_rank;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = true;
@@ -108,6 +120,7 @@ template <>
 struct operation_traits<operation::allreduce> {
   using arguments = run_arguments<std::span<std::byte>, reduction>;
   using default_algorithm = allreduce::standard;
+  using substitute = allreduce::rank_by_rank;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = true;
@@ -118,6 +131,7 @@ template <>
 struct operation_traits<operation::allgather> {
   using arguments = run_arguments<blocks<std::byte>>;
   using default_algorithm = allgather::standard;
+  using substitute = allgather::ring;
   static constexpr operation also = operation::allgatherv;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;
@@ -128,6 +142,7 @@ template <>
 struct operation_traits<operation::alltoall> {
   using arguments = run_arguments<blocks<const std::byte>, blocks<std::byte>>;
   using default_algorithm = alltoall::standard;
+  using substitute = alltoall::pairwise;
   static constexpr operation also = operation::alltoallv;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;
@@ -138,6 +153,7 @@ template <>
 struct operation_traits<operation::gather> {
   using arguments = run_arguments<std::span<const std::byte>, blocks<std::byte>, int>;
   using default_algorithm = gather::standard;
+  using substitute = gather::flat;
   static constexpr operation also = operation::gatherv;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = false;
@@ -148,6 +164,7 @@ template <>
 struct operation_traits<operation::scatter> {
   using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, int>;
   using default_algorithm = scatter::standard;
+  using substitute = scatter::flat;
   static constexpr operation also = operation::scatterv;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = false;
@@ -158,6 +175,7 @@ template <>
 struct operation_traits<operation::reduce_scatter> {
   using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, reduction>;
   using default_algorithm = reduce_scatter::direct;
+  using substitute = reduce_scatter::rank_by_rank;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = true;
@@ -168,6 +186,7 @@ template <>
 struct operation_traits<operation::scan> {
   using arguments = run_arguments<std::span<std::byte>, reduction, bool>;
   using default_algorithm = scan::standard;
+  using substitute = void;
   static constexpr operation also = operation::exscan;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = true;
@@ -178,6 +197,7 @@ template <>
 struct operation_traits<operation::exchange> {
   using arguments = run_arguments<std::vector<outgoing>, std::vector<incoming>>;
   using default_algorithm = exchange::direct;
+  using substitute = void;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
@@ -13,13 +12,13 @@ namespace chorale::calls {
 /// `all`, into which this rank's block is copied if it is not there.
 template <class Caller>
 auto allgather_blocks(Caller& on, operation what, const input& in, const output& out, blocks<std::byte> all) {
-  on.check_memory(what, in);
-  on.check_memory(what, out);
+  on.arguments().check_memory(what, in);
+  on.arguments().check_memory(what, out);
   const auto mine = all[on.rank()];
   if (!in.is_in_place) {
-    on.check_sizes(what, mine.size(), in.bytes.size(), out.one);
+    on.arguments().check_sizes(what, mine.size(), in.bytes.size(), out.one);
     if (in.bytes.data() != mine.data()) {
-      on.check_apart(what, in.bytes, out.bytes);
+      on.arguments().check_apart(what, in.bytes, out.bytes);
       place(in.bytes, mine);
     }
   }
@@ -28,12 +27,13 @@ auto allgather_blocks(Caller& on, operation what, const input& in, const output&
     identity.bytes = all.layout().total();
     identity.counts = all.layout().counts();
   }
-  return prepared{identity, [&on, all = std::move(all)](epoch now) {
-                    if constexpr (!algorithm_of<operation::allgather, Caller>::uneven) {
-                      if (!all.layout().is_even()) return launch<allgather::ring>(on.net(), now, all);
-                    }
-                    return launch<algorithm_of<operation::allgather, Caller>>(on.net(), now, all);
-                  }};
+  return prepared{
+      identity, [&on, all = std::move(all)](epoch now) {
+        if constexpr (!serves_uneven<operation::allgather, algorithm_of<operation::allgather, Caller>>) {
+          if (!all.layout().is_even()) return substitute<operation::allgather>(on.net(), now, all);
+        }
+        return serve<operation::allgather>(on, now, all);
+      }};
 }
 
 template <class Caller>
@@ -41,7 +41,7 @@ auto allgather(Caller& on, const operands& io) {
   const auto& [in, out] = io;
   const auto ranks = static_cast<std::size_t>(on.size());
   const std::size_t n = in.is_in_place ? out.bytes.size() / out.one / ranks * out.one : in.bytes.size();
-  on.check_sizes(operation::allgather, n * ranks, out.bytes.size(), out.one);
+  on.arguments().check_sizes(operation::allgather, n * ranks, out.bytes.size(), out.one);
   return allgather_blocks(on, operation::allgather, in, out,
                           blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
 }
@@ -52,8 +52,8 @@ auto allgatherv(Caller& on, const operands& io, std::span<const std::size_t> siz
   const auto& [in, out] = io;
   return allgather_blocks(
       on, operation::allgatherv, in, out,
-      blocks<std::byte>{out.bytes, on.uneven_layout(operation::allgatherv, sizes, displacements,
-                                                    out.bytes.size(), out.one, true)});
+      blocks<std::byte>{out.bytes, on.arguments().uneven_layout(operation::allgatherv, sizes, displacements,
+                                                                out.bytes.size(), out.one, true)});
 }
 
 }  // namespace chorale::calls

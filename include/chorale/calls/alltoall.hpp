@@ -7,17 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
 
 template <class Algorithm, class Net>
 task<> run_alltoall(Net& net, epoch now, const blocks<const std::byte>& in, const blocks<std::byte>& out) {
-  if constexpr (!Algorithm::uneven) {
-    if (!in.layout().is_even()) return launch<alltoall::pairwise>(net, now, in, out);
+  if constexpr (!serves_uneven<operation::alltoall, Algorithm>) {
+    if (!in.layout().is_even()) return substitute<operation::alltoall>(net, now, in, out);
   }
-  return launch<Algorithm>(net, now, in, out);
+  return launch<operation::alltoall, Algorithm>(net, now, in, out);
 }
 
 /// What arrives would overwrite what is yet to be sent: all that is sent is copied first.
@@ -47,13 +46,14 @@ auto alltoall(Caller& on, operands io) {
   auto& [in, out] = io;
   if (in.is_in_place) in = out.as_input();
   const auto ranks = static_cast<std::size_t>(on.size());
-  on.check_memory(operation::alltoall, in);
-  on.check_memory(operation::alltoall, out);
-  on.check_sizes(operation::alltoall, in.bytes.size(), out.bytes.size(), in.one);
+  on.arguments().check_memory(operation::alltoall, in);
+  on.arguments().check_memory(operation::alltoall, out);
+  on.arguments().check_sizes(operation::alltoall, in.bytes.size(), out.bytes.size(), in.one);
   if (in.bytes.size() / in.one % ranks != 0)
-    on.reject("alltoall", std::to_string(in.bytes.size() / in.one) +
-                              " elements are not one block for each of " + std::to_string(ranks) + " ranks");
-  const bool in_place = on.check_same_or_apart(operation::alltoall, in.bytes, out.bytes);
+    on.arguments().reject("alltoall", std::to_string(in.bytes.size() / in.one) +
+                                          " elements are not one block for each of " + std::to_string(ranks) +
+                                          " ranks");
+  const bool in_place = on.arguments().check_same_or_apart(operation::alltoall, in.bytes, out.bytes);
   const auto layout = block_layout::even(on.size(), in.bytes.size() / ranks);
   return alltoall_blocks(on, call{.what = operation::alltoall, .bytes = in.bytes.size(), .type = in.type},
                          blocks<const std::byte>{in.bytes, layout}, blocks<std::byte>{out.bytes, layout},
@@ -70,18 +70,18 @@ template <class Caller>
 auto alltoallv(Caller& on, operands io, uneven_blocks sent, uneven_blocks taken) {
   auto& [in, out] = io;
   if (in.is_in_place) in = out.as_input();
-  on.check_memory(operation::alltoallv, in);
-  on.check_memory(operation::alltoallv, out);
+  on.arguments().check_memory(operation::alltoallv, in);
+  on.arguments().check_memory(operation::alltoallv, out);
   const auto rank = static_cast<std::size_t>(on.rank());
-  auto from =
-      on.uneven_layout(operation::alltoallv, sent.sizes, sent.displacements, in.bytes.size(), in.one, false);
-  auto to = on.uneven_layout(operation::alltoallv, taken.sizes, taken.displacements, out.bytes.size(),
-                             out.one, true);
+  auto from = on.arguments().uneven_layout(operation::alltoallv, sent.sizes, sent.displacements,
+                                           in.bytes.size(), in.one, false);
+  auto to = on.arguments().uneven_layout(operation::alltoallv, taken.sizes, taken.displacements,
+                                         out.bytes.size(), out.one, true);
   if (sent.sizes[rank] != taken.sizes[rank])
-    on.reject("alltoallv", "this rank sends itself " + std::to_string(sent.sizes[rank]) +
-                               " elements and expects " + std::to_string(taken.sizes[rank]));
+    on.arguments().reject("alltoallv", "this rank sends itself " + std::to_string(sent.sizes[rank]) +
+                                           " elements and expects " + std::to_string(taken.sizes[rank]));
   const bool in_place = in.bytes.data() == out.bytes.data() && !in.bytes.empty();
-  if (!in_place) on.check_apart(operation::alltoallv, in.bytes, out.bytes);
+  if (!in_place) on.arguments().check_apart(operation::alltoallv, in.bytes, out.bytes);
   return alltoall_blocks(on, call{.what = operation::alltoallv, .type = out.type},
                          blocks<const std::byte>{in.bytes, std::move(from)},
                          blocks<std::byte>{out.bytes, std::move(to)}, in_place);

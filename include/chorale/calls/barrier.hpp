@@ -7,9 +7,8 @@ namespace chorale::calls {
 
 template <class Caller>
 auto barrier(Caller& on) {
-  return prepared{call{.what = operation::barrier}, [&on](epoch now) {
-                    return launch<algorithm_of<operation::barrier, Caller>>(on.net(), now);
-                  }};
+  return prepared{call{.what = operation::barrier},
+                  [&on](epoch now) { return serve<operation::barrier>(on, now); }};
 }
 
 }  // namespace chorale::calls

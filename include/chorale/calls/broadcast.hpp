@@ -7,12 +7,12 @@ namespace chorale::calls {
 
 template <class Caller>
 auto broadcast(Caller& on, output data, int root) {
-  on.check_root(operation::broadcast, root);
-  on.check_memory(operation::broadcast, data);
+  on.arguments().check_root(operation::broadcast, root);
+  on.arguments().check_memory(operation::broadcast, data);
   return prepared{
       call{.what = operation::broadcast, .root = root, .bytes = data.bytes.size(), .type = data.type},
       [&on, bytes = data.bytes, root](epoch now) {
-        return launch<algorithm_of<operation::broadcast, Caller>>(on.net(), now, bytes, root);
+        return serve<operation::broadcast>(on, now, bytes, root);
       }};
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/calls/caller.hpp>
 #include <chorale/core/neighbours.hpp>
 
@@ -50,11 +49,11 @@ struct messages {
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   if (const std::string fault = fault_of_messages(on.size(), sends, takes); !fault.empty())
-    on.reject(name(operation::exchange), fault);
+    on.arguments().reject(name(operation::exchange), fault);
   return prepared{call{.what = operation::exchange},
                   [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
                    in = std::vector<incoming>(takes.begin(), takes.end())](epoch now) {
-                    return launch<algorithm_of<operation::exchange, Caller>>(on.net(), now, out, in);
+                    return serve<operation::exchange>(on, now, out, in);
                   }};
 }
 

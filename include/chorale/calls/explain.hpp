@@ -10,12 +10,20 @@
 
 namespace chorale::calls {
 
-template <class Algorithm, class Caller>
-std::string explain_algorithm(Caller& on, std::size_t bytes) {
-  if constexpr (requires { Algorithm::explain(on.net(), bytes); })
-    return Algorithm::explain(on.net(), bytes);
+template <class Algorithm, class Net>
+std::string explain_algorithm(Net& net, std::size_t bytes) {
+  if constexpr (requires { Algorithm::explain(net, bytes); })
+    return Algorithm::explain(net, bytes);
   else
     return type_name<Algorithm>() + ": this communicator is composed of it";
+}
+
+template <operation What, class Algorithm, class Net>
+std::string explain_served(Net& net, std::size_t bytes) {
+  if constexpr (is_compiled<What, Algorithm, Net>)
+    return compiled<What, Algorithm, Net>::explain(net, bytes);
+  else
+    return explain_algorithm<Algorithm>(net, bytes);
 }
 
 template <class Caller>
@@ -23,7 +31,7 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
   std::string said;
   for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
     if (what != operation::none && (what == Served || what == operation_traits<Served>::also))
-      said = explain_algorithm<algorithm_of<Served, Caller>>(on, bytes);
+      said = explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
   });
   if (said.empty()) return std::string{name(what)} + " is served by no algorithm";
   return std::string{name(what)} + " of " + std::to_string(bytes) + " bytes on " + std::to_string(on.size()) +

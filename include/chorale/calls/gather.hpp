@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
@@ -13,39 +12,40 @@ namespace chorale::calls {
 /// `all` is that of the root. At the root `in` may be in place; elsewhere it is what this rank gives.
 template <class Caller>
 auto gather_blocks(Caller& on, const call& what, const input& in, const output& out, blocks<std::byte> all) {
-  on.check_memory(what.what, in);
+  on.arguments().check_memory(what.what, in);
   if (on.rank() == what.root) {
-    on.check_memory(what.what, out);
+    on.arguments().check_memory(what.what, out);
     const auto mine = all[what.root];
     if (!in.is_in_place) {
-      on.check_sizes(what.what, mine.size(), in.bytes.size(), in.one);
+      on.arguments().check_sizes(what.what, mine.size(), in.bytes.size(), in.one);
       if (in.bytes.data() != mine.data()) {
-        on.check_apart(what.what, in.bytes, out.bytes);
+        on.arguments().check_apart(what.what, in.bytes, out.bytes);
         place(in.bytes, mine);
       }
     }
   } else if (in.is_in_place) {
-    on.reject(name(what.what), "only the root gives its block in place");
+    on.arguments().reject(name(what.what), "only the root gives its block in place");
   }
-  return prepared{what, [&on, mine = in.bytes, all = std::move(all), root = what.root,
-                         served = what.what == operation::gather ||
-                                  algorithm_of<operation::gather, Caller>::uneven](epoch now) {
-                    const std::span<const std::byte> given = on.rank() == root ? all[root] : mine;
-                    if (!served) return launch<gather::flat>(on.net(), now, given, all, root);
-                    return launch<algorithm_of<operation::gather, Caller>>(on.net(), now, given, all, root);
-                  }};
+  return prepared{
+      what, [&on, mine = in.bytes, all = std::move(all), root = what.root,
+             served = what.what == operation::gather ||
+                      serves_uneven<operation::gather, algorithm_of<operation::gather, Caller>>](epoch now) {
+        const std::span<const std::byte> given = on.rank() == root ? all[root] : mine;
+        if (!served) return substitute<operation::gather>(on.net(), now, given, all, root);
+        return serve<operation::gather>(on, now, given, all, root);
+      }};
 }
 
 template <class Caller>
 auto gather(Caller& on, const operands& io, int root) {
   const auto& [in, out] = io;
-  on.check_root(operation::gather, root);
+  on.arguments().check_root(operation::gather, root);
   blocks<std::byte> all;
   std::size_t n = in.bytes.size();
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (in.is_in_place) n = out.bytes.size() / out.one / ranks * out.one;
-    on.check_sizes(operation::gather, n * ranks, out.bytes.size(), out.one);
+    on.arguments().check_sizes(operation::gather, n * ranks, out.bytes.size(), out.one);
     all = {out.bytes, block_layout::even(on.size(), n)};
   }
   const call what{
@@ -57,11 +57,11 @@ template <class Caller>
 auto gatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes, int root,
              std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  on.check_root(operation::gatherv, root);
+  on.arguments().check_root(operation::gatherv, root);
   blocks<std::byte> all;
   if (on.rank() == root)
-    all = {out.bytes,
-           on.uneven_layout(operation::gatherv, sizes, displacements, out.bytes.size(), out.one, true)};
+    all = {out.bytes, on.arguments().uneven_layout(operation::gatherv, sizes, displacements, out.bytes.size(),
+                                                   out.one, true)};
   const call what{.what = operation::gatherv, .root = root, .type = in.is_in_place ? out.type : in.type};
   return gather_blocks(on, what, in, out, std::move(all));
 }

@@ -1,20 +1,24 @@
 // Where a call starts its algorithm.
 #pragma once
 
-#include <chorale/calls/compiled/standard.hpp>
+#include <chorale/calls/compiled.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
 
 namespace chorale::calls {
 
-/// Starts `Algorithm` over `net`: by `standard_algorithms` if it is one of those, so that a translation unit
-/// that knows of compiled ones (`compiled/`) does not compile it again.
-template <class Algorithm, class Net, class... Arguments>
+/// Starts algorithm A of `What` over `net`: that of the library if it is there.
+template <operation What, class A, class Net, class... Arguments>
 task<> launch(Net& net, epoch now, const Arguments&... arguments) {
-  if constexpr (requires { standard_algorithms<Net>::run(of<Algorithm>{}, net, now, arguments...); })
-    return standard_algorithms<Net>::run(of<Algorithm>{}, net, now, arguments...);
-  else
-    return Algorithm::run(net, now, arguments...);
+  if constexpr (is_compiled<What, A, Net>) {
+    return compiled<What, A, Net>::run(net, now, arguments...);
+  } else {
+    static_assert(
+        requires { sizeof(A); },
+        "chorale: an algorithm is not there: the library has the standard ones in compiled form for its "
+        "own transports; for others include <chorale/algorithm/standard.hpp>");
+    return A::run(net, now, arguments...);
+  }
 }
 
 }  // namespace chorale::calls

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <chorale/algorithm/allreduce/rank_by_rank.hpp>
-#include <chorale/calls/by_rank.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
@@ -19,12 +17,12 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
 /// In place.
 template <class Caller>
 auto allreduce(Caller& on, output data, named_reduction with) {
-  on.check_memory(operation::allreduce, data);
+  on.arguments().check_memory(operation::allreduce, data);
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
   return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](epoch now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return launch<allreduce::rank_by_rank>(on.net(), now, bytes, op);
-                    return launch<algorithm_of<operation::allreduce, Caller>>(on.net(), now, bytes, op);
+                      return substitute<operation::allreduce>(on.net(), now, bytes, op);
+                    return serve<operation::allreduce>(on, now, bytes, op);
                   }};
 }
 
@@ -33,10 +31,10 @@ template <class Caller>
 const output& move_in(Caller& on, operation what, const operands& io) {
   const auto& [in, out] = io;
   if (in.is_in_place) return out;
-  on.check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
-  on.check_memory(what, in);
-  on.check_memory(what, out);
-  if (!on.check_same_or_apart(what, in.bytes, out.bytes)) place(in.bytes, out.bytes);
+  on.arguments().check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
+  on.arguments().check_memory(what, in);
+  on.arguments().check_memory(what, out);
+  if (!on.arguments().check_same_or_apart(what, in.bytes, out.bytes)) place(in.bytes, out.bytes);
   return out;
 }
 template <class Caller>
@@ -47,19 +45,19 @@ auto allreduce(Caller& on, const operands& io, named_reduction with) {
 template <class Caller>
 auto reduce(Caller& on, operands io, named_reduction with, int root) {
   auto& [in, out] = io;
-  on.check_root(operation::reduce, root);
+  on.arguments().check_root(operation::reduce, root);
   if (in.is_in_place) in = out.as_input();
-  on.check_memory(operation::reduce, in);
+  on.arguments().check_memory(operation::reduce, in);
   if (on.rank() == root) {
-    on.check_memory(operation::reduce, out);
-    on.check_sizes(operation::reduce, in.bytes.size(), out.bytes.size(), in.one);
-    on.check_same_or_apart(operation::reduce, in.bytes, out.bytes);
+    on.arguments().check_memory(operation::reduce, out);
+    on.arguments().check_sizes(operation::reduce, in.bytes.size(), out.bytes.size(), in.one);
+    on.arguments().check_same_or_apart(operation::reduce, in.bytes, out.bytes);
   }
   const call what = identify_reduction(operation::reduce, in.bytes.size(), in.type, with, root);
   return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](epoch now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return launch<reduce_by_rank>(on.net(), now, from, to, op, root);
-                    return launch<algorithm_of<operation::reduce, Caller>>(on.net(), now, from, to, op, root);
+                      return substitute<operation::reduce>(on.net(), now, from, to, op, root);
+                    return serve<operation::reduce>(on, now, from, to, op, root);
                   }};
 }
 

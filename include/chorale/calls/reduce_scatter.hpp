@@ -17,28 +17,29 @@ template <class Algorithm, class Net>
 task<> reduce_scatter_in_place(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
   std::vector<std::byte> result(out.size());
-  co_await launch<Algorithm>(net, now, in, std::span<std::byte>{result}, op);
+  co_await launch<operation::reduce_scatter, Algorithm>(net, now, in, std::span<std::byte>{result}, op);
   if (!result.empty()) std::memcpy(out.data(), result.data(), result.size());
 }
 
 template <class Caller>
 auto reduce_blocks(Caller& on, input in, output out, block_layout layout, named_reduction with) {
-  on.check_memory(operation::reduce_scatter, in);
-  on.check_memory(operation::reduce_scatter, out);
+  on.arguments().check_memory(operation::reduce_scatter, in);
+  on.arguments().check_memory(operation::reduce_scatter, out);
   blocks<const std::byte> all{in.bytes, std::move(layout)};
-  const bool aliased = on.check_same_or_apart(operation::reduce_scatter, all[on.rank()], out.bytes);
-  if (!aliased) on.check_apart(operation::reduce_scatter, in.bytes, out.bytes);
+  const bool aliased =
+      on.arguments().check_same_or_apart(operation::reduce_scatter, all[on.rank()], out.bytes);
+  if (!aliased) on.arguments().check_apart(operation::reduce_scatter, in.bytes, out.bytes);
   call what = identify_reduction(operation::reduce_scatter, all.layout().total(), in.type, with);
   if (!all.layout().is_even()) what.counts = all.layout().counts();
-  return prepared{
-      what, [&on, all = std::move(all), to = out.bytes, op = std::move(with.op), aliased](epoch now) {
-        if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-          return launch<reduce_scatter_by_rank>(on.net(), now, all, to, op);
-        if (aliased && !to.empty())
-          return reduce_scatter_in_place<algorithm_of<operation::reduce_scatter, Caller>>(on.net(), now, all,
-                                                                                          to, op);
-        return launch<algorithm_of<operation::reduce_scatter, Caller>>(on.net(), now, all, to, op);
-      }};
+  return prepared{what,
+                  [&on, all = std::move(all), to = out.bytes, op = std::move(with.op), aliased](epoch now) {
+                    if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
+                      return substitute<operation::reduce_scatter>(on.net(), now, all, to, op);
+                    if (aliased && !to.empty())
+                      return reduce_scatter_in_place<algorithm_of<operation::reduce_scatter, Caller>>(
+                          on.net(), now, all, to, op);
+                    return serve<operation::reduce_scatter>(on, now, all, to, op);
+                  }};
 }
 
 /// Blocks of one size. In place: `out` is all blocks, and this rank's becomes the result.
@@ -51,7 +52,7 @@ auto reduce_scatter(Caller& on, operands io, named_reduction with) {
     const std::size_t n = out.bytes.size() / out.one / ranks * out.one;
     out.bytes = out.bytes.subspan(static_cast<std::size_t>(on.rank()) * n, n);
   }
-  on.check_sizes(operation::reduce_scatter, out.bytes.size() * ranks, in.bytes.size(), in.one);
+  on.arguments().check_sizes(operation::reduce_scatter, out.bytes.size() * ranks, in.bytes.size(), in.one);
   return reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
 }
 
@@ -61,10 +62,11 @@ auto reduce_scatter(Caller& on, operands io, std::span<const std::size_t> sizes,
   auto& [in, out] = io;
   const bool in_place = in.is_in_place;
   if (in_place) in = out.as_input();
-  auto layout = on.uneven_layout(operation::reduce_scatter, sizes, {}, in.bytes.size(), in.one, false);
+  auto layout =
+      on.arguments().uneven_layout(operation::reduce_scatter, sizes, {}, in.bytes.size(), in.one, false);
   const extent mine = layout[on.rank()];
   if (in_place) out.bytes = out.bytes.subspan(mine.offset, mine.bytes);
-  on.check_sizes(operation::reduce_scatter, mine.bytes, out.bytes.size(), in.one);
+  on.arguments().check_sizes(operation::reduce_scatter, mine.bytes, out.bytes.size(), in.one);
   return reduce_blocks(on, in, out, std::move(layout), std::move(with));
 }
 

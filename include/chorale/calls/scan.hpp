@@ -10,12 +10,10 @@ namespace chorale::calls {
 /// In place; `what` is operation::scan or operation::exscan.
 template <class Caller>
 auto scan(Caller& on, operation what, output data, named_reduction with) {
-  on.check_memory(what, data);
-  return prepared{
-      identify_reduction(what, data.bytes.size(), data.type, with),
-      [&on, bytes = data.bytes, op = std::move(with.op), inclusive = what == operation::scan](epoch now) {
-        return launch<algorithm_of<operation::scan, Caller>>(on.net(), now, bytes, op, inclusive);
-      }};
+  on.arguments().check_memory(what, data);
+  return prepared{identify_reduction(what, data.bytes.size(), data.type, with),
+                  [&on, bytes = data.bytes, op = std::move(with.op), inclusive = what == operation::scan](
+                      epoch now) { return serve<operation::scan>(on, now, bytes, op, inclusive); }};
 }
 
 /// With a buffer of its own for the result.

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/calls/caller.hpp>
 
 namespace chorale::calls {
@@ -15,14 +14,14 @@ template <class Caller>
 auto scatter_blocks(Caller& on, const call& what, const input& in, const output& out,
                     blocks<const std::byte> all) {
   std::span<std::byte> mine = out.bytes;
-  on.check_memory(what.what, out);
+  on.arguments().check_memory(what.what, out);
   if (on.rank() == what.root) {
-    on.check_memory(what.what, in);
+    on.arguments().check_memory(what.what, in);
     const auto own = all[what.root];
     if (!out.is_in_place) {
-      on.check_sizes(what.what, own.size(), out.bytes.size(), out.one);
+      on.arguments().check_sizes(what.what, own.size(), out.bytes.size(), out.one);
       if (own.data() != out.bytes.data()) {
-        on.check_apart(what.what, in.bytes, out.bytes);
+        on.arguments().check_apart(what.what, in.bytes, out.bytes);
         place(own, out.bytes);
       }
     } else {
@@ -30,26 +29,28 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
       mine = {const_cast<std::byte*>(own.data()), own.size()};
     }
   } else if (out.is_in_place) {
-    on.reject(name(what.what), "only the root takes its block in place");
+    on.arguments().reject(name(what.what), "only the root takes its block in place");
   }
-  return prepared{what, [&on, mine, all = std::move(all), root = what.root,
-                         served = what.what == operation::scatter ||
-                                  algorithm_of<operation::scatter, Caller>::uneven](epoch now) {
-                    if (!served) return launch<scatter::flat>(on.net(), now, all, mine, root);
-                    return launch<algorithm_of<operation::scatter, Caller>>(on.net(), now, all, mine, root);
-                  }};
+  return prepared{
+      what,
+      [&on, mine, all = std::move(all), root = what.root,
+       served = what.what == operation::scatter ||
+                serves_uneven<operation::scatter, algorithm_of<operation::scatter, Caller>>](epoch now) {
+        if (!served) return substitute<operation::scatter>(on.net(), now, all, mine, root);
+        return serve<operation::scatter>(on, now, all, mine, root);
+      }};
 }
 
 template <class Caller>
 auto scatter(Caller& on, const operands& io, int root) {
   const auto& [in, out] = io;
-  on.check_root(operation::scatter, root);
+  on.arguments().check_root(operation::scatter, root);
   blocks<const std::byte> all;
   std::size_t n = out.bytes.size();
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (out.is_in_place) n = in.bytes.size() / in.one / ranks * in.one;
-    on.check_sizes(operation::scatter, n * ranks, in.bytes.size(), in.one);
+    on.arguments().check_sizes(operation::scatter, n * ranks, in.bytes.size(), in.one);
     all = {in.bytes, block_layout::even(on.size(), n)};
   }
   const call what{
@@ -61,11 +62,11 @@ template <class Caller>
 auto scatterv(Caller& on, const operands& io, std::span<const std::size_t> sizes, int root,
               std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  on.check_root(operation::scatterv, root);
+  on.arguments().check_root(operation::scatterv, root);
   blocks<const std::byte> all;
   if (on.rank() == root)
-    all = {in.bytes,
-           on.uneven_layout(operation::scatterv, sizes, displacements, in.bytes.size(), in.one, false)};
+    all = {in.bytes, on.arguments().uneven_layout(operation::scatterv, sizes, displacements, in.bytes.size(),
+                                                  in.one, false)};
   const call what{.what = operation::scatterv, .root = root, .type = out.is_in_place ? in.type : out.type};
   return scatter_blocks(on, what, in, out, std::move(all));
 }

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/calls/caller.hpp>
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/fnv.hpp>
@@ -27,7 +26,7 @@ template <class Communicator, class Net>
 task<> part(Net& net, epoch now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
   std::unique_ptr<Communicator> made;
   while (!rounds.due().empty()) {
-    co_await launch<allgather::standard>(
+    co_await launch<operation::allgather, allgather::standard>(
         net, now, blocks<std::byte>{rounds.due(), block_layout::even(net.size(), rounds.block_bytes())});
     rounds.take();
     if (!rounds.has_joined()) continue;
@@ -71,8 +70,9 @@ auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Com
 template <class Caller>
 wish wish_of_color(const Caller& on, int color, int key) {
   if (color < 0 && color != undefined_color)
-    on.reject("split", "colour " + std::to_string(color) +
-                           " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
+    on.arguments().reject("split",
+                          "colour " + std::to_string(color) +
+                              " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
   return {.color = color, .key = key};
 }
 
@@ -85,9 +85,9 @@ wish wish_of_list(const Caller& on, std::span<const int> ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int r = ranks[i];
     if (r < 0 || r >= on.size() || seen[static_cast<std::size_t>(r)])
-      on.reject("subgroup", "rank " + std::to_string(r) + ", number " + std::to_string(i) +
-                                " of the list, is not in 0.." + std::to_string(on.size() - 1) +
-                                " or occurs twice");
+      on.arguments().reject("subgroup", "rank " + std::to_string(r) + ", number " + std::to_string(i) +
+                                            " of the list, is not in 0.." + std::to_string(on.size() - 1) +
+                                            " or occurs twice");
     seen[static_cast<std::size_t>(r)] = true;
     hash = detail::fnv1a(static_cast<std::uint32_t>(r), hash);
     if (r == on.rank())

@@ -237,4 +237,9 @@ concept registering_transport = one_sided_transport<T> && requires(T& net, std::
   net.forget(memory);
 };
 
+/// True for transports over which the library has the standard algorithms in compiled form. Each says so
+/// beside its definition, so that all programs agree.
+template <class Net>
+inline constexpr bool has_compiled_algorithms = false;
+
 }  // namespace chorale

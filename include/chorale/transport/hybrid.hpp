@@ -77,5 +77,8 @@ class hybrid final : public assembled<hybrid_parts> {
 
 }  // namespace chorale::transport
 
+template <>
+inline constexpr bool
+    chorale::has_compiled_algorithms<chorale::transport::assembled<chorale::transport::hybrid_parts>> = true;
 static_assert(chorale::path_choosing_transport<chorale::transport::hybrid<2>>);
 static_assert(chorale::window_transport<chorale::transport::hybrid<2>>);

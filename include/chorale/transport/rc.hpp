@@ -18,5 +18,7 @@ using rc = assembled<one_rail<rc_kind>>;
 
 }  // namespace chorale::transport
 
+template <>
+inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::rc> = true;
 static_assert(chorale::multicast_transport<chorale::transport::rc>);
 static_assert(chorale::window_transport<chorale::transport::rc>);

@@ -48,5 +48,7 @@ using ud = assembled<ud_parts>;
 
 }  // namespace chorale::transport
 
+template <>
+inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::ud> = true;
 static_assert(chorale::communicator_transport<chorale::transport::ud>);
 static_assert(!chorale::one_sided_transport<chorale::transport::ud>);

@@ -44,4 +44,6 @@ using ud_rdma = assembled<ud_rdma_parts>;
 
 }  // namespace chorale::transport
 
+template <>
+inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::ud_rdma> = true;
 static_assert(chorale::window_transport<chorale::transport::ud_rdma>);

@@ -1,4 +1,4 @@
-// Reductions of elements that are larger than a block, where no algorithm of blocks can take part.
+// Reduce-scatter for elements that do not fit into a block.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,15 @@
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
-namespace chorale::calls {
+namespace chorale::reduce_scatter {
 
-/// `in` of all ranks reduced in rank order, into `out` at `root`.
-struct reduce_by_rank {
-  template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
-                    reduction op, int root) {
-    std::vector<std::byte> work(in.begin(), in.end());
-    co_await allreduce::rank_by_rank::run(net, now, work, op);
-    if (net.rank() == root && !work.empty()) std::memmove(out.data(), work.data(), work.size());
-  }
-};
+/// As `allreduce::rank_by_rank` of all blocks, of which each rank takes its own. In rank order. Even and
+/// uneven blocks. Cost: n broadcasts; the memory of two operands.
+struct rank_by_rank {
+  static constexpr auto implements = operation::reduce_scatter;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
 
-/// The same of blocks, of which each rank gets its own.
-struct reduce_scatter_by_rank {
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
     const auto all = in.buffer().first(in.layout().end());
@@ -36,4 +30,4 @@ struct reduce_scatter_by_rank {
   }
 };
 
-}  // namespace chorale::calls
+}  // namespace chorale::reduce_scatter

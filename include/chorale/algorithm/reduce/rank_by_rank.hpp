@@ -1,0 +1,31 @@
+// Reduce for elements that do not fit into a block.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/allreduce/rank_by_rank.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// As `allreduce::rank_by_rank`, whose result the root alone takes. In rank order. Cost: n broadcasts; the
+/// memory of two operands.
+struct rank_by_rank {
+  static constexpr auto implements = operation::reduce;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, int root) {
+    std::vector<std::byte> work(in.begin(), in.end());
+    co_await allreduce::rank_by_rank::run(net, now, work, op);
+    if (net.rank() == root && !work.empty()) std::memmove(out.data(), work.data(), work.size());
+  }
+};
+
+}  // namespace chorale::reduce

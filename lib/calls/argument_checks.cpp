@@ -1,0 +1,68 @@
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/calls/argument_checks.hpp>
+#include <chorale/core/error.hpp>
+
+namespace chorale::calls {
+
+void argument_checks::reject(const char* what, const std::string& why) const {
+  throw error(errc::invalid_argument, (label_->empty() ? "" : "communicator '" + *label_ + "': ") +
+                                          fmt::format("{} on rank {}: {}", what, rank_, why));
+}
+
+void argument_checks::reject_root(operation what, int root) const {
+  reject(name(what), fmt::format("root {} is not in 0..{}", root, size_ - 1));
+}
+
+void argument_checks::reject_null(operation what, std::size_t elements) const {
+  reject(name(what), fmt::format("a null pointer stands for the buffer of {} elements", elements));
+}
+
+void argument_checks::reject_size(operation what, std::size_t needed, std::size_t given) const {
+  reject(name(what), fmt::format("{} elements are needed where {} are given", needed, given));
+}
+
+void argument_checks::reject_overlap(operation what, std::span<const std::byte> in,
+                                     std::span<const std::byte> out) const {
+  const auto describe = [](std::span<const std::byte> buffer) {
+    return fmt::format("{} bytes at {}", buffer.size(), reinterpret_cast<std::uintptr_t>(buffer.data()));
+  };
+  reject(name(what),
+         fmt::format("what is read, {}, overlaps what is written, {}: buffers of a call are apart, or "
+                     "one in place of the other (chorale::in_place)",
+                     describe(in), describe(out)));
+}
+
+block_layout argument_checks::uneven_layout(operation call, std::span<const std::size_t> sizes,
+                                            std::span<const std::size_t> displacements, std::size_t room,
+                                            std::size_t one, bool written) const {
+  const char* what = name(call);
+  const auto ranks = static_cast<std::size_t>(size_);
+  if (sizes.size() != ranks || (!displacements.empty() && displacements.size() != ranks))
+    reject(what, fmt::format("{} counts and {} displacements are given for {} ranks", sizes.size(),
+                             displacements.size(), ranks));
+  if (sizes.data() == nullptr) reject(what, "a null pointer stands for the counts");
+  std::vector<extent> places(ranks);
+  room /= one;
+  std::size_t next = 0;
+  bool in_order = true;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const std::size_t first = displacements.empty() ? next : displacements[r];
+    if (first > room || sizes[r] > room - first)
+      reject(what, fmt::format("the block of rank {}, {} elements at {}, leaves the buffer of {} elements", r,
+                               sizes[r], first, room));
+    places[r] = {first * one, sizes[r] * one};
+    in_order = in_order && first >= next;
+    next = first + sizes[r];
+  }
+  if (written && !in_order)
+    if (const auto twice = overlapping(places); twice.first >= 0)
+      reject(what, fmt::format("the blocks of ranks {} and {} overlap where they are to be written",
+                               twice.first, twice.second));
+  return block_layout::uneven(std::move(places));
+}
+
+}  // namespace chorale::calls
