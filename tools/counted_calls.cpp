@@ -8,18 +8,7 @@
 #include <valgrind/callgrind.h>
 #include <vector>
 
-#include <chorale/bootstrap/in_process.hpp>
-#include <chorale/calls/compiled/hybrid.hpp>
-#include <chorale/calls/compiled/rc.hpp>
-#include <chorale/calls/compiled/ud.hpp>
-#include <chorale/calls/compiled/ud_rdma.hpp>
-#include <chorale/communicator.hpp>
-#include <chorale/transport/hybrid.hpp>
-#include <chorale/transport/rc.hpp>
-#include <chorale/transport/rc_send_receive.hpp>
-#include <chorale/transport/ud.hpp>
-#include <chorale/transport/ud_rdma.hpp>
-#include <chorale/window.hpp>
+#include <chorale/chorale.hpp>
 
 namespace {
 

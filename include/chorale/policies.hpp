@@ -108,6 +108,9 @@ constexpr bool check_algorithm() {
   }
 }
 
+template <class T>
+concept is_complete = requires { sizeof(T); };
+
 /// How many of `Policies` are transports.
 template <class... Policies>
 inline constexpr int transports_among = ((transport_policy<Policies> ? 1 : 0) + ... + 0);
@@ -124,6 +127,10 @@ struct composition {
   template <operation What>
   using algorithm_of = typename choose_algorithm<What, Policies...>::type;
 
+  static_assert(
+      (is_complete<Policies> && ...),
+      "chorale::communicator: an argument is a type that is only declared: include its header, such as "
+      "<chorale/algorithm/barrier/dissemination.hpp>, or <chorale/chorale.hpp>");
   static_assert(((algorithm_policy<Policies> || transport_policy<Policies>)&&...),
                 "chorale::communicator: each argument must be a transport, such as chorale::transport::rc, "
                 "or an algorithm policy, such as chorale::barrier::dissemination");

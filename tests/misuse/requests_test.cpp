@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 

@@ -18,5 +18,7 @@ using rc_send_receive = assembled<one_rail<rc_send_receive_kind>>;
 
 }  // namespace chorale::transport
 
+template <>
+inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::rc_send_receive> = true;
 static_assert(chorale::multicast_transport<chorale::transport::rc_send_receive>);
 static_assert(chorale::window_transport<chorale::transport::rc_send_receive>);
