@@ -107,6 +107,7 @@ control_channel::subscription control_channel::subscribe(std::uint16_t first, st
                                                          handler h) {
   auto made = std::make_unique<entry>(entry{first, last, who, std::move(h)});
   const std::lock_guard hold{lock_};
+  if (made->part.tend) tended_.push_back(made.get());
   for (std::size_t kind = first; kind <= last; ++kind) {
     assert(subscribed_[kind] == nullptr);
     subscribed_[kind] = made.get();
@@ -118,6 +119,7 @@ void control_channel::unsubscribe(const entry& gone) noexcept {
   const std::lock_guard hold{lock_};
   std::replace(subscribed_.begin() + gone.first, subscribed_.begin() + gone.last + 1,
                const_cast<entry*>(&gone), static_cast<entry*>(nullptr));
+  std::erase(tended_, &gone);
 }
 
 void control_channel::on_sign_of_life(std::function<void(int from)> heard) {
@@ -163,10 +165,7 @@ void control_channel::start_service() {
 void control_channel::serve() noexcept {
   try {
     port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::any); });
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-      const entry* one = subscribed_[kind];
-      if (one != nullptr && one->first == kind && one->part.tend) one->part.tend();
-    }
+    for (const entry* one : tended_) one->part.tend();
   } catch (...) {
     service_failure_ = std::current_exception();
   }

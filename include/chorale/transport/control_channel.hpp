@@ -130,6 +130,7 @@ class control_channel {
   std::unique_ptr<verbs::completion_channel> events_;
   std::unique_ptr<datagram_port> port_;
   std::array<entry*, kinds> subscribed_{};
+  std::vector<entry*> tended_;  ///< by the service thread
   std::function<void(int)> heard_ = [](int) {};
   /// What the service thread left to the rank's own: the newest of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_;
