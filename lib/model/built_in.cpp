@@ -7,7 +7,7 @@
 namespace chorale::model {
 namespace {
 
-// operation transport ranks crowded bytes {algorithm microseconds}...; no name of an algorithm has a space in it.
+// operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space.
 constexpr const char* rows = R"(
 allgather rc 2 0 8 recursive_doubling 0.4987 direct 0.5136 ring 0.5292 bruck 0.6863
 allgather rc 2 0 256 recursive_doubling 0.7555 direct 0.7816 ring 0.7991 bruck 0.9987
