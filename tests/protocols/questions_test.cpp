@@ -1,4 +1,5 @@
-// Ranks that wait for each other, ask and answer: the failure detector and the judgement of calls, in virtual time.
+// Ranks that wait for each other, ask and answer: the failure detector and the judgement of calls, in virtual
+// time.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -53,8 +54,8 @@ struct group {
   }
 };
 
-/// Waits in each call for the next rank, which tells it by a message that is never lost. Its questions, answers,
-/// notices and farewells may be.
+/// Waits in each call for the next rank, which tells it by a message that is never lost. Its questions,
+/// answers, notices and farewells may be.
 class waiting_rank {
  public:
   enum class state { waits, finished, failed, dead };
@@ -208,7 +209,8 @@ void check(const group& all) {
       wrong(fmt::format("rank {} sees a mismatch where there is none: {}", r, rank.why()));
     if (says_mismatch && !says(fmt::format("call {} on rank {} is", all.when, r).c_str()))
       wrong(fmt::format("rank {} names another call: {}", r, rank.why()));
-    // A farewell tells of the last three calls: who leaves long after the one that differs may be all that is seen.
+    // A farewell tells of the last three calls: who leaves long after the one that differs may be all that is
+    // seen.
     named = named || says_mismatch || says("has left") || rank.silent() >= 0;
     if (all.what == fate::none && rank.what() != waiting_rank::state::finished)
       wrong(fmt::format("rank {} fails: {}", r, rank.why()));

@@ -71,8 +71,8 @@ struct operation_list {};
 ///
 /// * `arguments`: what `run` gets.
 /// * `default_algorithm`: what a communicator takes if it is told nothing.
-/// * `substitute`: what serves the calls that a communicator's algorithm cannot: of uneven blocks, of elements
-/// that do not fit into a block of the transport; void if each algorithm serves all calls.
+/// * `substitute`: what serves the calls that a communicator's algorithm cannot: of uneven blocks, of
+///   elements that do not fit into a block of the transport; void if each algorithm serves all calls.
 /// * `also`: the operation of calls that the same algorithms serve, such as those of uneven blocks, or
 /// `none`.
 /// * `is_rooted`: a call has a root.
