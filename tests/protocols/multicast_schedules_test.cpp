@@ -55,7 +55,9 @@ void intrude(multicast_job& job) {
   const int victim = static_cast<int>(net.below(static_cast<std::uint64_t>(job.size())));
   auto& rank = job[victim];
   if (!rank.is_member() || job.seen.empty()) return;
-  const auto& [to, old] = job.seen[net.below(job.seen.size())];
+  const auto [receiver, sent] = job.seen[net.below(job.seen.size())];
+  const int to = receiver;
+  const letter& old = sent;
   if (old.from == victim) return;
   auto& protocol = rank.protocol();
   if (net.chance(0.5)) {

@@ -80,7 +80,7 @@ TEST_CASE("messages in any order, some twice, are taken once each in theirs", "[
   // The sequence numbers wrap after 16.
   for (std::size_t i = 0; i < 32; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
   CHECK_FALSE(sender.protocol.sender().try_send(call(1), {}, start));
-  for (const std::size_t i : {31, 2, 1, 1, 30, 31})
+  for (const unsigned i : {31U, 2U, 1U, 1U, 30U, 31U})
     CHECK(receiver.protocol.on_multicast(sender.multicasts[i]));
   CHECK_FALSE(takes(receiver, 0, 1, 0));
   CHECK(receiver.protocol.statistics().duplicates == 2);
