@@ -39,7 +39,7 @@ std::uint64_t memory_server::operate(std::uint64_t address, atomic_operation wha
 }
 
 bool memory_server::on_put(stream& from, const put_body& b, std::span<const std::byte> payload,
-                           steady::time_point now) {
+                           const event_time& now) {
   if (payload.empty()) return true;
   if (const auto why = exposed_.check(b.key, b.address, payload.size(), true)) {
     refuse(from, refusal(b.address, payload.size(), b.key, 0, *why), now);
@@ -49,7 +49,7 @@ bool memory_server::on_put(stream& from, const put_body& b, std::span<const std:
   return true;
 }
 
-void memory_server::on_read(stream& from, const read_body& b, steady::time_point now) {
+void memory_server::on_read(stream& from, const read_body& b, const event_time& now) {
   auto& replies = of(from.peer());
   if (replies.size() >= most_replies)
     return refuse(from, refusal(b.address, b.bytes, b.key, b.ticket, refusal_reason::too_many), now);
@@ -57,7 +57,7 @@ void memory_server::on_read(stream& from, const read_body& b, steady::time_point
   send_replies(from, now);
 }
 
-void memory_server::on_atomic(stream& from, const atomic_body& b, steady::time_point now) {
+void memory_server::on_atomic(stream& from, const atomic_body& b, const event_time& now) {
   auto& replies = of(from.peer());
   auto why = exposed_.check(b.key, b.address, word_bytes, true);
   if (!why && b.address % word_bytes != 0) why = refusal_reason::alignment;
@@ -68,7 +68,7 @@ void memory_server::on_atomic(stream& from, const atomic_body& b, steady::time_p
   send_replies(from, now);
 }
 
-void memory_server::refuse(stream& to, const refusal_body& b, steady::time_point now) {
+void memory_server::refuse(stream& to, const refusal_body& b, const event_time& now) {
   ++counts_->refused;
   if (b.ticket == 0) to.note_refusal();
   auto& replies = of(to.peer());
@@ -77,7 +77,7 @@ void memory_server::refuse(stream& to, const refusal_body& b, steady::time_point
   send_replies(to, now);
 }
 
-void memory_server::send_replies(stream& to, steady::time_point now) {
+void memory_server::send_replies(stream& to, const event_time& now) {
   auto& replies = of(to.peer());
   while (!replies.empty()) {
     if (!to.has_room()) return to.lag();

@@ -26,12 +26,12 @@ class memory_server {
   [[nodiscard]] const exposures& exposed() const noexcept { return exposed_; }
 
   /// False if it is refused.
-  bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, steady::time_point now);
-  void on_read(stream& from, const read_body& b, steady::time_point now);
-  void on_atomic(stream& from, const atomic_body& b, steady::time_point now);
+  bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, const event_time& now);
+  void on_read(stream& from, const read_body& b, const event_time& now);
+  void on_atomic(stream& from, const atomic_body& b, const event_time& now);
   [[nodiscard]] bool owes_replies(int peer) const noexcept { return !of(peer).empty(); }
   /// As many as there is room for.
-  void send_replies(stream& to, steady::time_point now);
+  void send_replies(stream& to, const event_time& now);
   /// An atomic operation on memory of this rank, atomic with those of the peers. Returns the old value.
   static std::uint64_t operate(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                std::uint64_t second) noexcept;
@@ -45,7 +45,7 @@ class memory_server {
   using queue = std::deque<due_reply>;
   [[nodiscard]] queue& of(int peer) noexcept { return replies_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] const queue& of(int peer) const noexcept { return replies_[static_cast<std::size_t>(peer)]; }
-  void refuse(stream& to, const refusal_body& b, steady::time_point now);
+  void refuse(stream& to, const refusal_body& b, const event_time& now);
 
   exposures exposed_;
   std::size_t room_;

@@ -101,14 +101,15 @@ class pacing {
   /// Something was sent again: no answer tells the round trip any more.
   void on_resent() noexcept { is_timed_ = false; }
   void on_loss() noexcept { allowance_.on_loss(); }
-  /// `count` more packets have arrived, all before `upto`.
-  void on_arrival(std::uint32_t count, sequence upto, steady::time_point now) noexcept {
-    if (is_timed_ && distance(asked_at_, upto) > 0) {
-      trip_.sample(now - asked_when_);
-      is_timed_ = false;
-    }
-    allowance_.on_arrival(count);
+  /// True if an acknowledgement of all packets before `upto` answers the one that is timed.
+  [[nodiscard]] bool is_timed(sequence upto) const noexcept {
+    return is_timed_ && distance(asked_at_, upto) > 0;
   }
+  void sample(steady::time_point now) noexcept {
+    trip_.sample(now - asked_when_);
+    is_timed_ = false;
+  }
+  void on_arrival(std::uint32_t packets) noexcept { allowance_.on_arrival(packets); }
 
  private:
   send_allowance allowance_;

@@ -57,10 +57,11 @@ bool stream::send_signal(std::uint64_t word, steady::time_point now) {
   return true;
 }
 
-void stream::acknowledged(sequence upto, std::uint32_t released, bool refused, steady::time_point now) {
+void stream::acknowledged(sequence upto, std::uint32_t released, bool refused, const event_time& now) {
   const std::uint32_t count = out_.acknowledge(upto);
   if (count != 0) {
-    pace_.on_arrival(count, upto, now);
+    if (pace_.is_timed(upto)) pace_.sample(now);
+    pace_.on_arrival(count);
     question_.stop();
     all_->sink.on_arrival(*this, now);
   }
@@ -79,7 +80,7 @@ report_body stream::state() const noexcept {
   return b;
 }
 
-void stream::take_state(const report_body& b, steady::time_point now) {
+void stream::take_state(const report_body& b, const event_time& now) {
   acknowledged(b.acknowledged, b.released, b.refused != 0, now);
   if (b.signal == signal_out_.word) signal_out_.confirmed = true;
 }
@@ -92,10 +93,11 @@ void stream::report(resend what, bool solicited, std::uint64_t& counter) {
   ++counter;
 }
 
-void stream::on_report(const report_body& b, steady::time_point now) {
-  take_state(b, now);
+void stream::on_report(const report_body& b, const event_time& when) {
+  take_state(b, when);
   const auto wanted = static_cast<resend>(b.wanted);
   if (wanted != resend::holes && wanted != resend::everything) return;
+  const steady::time_point now = when;
   // What has just been sent may still be on its way.
   const auto young = pace_.trip().transit();
   bool resent = false;

@@ -12,6 +12,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
+#include "event_time.hpp"
 #include "message_credits.hpp"
 #include "pacing.hpp"
 #include "packet.hpp"
@@ -29,9 +30,9 @@ class stream;
 class packet_sink {
  public:
   /// The next packet of the stream, in order. False if there is no room for it now: it stays with the stream.
-  virtual bool deliver(stream& from, const packet& p, steady::time_point now) = 0;
+  virtual bool deliver(stream& from, const packet& p, const event_time& now) = 0;
   /// Packets of this rank have arrived at the peer: there may be room for more.
-  virtual void on_arrival(stream& to, steady::time_point now) = 0;
+  virtual void on_arrival(stream& to, const event_time& now) = 0;
 
  protected:
   ~packet_sink() = default;
@@ -85,15 +86,15 @@ class stream {
   [[nodiscard]] bool is_confirmed() const noexcept { return is_drained() && signal_out_.confirmed; }
 
   // Arrivals.
-  void on_packet(std::span<const std::byte> bytes, const packet& p, steady::time_point now);
-  void on_signal(const signal_body& b, steady::time_point now);
-  void on_report(const report_body& b, steady::time_point now);
+  void on_packet(std::span<const std::byte> bytes, const packet& p, const event_time& now);
+  void on_signal(const signal_body& b, const event_time& now);
+  void on_report(const report_body& b, const event_time& when);
   void on_question(const question_body& b);
   /// What the peer has, without a wish.
-  void take_state(const report_body& b, steady::time_point now);
+  void take_state(const report_body& b, const event_time& now);
   /// True if the next packet has come and could not be delivered for want of room.
   [[nodiscard]] bool has_kept() const noexcept { return in_.has_kept(); }
-  void deliver_kept(steady::time_point now);
+  void deliver_kept(const event_time& now);
   /// The newest signal of the peer that counts.
   [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
 
@@ -118,8 +119,8 @@ class stream {
  private:
   bool transmit(sequence number, bool first_time, steady::time_point now);
   bool transmit_signal(const sent_signal& s);
-  void acknowledged(sequence upto, std::uint32_t released, bool refused, steady::time_point now);
-  bool deliver(std::span<const std::byte> bytes, steady::time_point now);
+  void acknowledged(sequence upto, std::uint32_t released, bool refused, const event_time& now);
+  bool deliver(std::span<const std::byte> bytes, const event_time& now);
   void report(resend what, bool solicited, std::uint64_t& counter);
   void ask();
 

@@ -9,7 +9,7 @@ constexpr int overtakers = 3;
 
 }  // namespace
 
-void stream::on_signal(const signal_body& b, steady::time_point now) {
+void stream::on_signal(const signal_body& b, const event_time& now) {
   acknowledged(b.acknowledged, b.released, b.refused != 0, now);
   signals_in_.take(b.word, b.after, in_.expected());
 }
@@ -20,7 +20,7 @@ void stream::on_question(const question_body& b) {
          behind ? all_->counts.resend_requests : all_->counts.answers);
 }
 
-void stream::on_packet(std::span<const std::byte> bytes, const packet& p, steady::time_point now) {
+void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const event_time& now) {
   using verdict = receive_window::verdict;
   stream_statistics& counts = all_->counts;
   if (in_.judge(p.header.number) == verdict::beyond) {
@@ -62,7 +62,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, steady
            counts.acknowledgements);
 }
 
-void stream::deliver_kept(steady::time_point now) {
+void stream::deliver_kept(const event_time& now) {
   for (auto* k = in_.kept_one(); k != nullptr; k = in_.kept_one()) {
     if (!deliver(k->span(), now)) return;
     in_.drop_kept();
@@ -70,7 +70,7 @@ void stream::deliver_kept(steady::time_point now) {
   }
 }
 
-bool stream::deliver(std::span<const std::byte> bytes, steady::time_point now) {
+bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
   const auto p = read_packet(bytes);
   return !p || all_->sink.deliver(*this, *p, now);
 }

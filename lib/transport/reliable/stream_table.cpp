@@ -43,7 +43,7 @@ stream_table::stream_table(packet_port& port, const options& o)
 }
 
 void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
-                               steady::time_point now) {
+                               const event_time& now) {
   stream& s = at(from);
   switch (static_cast<stream_kind>(kind)) {
     case stream_kind::packet:
@@ -62,11 +62,11 @@ void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std
   all_.port.refuse();
 }
 
-void stream_table::on_farewell(int from, std::span<const std::byte> body, steady::time_point now) {
+void stream_table::on_farewell(int from, std::span<const std::byte> body, const event_time& now) {
   if (const auto b = parse<report_body>(body)) at(from).take_state(*b, now);
 }
 
-bool stream_table::deliver(stream& from, const packet& p, steady::time_point now) {
+bool stream_table::deliver(stream& from, const packet& p, const event_time& now) {
   const int peer = from.peer();
   const auto type = static_cast<packet_type>(p.header.type);
   switch (type) {
@@ -114,7 +114,7 @@ bool stream_table::deliver(stream& from, const packet& p, steady::time_point now
   return true;
 }
 
-void stream_table::on_arrival(stream& to, steady::time_point now) {
+void stream_table::on_arrival(stream& to, const event_time& now) {
   client_.on_arrival(to);
   if (server_.owes_replies(to.peer())) server_.send_replies(to, now);
 }

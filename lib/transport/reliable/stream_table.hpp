@@ -46,9 +46,9 @@ class stream_table final : packet_sink {
 
   // What comes.
   /// A datagram of a kind of `stream_kind`, of another rank.
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, steady::time_point now);
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, const event_time& now);
   /// What a rank that leaves has of this one's packets.
-  void on_farewell(int from, std::span<const std::byte> body, steady::time_point now);
+  void on_farewell(int from, std::span<const std::byte> body, const event_time& now);
 
   /// How something that is awaited stands.
   enum class state {
@@ -157,8 +157,8 @@ class stream_table final : packet_sink {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return all_.pool.memory_bytes(); }
 
  private:
-  bool deliver(stream& from, const packet& p, steady::time_point now) override;
-  void on_arrival(stream& to, steady::time_point now) override;
+  bool deliver(stream& from, const packet& p, const event_time& now) override;
+  void on_arrival(stream& to, const event_time& now) override;
   [[nodiscard]] stream& at(int peer) noexcept { return *streams_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] const stream& at(int peer) const noexcept {
     return *streams_[static_cast<std::size_t>(peer)];

@@ -21,6 +21,12 @@ constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
 /// How often a rank that leaves looks who is dead among those that have not confirmed everything.
 constexpr std::chrono::milliseconds look_interval{100};
 
+// Apart, so that the check itself is inline.
+[[noreturn, gnu::cold]] void throw_no_peer(int rank, int ranks, int peer, const char* what) {
+  throw error(errc::invalid_argument,
+              fmt::format("rank {} cannot {} rank {} of {}", rank, what, peer, ranks));
+}
+
 }  // namespace
 
 /// The datagrams of the rank.
@@ -67,8 +73,7 @@ streams::~streams() = default;
 
 void streams::check(int peer, const char* what) const {
   if (peer < 0 || peer >= owner_->size() || peer == owner_->rank()) [[unlikely]]
-    throw error(errc::invalid_argument,
-                fmt::format("rank {} cannot {} rank {} of {}", owner_->rank(), what, peer, owner_->size()));
+    throw_no_peer(owner_->rank(), owner_->size(), peer, what);
 }
 
 void streams::require_sound(int peer) const {
@@ -204,7 +209,7 @@ bool streams::try_drain(int peer) {
 
 void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
   if (from == owner_->rank()) return owner_->channel().refuse();
-  table_->on_datagram(from, kind, body, steady::now());
+  table_->on_datagram(from, kind, body, event_time{&steady::now});
 }
 
 void streams::progress() {

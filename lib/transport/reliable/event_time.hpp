@@ -1,0 +1,32 @@
+// The time of something that happens.
+#pragma once
+
+#include <chorale/core/clock.hpp>
+
+namespace chorale::transport::reliable {
+
+/// Known, or read when something first depends on it: most of what arrives concerns no clock. The reader is the
+/// owner's of a state machine. Converts to the time. Not thread-safe.
+class event_time {
+ public:
+  using reader = steady::time_point (*)() noexcept;
+
+  event_time(steady::time_point known) noexcept : time_(known) {}
+  explicit event_time(reader read) noexcept : read_(read) {}
+  event_time(const event_time&) = delete;
+  event_time& operator=(const event_time&) = delete;
+
+  operator steady::time_point() const noexcept {
+    if (read_ != nullptr) {
+      time_ = read_();
+      read_ = nullptr;
+    }
+    return time_;
+  }
+
+ private:
+  mutable reader read_ = nullptr;
+  mutable steady::time_point time_{};
+};
+
+}  // namespace chorale::transport::reliable
