@@ -298,7 +298,7 @@ class window {
   void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
     all[static_cast<std::size_t>(on_->rank())] = mine;
     collective(window_stage::make, [&](epoch now) {
-      return calls::launch<calls::algorithm_of<operation::allgather, caller_type>>(
+      return calls::launch<operation::allgather, calls::algorithm_of<operation::allgather, caller_type>>(
           on_->net(), now,
           blocks<std::byte>{std::as_writable_bytes(std::span{all}),
                             block_layout::even(on_->size(), sizeof(calls::window_card))});
@@ -308,7 +308,8 @@ class window {
   void meet(window_stage where) {
     memory_->require_open("fence");
     collective(where, [&](epoch now) {
-      return calls::launch<calls::algorithm_of<operation::barrier, caller_type>>(on_->net(), now);
+      return calls::launch<operation::barrier, calls::algorithm_of<operation::barrier, caller_type>>(
+          on_->net(), now);
     });
   }
   template <class Start>
