@@ -5,8 +5,8 @@
 
 namespace chorale::transport::reliable {
 
-/// Known, or read when something first depends on it: most of what arrives concerns no clock. The reader is the
-/// owner's of a state machine. Converts to the time. Not thread-safe.
+/// Known, or read when something first depends on it: most of what arrives concerns no clock. The reader
+/// belongs to the owner of a state machine. Converts to the time. Not thread-safe.
 class event_time {
  public:
   using reader = steady::time_point (*)() noexcept;
