@@ -9,6 +9,7 @@
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/standard.hpp>
 #include <chorale/window.hpp>
 
 #include "ranks.hpp"
