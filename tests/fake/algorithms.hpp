@@ -38,9 +38,11 @@
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
+#include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
@@ -65,14 +67,14 @@ using moving =
               allgather::ring, alltoall::standard, alltoall::bruck, alltoall::direct, alltoall::pairwise,
               alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial, gather::flat,
               scatter::standard, scatter::binomial, scatter::fetch, scatter::flat, exchange::direct>;
-using reducing =
-    type_list<reduce::standard, reduce::degree_k<1>, reduce::degree_k<3>, reduce::degree_k<7>,
-              reduce::degree_k<15>, reduce::reproducible, allreduce::standard, allreduce::recursive_doubling,
-              allreduce::degree_k<1>, allreduce::degree_k<3>, allreduce::degree_k<7>,
-              allreduce::degree_k<3, broadcast::flat>, allreduce::degree_k<15, broadcast::flat>,
-              allreduce::reduce_multicast<3>, allreduce::reduce_multicast<7>, allreduce::rabenseifner,
-              allreduce::ring, allreduce::rank_by_rank, allreduce::reproducible, reduce_scatter::direct,
-              reduce_scatter::recursive_halving, scan::standard, scan::chain, scan::recursive_doubling>;
+using reducing = type_list<
+    reduce::standard, reduce::degree_k<1>, reduce::degree_k<3>, reduce::degree_k<7>, reduce::degree_k<15>,
+    reduce::rank_by_rank, reduce::reproducible, allreduce::standard, allreduce::recursive_doubling,
+    allreduce::degree_k<1>, allreduce::degree_k<3>, allreduce::degree_k<7>,
+    allreduce::degree_k<3, broadcast::flat>, allreduce::degree_k<15, broadcast::flat>,
+    allreduce::reduce_multicast<3>, allreduce::reduce_multicast<7>, allreduce::rabenseifner, allreduce::ring,
+    allreduce::rank_by_rank, allreduce::reproducible, reduce_scatter::direct, reduce_scatter::rank_by_rank,
+    reduce_scatter::recursive_halving, scan::standard, scan::chain, scan::recursive_doubling>;
 }  // namespace all
 
 /// Those that move bytes, and those that combine them.

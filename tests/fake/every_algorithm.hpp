@@ -18,8 +18,10 @@
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/type_name.hpp>
@@ -47,10 +49,13 @@ struct candidate {
 template <class A>
 inline constexpr bool is_serial =
     std::same_as<A, chorale::allreduce::reproducible> || std::same_as<A, chorale::reduce::reproducible> ||
-    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce_scatter::direct>;
+    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
+    std::same_as<A, chorale::reduce_scatter::rank_by_rank> ||
+    std::same_as<A, chorale::reduce_scatter::direct>;
 template <class A>
 inline constexpr bool takes_long_elements =
-    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::scan::chain>;
+    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
+    std::same_as<A, chorale::reduce_scatter::rank_by_rank> || std::same_as<A, chorale::scan::chain>;
 
 /// `check(operator, T{})` with operators that do not commute, that do, and that tell how they are evaluated,
 /// by turns.
