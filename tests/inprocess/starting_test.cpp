@@ -307,7 +307,7 @@ TEST_CASE("a rank knows the addresses of all device ports of the others", "[star
   REQUIRE(joined.ports.size() == 3);
   for (int r = 1; r < group.ranks; ++r) {
     CHECK(is_same(joined.ports[0].address_of(r), joined.ports[0].local().address));
-    for (const std::size_t port : {1, 2})
+    for (const std::size_t port : {std::size_t{1}, std::size_t{2}})
       CHECK(is_same(joined.ports[port].address_of(r), made_up_address(static_cast<std::uint64_t>(r))));
     const ibv_ah_attr path = joined.ports[1].path_to(r);
     CHECK(path.dlid == made_up_address(static_cast<std::uint64_t>(r)).lid);
