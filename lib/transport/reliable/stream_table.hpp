@@ -10,6 +10,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
@@ -68,6 +69,7 @@ class stream_table final : packet_sink {
   }
   /// Precondition: may_send(to), and the bytes fit into a block.
   void send(int to, epoch call, std::span<const std::byte> bytes, steady::time_point now);
+  [[nodiscard]] bool has_message(int from) const noexcept { return store_.next(from) != nullptr; }
   /// Hands the next message out if it is here: `message` is valid until it is released.
   finding receive(int from, epoch call, std::span<const std::byte>& message);
   /// The oldest message that was handed out is given back. True if a packet waits for the room.
@@ -75,6 +77,11 @@ class stream_table final : packet_sink {
   void deliver_kept(int from, steady::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
   bool signal(int to, epoch call, steady::time_point now);
+  /// True if the signal `word` of that rank counts, or a later one; `signalled` says whether it is the awaited
+  /// one.
+  [[nodiscard]] bool has_signal(int from, std::uint64_t word) noexcept {
+    return reached(at(from).signal(), word);
+  }
   finding signalled(int from, epoch call);
 
   // Memory.

@@ -105,15 +105,15 @@ bool streams::try_signal(int to, epoch now) {
 bool streams::try_signalled(int from, epoch now) {
   const std::lock_guard hold{owner_->channel().lock()};
   check(from, "await a signal of");
-  auto found = table_->signalled(from, now);
-  if (found.what == state::absent) {
+  const std::uint64_t word = signal_word(now);
+  if (!table_->has_signal(from, word)) {
     owner_->channel().read();
-    found = table_->signalled(from, now);
-    if (found.what == state::absent) {
+    if (!table_->has_signal(from, word)) {
       await(from);
       return false;
     }
   }
+  const auto found = table_->signalled(from, now);
   if (found.what == state::here) [[likely]]
     return true;
   owner_->inquiry().mismatch(from, now, found.seen);
@@ -142,15 +142,14 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
 bool streams::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   const std::lock_guard hold{owner_->channel().lock()};
   check(from, "receive from");
-  auto found = table_->receive(from, now, message);
-  if (found.what == state::absent) {
+  if (!table_->has_message(from)) {
     owner_->channel().read();
-    found = table_->receive(from, now, message);
-    if (found.what == state::absent) {
+    if (!table_->has_message(from)) {
       await(from);
       return false;
     }
   }
+  const auto found = table_->receive(from, now, message);
   if (found.what == state::here) [[likely]]
     return true;
   owner_->inquiry().mismatch(from, now, found.seen);
