@@ -121,7 +121,7 @@ TEST_CASE("collectives and windows over two device ports", "[ports]") {
         const auto& ports = comm.transport().core().ports();
         expect(ports.size() == 2 && ports[0].opened() != ports[1].opened(), "one device port");
         int round = 0;
-        for (const std::size_t count : {0, 1, 100, 3000})
+        for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 100, 3000})
           for (int i = 0; i < 3; ++i) check_collectives(comm, count, round++);
         check_window(comm);
         const two_rails_parts& parts = comm.transport().parts();

@@ -77,8 +77,8 @@ class stream_table final : packet_sink {
   void deliver_kept(int from, steady::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
   bool signal(int to, epoch call, steady::time_point now);
-  /// True if the signal `word` of that rank counts, or a later one; `signalled` says whether it is the awaited
-  /// one.
+  /// True if the signal `word` of that rank counts, or a later one; `signalled` says whether it is the
+  /// awaited one.
   [[nodiscard]] bool has_signal(int from, std::uint64_t word) noexcept {
     return reached(at(from).signal(), word);
   }
