@@ -23,7 +23,7 @@ class status_page {
   static constexpr std::int32_t for_none = -2;
   static constexpr std::int32_t for_any = -1;
 
-  void begin(std::uint64_t number, const call& c) noexcept {
+  [[gnu::always_inline]] void begin(std::uint64_t number, const call& c) noexcept {
     std::array<std::uint64_t, words> text;
     std::memcpy(text.data(), &c, sizeof c);
     // Released, so that a reader that sees a word of this call sees as well that the call before has begun.
