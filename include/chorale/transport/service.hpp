@@ -1,6 +1,7 @@
 // A thread that answers the peers of a rank while the rank itself is elsewhere.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -12,21 +13,44 @@
 namespace chorale::transport {
 
 /// Lock between a rank's own thread and its service thread. It costs nothing as long as there is no such
-/// thread; the owner may take it again.
+/// thread; the owner may take it again, which costs a few instructions: what sends and reads datagrams does
+/// so inside what holds it already.
 class service_lock {
  public:
   void lock() {
-    if (shared_) mutex_.lock();
+    if (!shared_ || take_again()) return;
+    mutex_.lock();
+    own();
   }
-  bool try_lock() { return !shared_ || mutex_.try_lock(); }
+  bool try_lock() {
+    if (!shared_ || take_again()) return true;
+    if (!mutex_.try_lock()) return false;
+    own();
+    return true;
+  }
   void unlock() {
-    if (shared_) mutex_.unlock();
+    if (!shared_ || --depth_ > 0) return;
+    owner_.store({}, std::memory_order_relaxed);
+    mutex_.unlock();
   }
   /// From now on there is a second thread. Not while the lock is held.
   void share() noexcept { shared_ = true; }
 
  private:
-  std::recursive_mutex mutex_;
+  // Only the owner itself finds its own name there, whatever the order in which other threads see it.
+  bool take_again() noexcept {
+    if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
+    ++depth_;
+    return true;
+  }
+  void own() noexcept {
+    owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    depth_ = 1;
+  }
+
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+  int depth_ = 0;  ///< how often the owner has taken it
   bool shared_ = false;
 };
 

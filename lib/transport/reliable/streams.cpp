@@ -21,12 +21,6 @@ constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
 /// How often a rank that leaves looks who is dead among those that have not confirmed everything.
 constexpr std::chrono::milliseconds look_interval{100};
 
-// Apart, so that the check itself is inline.
-[[noreturn, gnu::cold]] void throw_no_peer(int rank, int ranks, int peer, const char* what) {
-  throw error(errc::invalid_argument,
-              fmt::format("rank {} cannot {} rank {} of {}", rank, what, peer, ranks));
-}
-
 }  // namespace
 
 /// The datagrams of the rank.
@@ -71,9 +65,9 @@ streams::streams(endpoint& owner)
 
 streams::~streams() = default;
 
-void streams::check(int peer, const char* what) const {
-  if (peer < 0 || peer >= owner_->size() || peer == owner_->rank()) [[unlikely]]
-    throw_no_peer(owner_->rank(), owner_->size(), peer, what);
+void streams::reject(int peer, const char* what) const {
+  throw error(errc::invalid_argument,
+              fmt::format("rank {} cannot {} rank {} of {}", owner_->rank(), what, peer, owner_->size()));
 }
 
 void streams::require_sound(int peer) const {

@@ -108,7 +108,11 @@ class streams {
  private:
   class port;
 
-  void check(int peer, const char* what) const;
+  void check(int peer, const char* what) const {
+    if (peer < 0 || peer >= owner_->size() || peer == owner_->rank()) [[unlikely]]
+      reject(peer, what);
+  }
+  [[noreturn]] void reject(int peer, const char* what) const;
   void require_sound(int peer) const;
   /// Makes room in the stream to that rank by reading what has come; asks for it if that does not help.
   bool make_room(int to);
