@@ -4,9 +4,10 @@
 #include <type_traits>
 #include <utility>
 
-// The rest of <functional>, searchers with hash tables above all, is 10,000 lines in every program. The parts
-// of libstdc++ have had these names since GCC 7.
-#if __has_include(<bits/std_function.h>)
+#include <chorale/core/lean_headers.hpp>
+
+// The rest of <functional>, searchers with hash tables above all, is 10,000 lines in every program.
+#if CHORALE_LEAN_HEADERS
 #include <bits/refwrap.h>       // IWYU pragma: export
 #include <bits/std_function.h>  // IWYU pragma: export
 #include <bits/stl_function.h>  // IWYU pragma: export

@@ -3,8 +3,10 @@
 
 #include <span>
 
+#include <chorale/core/lean_headers.hpp>
+
 // The views of <ranges> are 4,000 lines in every program. The part that is included here stands on <span>.
-#if __has_include(<bits/ranges_base.h>)
+#if CHORALE_LEAN_HEADERS
 #include <bits/ranges_base.h>  // IWYU pragma: export
 #else
 #include <ranges>  // IWYU pragma: export
