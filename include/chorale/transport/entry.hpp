@@ -32,7 +32,7 @@ class occupancy {
    public:
     /// `what` is the call that begins; operation::none stands for the test of a request or the wait for it.
     /// @throws error errc::misuse if a thread is inside, or if nonblocking calls of another one are pending.
-    entry(occupancy& place, operation what) : place_(place) {
+    [[gnu::always_inline]] entry(occupancy& place, operation what) : place_(place) {
       const pthread_t me = this_thread();
       const pthread_t pending = place.pending_.load(std::memory_order_relaxed);
       if (place.inside_.load(std::memory_order_relaxed) != pthread_t{} ||
