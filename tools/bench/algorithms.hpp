@@ -36,6 +36,7 @@ using algorithms = chorale::type_list<                           //
     chorale::allreduce::degree_k<1>,                             //
     chorale::allreduce::degree_k<3>,                             //
     chorale::allreduce::degree_k<7>,                             //
+    chorale::allreduce::degree_k<15>,                            //
     chorale::allreduce::degree_k<15, chorale::broadcast::flat>,  //
     chorale::allreduce::reduce_multicast<7>,                     //
     chorale::allreduce::rabenseifner,                            //

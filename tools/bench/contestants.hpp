@@ -1,6 +1,7 @@
 // Communicators as contestants: one for each algorithm and transport.
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,14 +34,23 @@ inline constexpr memory_use fresh_memory[] = {{", one buffer", 1, false},
                                               {", 8 in turns", places_in_turns, false},
                                               {", 8 fresh", places_in_turns, true}};
 
+/// What is measured of an operation with a root. The others follow each other without a pause.
+enum class timing {
+  each_call,     ///< what each rank spends in a call, with a barrier before it
+  back_to_back,  ///< the same without the barrier, which measures the rate
+  last_leaf,     ///< from where the root begins to where the leaf of most steps ends, on one host's clock
+};
+
 /// Which contestants take part.
 struct selection {
   std::vector<std::string> operations;
   std::vector<std::string> transports;
   bool all_algorithms = false;          ///< else the defaults of a communicator
   std::vector<std::string> algorithms;  ///< parts of names; if there are any, only these
-  bool back_to_back = false;
-  bool fresh = false;  ///< each of them with each use of memory
+  bool whole_names = false;             ///< `algorithms` are not parts of names
+  bench::timing timing = bench::timing::each_call;
+  std::span<const memory_use> memory{&same_memory, 1};  ///< each of them with each of these
+  chorale::config settings = chorale::config::from_environment();
 };
 
 /// A policy that can be measured, for --list.
@@ -51,18 +61,48 @@ struct listing {
   bool is_default;
 };
 
+/// The rank at the most steps from rank 0 in a binomial tree: the highest of those.
+inline int deepest_leaf(int ranks) {
+  int deepest = 0;
+  for (int rank = 1; rank < ranks; ++rank)
+    if (std::popcount(static_cast<unsigned>(rank)) >= std::popcount(static_cast<unsigned>(deepest)))
+      deepest = rank;
+  return deepest;
+}
+
+/// Seconds from where rank 0, the root, begins a call to where `deepest_leaf` ends it, summed over `calls`
+/// calls; on every rank. All meet before each call, which does not count. The ranks share a clock.
+/// Source: P2 section 6.1.
+template <class Call>
+double time_to_last_leaf(int calls, Call&& call, team& all) {
+  const auto now = [] { return std::chrono::duration<double>(timer::now().time_since_epoch()).count(); };
+  const bool is_root = all.rank() == 0;
+  const bool is_last = all.rank() == deepest_leaf(all.size());
+  const double zero = all.max(now());
+  double sum = 0;
+  for (int i = 0; i < calls; ++i) {
+    all.max(0);
+    if (is_root) sum -= now() - zero;
+    call();
+    if (is_last) sum += now() - zero;
+  }
+  all.sum({&sum, 1});
+  return sum;
+}
+
 template <class Transport, class Algorithm>
 class entry final : public contestant {
  public:
   static constexpr auto what = Algorithm::implements;
 
-  entry(buffers& memory, bool back_to_back, const memory_use& use)
+  entry(team& all, buffers& memory, const selection& wanted, const memory_use& use)
       : contestant(chorale::name(what), chorale::type_name<Algorithm>() + use.remark, Transport::name),
-        comm_(settings(use)),
+        comm_(settings(wanted.settings, use)),
+        all_(all),
         memory_(memory),
         places_(use.places),
         turn_(use.registered_each_call ? use.places / 2 : 0),
-        apart_(trial<what>::rooted && !back_to_back) {}
+        timing_(trial<what>::rooted ? wanted.timing : timing::back_to_back) {}
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
@@ -70,7 +110,15 @@ class entry final : public contestant {
       memory_.go_to(turn_++ % places_);
       trial<what>::call(comm_, memory_, bytes);
     };
-    return apart_ ? time_apart(calls, call, [this] { comm_.barrier(); }) : time_together(calls, call);
+    switch (timing_) {
+      case timing::each_call:
+        return time_apart(calls, call, [this] { comm_.barrier(); });
+      case timing::last_leaf:
+        return time_to_last_leaf(calls, call, all_);
+      case timing::back_to_back:
+        break;
+    }
+    return time_together(calls, call);
   }
   std::string check(std::size_t bytes, team& all) override {
     memory_.go_to(turn_++ % places_);
@@ -92,17 +140,17 @@ class entry final : public contestant {
   }
 
  private:
-  static chorale::config settings(const memory_use& use) {
-    auto c = chorale::config::from_environment();
+  static chorale::config settings(chorale::config c, const memory_use& use) {
     if (use.registered_each_call) c.registration_entries = 1;
     return c;
   }
 
   chorale::communicator<Transport, Algorithm> comm_;
+  team& all_;
   buffers& memory_;
   std::size_t places_;
   std::size_t turn_;  ///< fresh buffers are not those that another contestant used just before
-  bool apart_;
+  timing timing_;
 };
 
 namespace detail {
@@ -127,14 +175,17 @@ bool selected(const selection& wanted, const listing& one);
 
 /// Makes those of `Transport` that were selected. Collective. Defined for each transport in enter_*.cpp.
 template <class Transport>
-void enter(const selection& wanted, buffers& memory, contestants& all);
+void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all);
 /// All policies that run on `Transport`.
 template <class Transport>
 std::vector<listing> list();
 /// The same for connections to some peers and datagrams to the rest, whose number is a part of the type: what
 /// P5 compares.
-void enter_hybrid(const selection& wanted, buffers& memory, contestants& all);
+void enter_hybrid(const selection& wanted, team& ranks, buffers& memory, contestants& all);
 std::vector<listing> list_hybrid();
+std::vector<listing> list_all();
+/// All of these, in the order of the table. Collective.
+contestants enter_all(const selection& wanted, team& ranks, buffers& memory);
 
 namespace detail {
 /// Calls `use.template operator()<Algorithm>()` for each algorithm that runs on Transport.
@@ -147,19 +198,20 @@ void for_each_algorithm(chorale::type_list<Algorithms...>, Use&& use) {
 }
 
 template <class Transport, class Algorithm>
-void enter_one(const selection& wanted, buffers& memory, contestants& all) {
+void enter_one(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
   if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
-  for (const auto& use : wanted.fresh ? std::span{fresh_memory} : std::span{&same_memory, 1}) {
-    auto made = std::make_unique<entry<Transport, Algorithm>>(memory, wanted.back_to_back, use);
+  for (const auto& use : wanted.memory) {
+    auto made = std::make_unique<entry<Transport, Algorithm>>(ranks, memory, wanted, use);
     if (made->usable()) all.push_back(std::move(made));
   }
 }
 }  // namespace detail
 
 template <class Transport>
-void enter(const selection& wanted, buffers& memory, contestants& all) {
-  detail::for_each_algorithm<Transport>(
-      algorithms{}, [&]<class Algorithm>() { detail::enter_one<Transport, Algorithm>(wanted, memory, all); });
+void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+  detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
+    detail::enter_one<Transport, Algorithm>(wanted, ranks, memory, all);
+  });
 }
 
 template <class Transport>

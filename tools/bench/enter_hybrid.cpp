@@ -14,8 +14,8 @@ using algorithm = chorale::alltoall::hybrid_pairwise<Limit>;
 
 template <int... Limits>
 struct limits {
-  static void enter(const selection& wanted, buffers& memory, contestants& all) {
-    (detail::enter_one<transport<Limits>, algorithm<Limits>>(wanted, memory, all), ...);
+  static void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+    (detail::enter_one<transport<Limits>, algorithm<Limits>>(wanted, ranks, memory, all), ...);
   }
   static std::vector<listing> list() { return {entry<transport<Limits>, algorithm<Limits>>::describe()...}; }
 };
@@ -23,8 +23,8 @@ using measured = limits<0, 1, 3, 7, 15>;
 
 }  // namespace
 
-void enter_hybrid(const selection& wanted, buffers& memory, contestants& all) {
-  measured::enter(wanted, memory, all);
+void enter_hybrid(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+  measured::enter(wanted, ranks, memory, all);
 }
 std::vector<listing> list_hybrid() {
   return measured::list();

@@ -8,14 +8,16 @@
 #include "contestants.hpp"
 #include "floor.hpp"
 #include "session.hpp"
+#include "set_ups.hpp"
 #include "tune.hpp"
 
 namespace bench {
 
-extern template void enter<chorale::transport::rc>(const selection&, buffers&, contestants&);
-extern template void enter<chorale::transport::rc_send_receive>(const selection&, buffers&, contestants&);
-extern template void enter<chorale::transport::ud>(const selection&, buffers&, contestants&);
-extern template void enter<chorale::transport::ud_rdma>(const selection&, buffers&, contestants&);
+extern template void enter<chorale::transport::rc>(const selection&, team&, buffers&, contestants&);
+extern template void enter<chorale::transport::rc_send_receive>(const selection&, team&, buffers&,
+                                                                contestants&);
+extern template void enter<chorale::transport::ud>(const selection&, team&, buffers&, contestants&);
+extern template void enter<chorale::transport::ud_rdma>(const selection&, team&, buffers&, contestants&);
 extern template std::vector<listing> list<chorale::transport::rc>();
 extern template std::vector<listing> list<chorale::transport::rc_send_receive>();
 extern template std::vector<listing> list<chorale::transport::ud>();
@@ -29,8 +31,27 @@ bool selected(const selection& wanted, const listing& one) {
   if (!has(wanted.transports, one.transport)) return false;
   if (wanted.all_algorithms) return true;
   if (wanted.algorithms.empty()) return one.is_default;
-  return std::any_of(wanted.algorithms.begin(), wanted.algorithms.end(),
-                     [&](const std::string& part) { return one.algorithm.find(part) != std::string::npos; });
+  return std::any_of(wanted.algorithms.begin(), wanted.algorithms.end(), [&](const std::string& name) {
+    return wanted.whole_names ? one.algorithm == name : one.algorithm.find(name) != std::string::npos;
+  });
+}
+
+contestants enter_all(const selection& wanted, team& ranks, buffers& memory) {
+  contestants all;
+  enter<chorale::transport::rc>(wanted, ranks, memory, all);
+  enter<chorale::transport::rc_send_receive>(wanted, ranks, memory, all);
+  enter<chorale::transport::ud>(wanted, ranks, memory, all);
+  enter<chorale::transport::ud_rdma>(wanted, ranks, memory, all);
+  enter_hybrid(wanted, ranks, memory, all);
+  return all;
+}
+
+std::vector<listing> list_all() {
+  auto all = list<chorale::transport::rc>();
+  for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>(),
+                    list<chorale::transport::ud_rdma>(), list_hybrid()})
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return all;
 }
 
 namespace {
@@ -49,11 +70,13 @@ class chorale_team final : public team {
 };
 
 struct options : common_options {
-  selection wanted{{}, {"rc"}, false, {}, false, false};
+  selection wanted{.transports = {"rc"}};
+  bool fresh = false;
   bool check = false;
   bool floor = false;
   bool list = false;
   std::string table;
+  std::string plan;
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -72,7 +95,7 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
   app.add_flag("--floor", o.floor, "Measure the latency of a flag between ranks 0 and 1 in between");
   auto* fresh = app.add_flag(
-      "--fresh", o.wanted.fresh,
+      "--fresh", o.fresh,
       "Each algorithm with one buffer, with 8 in turns that stay registered, and with 8 that each call "
       "registers anew (P4 section 5.2: no reuse), sample by sample");
   app.add_option("--table", o.table,
@@ -80,20 +103,18 @@ void add_options(CLI::App& app, options& o) {
                  "made (CHORALE_TUNING)")
       ->type_name("FILE")
       ->excludes(fresh);
+  app.add_option("--set-ups", o.plan,
+                 "Measure what this JSON file lists and nothing else: set-ups of contestants that each have "
+                 "their own settings (tools/papers writes such files)")
+      ->type_name("FILE")
+      ->excludes(fresh)
+      ->excludes("--table");
   app.add_flag("--list", o.list, "List the algorithms and end");
 }
 
 /// What a tuning table is measured at, unless sizes are given.
 std::vector<std::size_t> tuning_sizes() {
   return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
-}
-
-std::vector<listing> list_all() {
-  auto all = list<chorale::transport::rc>();
-  for (auto more : {list<chorale::transport::rc_send_receive>(), list<chorale::transport::ud>(),
-                    list<chorale::transport::ud_rdma>(), list_hybrid()})
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  return all;
 }
 
 void print_list() {
@@ -103,9 +124,20 @@ void print_list() {
                one.is_default ? "yes" : "");
 }
 
+/// What o.plan lists. @returns the exit status.
+int run_set_ups(const options& o, const facts& about, team& all, const surroundings& around, bool speaks) {
+  const auto result = measure_set_ups(read_set_ups(o.plan), about, all, o.limit, around);
+  if (speaks && !o.json.empty()) write_results(o.json, about, all.size(), result);
+  const bool wrong = std::any_of(result.begin(), result.end(),
+                                 [](const result_of_set_up& r) { return r.measured.wrong.value_or(0) > 0; });
+  if (wrong && speaks) fmt::print(stderr, "chorale-bench: results were WRONG\n");
+  return wrong ? 1 : 0;
+}
+
 int run(options& o) {
   o.wanted.operations = o.operations;
-  o.wanted.back_to_back = o.limit.back_to_back;
+  if (o.limit.back_to_back) o.wanted.timing = timing::back_to_back;
+  if (o.fresh) o.wanted.memory = fresh_memory;
   if (!o.table.empty()) {
     o.wanted.all_algorithms = o.wanted.algorithms.empty();
     if (o.limit.sizes.empty()) o.limit.sizes = tuning_sizes();
@@ -115,19 +147,6 @@ int run(options& o) {
   chorale::communicator<> control;
   chorale_team all{control};
   const bool speaks = all.rank() == 0;
-
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(),
-                 o.wanted.fresh ? places_in_turns : 1};
-  contestants everyone;
-  enter<chorale::transport::rc>(o.wanted, memory, everyone);
-  enter<chorale::transport::rc_send_receive>(o.wanted, memory, everyone);
-  enter<chorale::transport::ud>(o.wanted, memory, everyone);
-  enter<chorale::transport::ud_rdma>(o.wanted, memory, everyone);
-  enter_hybrid(o.wanted, memory, everyone);
-  if (everyone.empty()) {
-    if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");
-    return 2;
-  }
 
   const auto& chosen = control.transport().chosen();
   facts about{{"chorale", CHORALE_TOOLS_VERSION},
@@ -152,6 +171,14 @@ int run(options& o) {
   if (o.check && !all.one_host())
     about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
 
+  if (!o.plan.empty()) return run_set_ups(o, about, all, around, speaks);
+
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+  const contestants everyone = enter_all(o.wanted, all, memory);
+  if (everyone.empty()) {
+    if (speaks) fmt::print(stderr, "chorale-bench: no algorithm is selected; --list shows the names\n");
+    return 2;
+  }
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : everyone) {

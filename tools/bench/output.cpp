@@ -55,35 +55,46 @@ void print_rows(const std::vector<row>& rows) {
   std::fflush(stdout);
 }
 
-void write_json(const std::string& file, const facts& about, int ranks, const std::vector<row>& rows) {
-  nlohmann::ordered_json all;
-  for (const auto& [name, value] : about) all["about"][name] = value;
-  all["ranks"] = ranks;
-  all["unit"] = "us";
-  all["rows"] = nlohmann::ordered_json::array();
-  for (const row& r : rows) {
-    nlohmann::ordered_json one{{"operation", r.operation},
-                               {"algorithm", r.algorithm},
-                               {"transport", r.transport},
-                               {"bytes", r.bytes},
-                               {"median", r.median},
-                               {"p10", r.p10},
-                               {"p90", r.p90},
-                               {"p99", r.p99},
-                               {"min", r.fastest},
-                               {"max", r.slowest},
-                               {"wall", r.wall},
-                               {"samples", r.samples},
-                               {"calls", r.calls}};
-    if (r.floor) one["floor"] = *r.floor;
-    if (r.wrong) one["wrong_ranks"] = *r.wrong;
-    all["rows"].push_back(std::move(one));
-  }
+nlohmann::ordered_json to_json(const row& r) {
+  nlohmann::ordered_json one{{"operation", r.operation},
+                             {"algorithm", r.algorithm},
+                             {"transport", r.transport},
+                             {"bytes", r.bytes},
+                             {"median", r.median},
+                             {"p10", r.p10},
+                             {"p90", r.p90},
+                             {"p99", r.p99},
+                             {"min", r.fastest},
+                             {"max", r.slowest},
+                             {"wall", r.wall},
+                             {"samples", r.samples},
+                             {"calls", r.calls}};
+  if (r.floor) one["floor"] = *r.floor;
+  if (r.wrong) one["wrong_ranks"] = *r.wrong;
+  return one;
+}
+
+void write_file(const std::string& file, const nlohmann::ordered_json& all) {
   errno = 0;
   std::ofstream out{file};
   out << all.dump(2) << '\n';
   out.close();
   if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+}
+
+nlohmann::ordered_json head_of_result(const facts& about, int ranks) {
+  nlohmann::ordered_json all;
+  for (const auto& [name, value] : about) all["about"][name] = value;
+  all["ranks"] = ranks;
+  all["unit"] = "us";
+  all["rows"] = nlohmann::ordered_json::array();
+  return all;
+}
+
+void write_json(const std::string& file, const facts& about, int ranks, const std::vector<row>& rows) {
+  auto all = head_of_result(about, ranks);
+  for (const row& r : rows) all["rows"].push_back(to_json(r));
+  write_file(file, all);
 }
 
 progress::progress(bool wanted, bool quiet, std::size_t steps)

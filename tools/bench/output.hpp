@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,13 @@ void print_preamble(const facts& about, const limits& l, bool with_floor);
 /// Prints the head of the columns, as above each operation.
 void print_head(const std::string& operation, bool with_floor, bool with_check);
 void print_rows(const std::vector<row>& rows);
+
+/// A result without rows: {"about": {...}, "ranks": n, "unit": "us", "rows": []}.
+nlohmann::ordered_json head_of_result(const facts& about, int ranks);
+/// What stands in "rows" of such a file.
+nlohmann::ordered_json to_json(const row& r);
+/// Writes a file of that text. @throws std::system_error naming the file if it cannot be written.
+void write_file(const std::string& file, const nlohmann::ordered_json& all);
 
 /// Writes {"about": {...}, "ranks": n, "rows": [...]}; times in microseconds.
 /// @throws std::system_error naming the file if it cannot be written.

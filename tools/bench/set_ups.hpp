@@ -1,0 +1,57 @@
+// What --set-ups measures: contestants with settings of their own, as experiments of the papers have them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <chorale/core/config.hpp>
+
+#include "contestants.hpp"
+#include "loop.hpp"
+#include "output.hpp"
+
+namespace bench {
+
+/// An algorithm over a transport, under a name that is unique in its set-up.
+struct named_contestant {
+  std::string name;
+  std::string transport;
+  std::string algorithm;  ///< its whole name, as --list shows it
+  std::span<const memory_use> memory;
+  chorale::config settings;  ///< those of the environment, but for what the file says
+};
+
+/// Contestants of one operation that are measured in turns, at each size.
+struct set_up {
+  std::string name;
+  std::string operation;
+  bench::timing timing = bench::timing::each_call;
+  std::vector<std::size_t> sizes;  ///< bytes; none for a barrier
+  std::vector<named_contestant> contestants;
+};
+
+/// Reads {"set_ups": [{"name", "operation", "timing", "sizes": [...], "contestants": [{"name", "transport",
+/// "algorithm", "memory", "settings": {"CHORALE_...": "..."}}]}]}. "timing" is "each call", "back to back" or
+/// "last leaf" (of a broadcast), "memory" is "one buffer", "in turns" or "fresh" (as of --fresh); both may be
+/// left out, and so may "settings".
+/// @throws std::runtime_error naming the file, the set-up, the contestant and what is wrong.
+std::vector<set_up> read_set_ups(const std::string& file);
+
+struct result_of_set_up {
+  std::string set_up;
+  std::string contestant;
+  row measured;
+};
+
+/// Measures and prints them one after the other. Collective. A contestant that the device cannot run (one of
+/// multicast without multicast) has no result, and rank 0 says so.
+/// @returns the same on every rank.
+std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
+                                              team& ranks, const limits& l, const surroundings& around);
+
+/// As write_json, with "set_up" and "contestant" in each row.
+void write_results(const std::string& file, const facts& about, int ranks,
+                   const std::vector<result_of_set_up>& results);
+
+}  // namespace bench

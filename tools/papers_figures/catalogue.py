@@ -1,0 +1,29 @@
+"""All figures, paper by paper."""
+import importlib
+import pkgutil
+import re
+
+import papers_figures
+
+
+def all_figures():
+    """Those of each module p1, p2, ... of this folder, in their order."""
+    modules = sorted(module.name for module in pkgutil.iter_modules(papers_figures.__path__)
+                     if re.fullmatch(r"p\d.*", module.name))
+    return [one for name in modules for one in importlib.import_module(f"papers_figures.{name}").FIGURES]
+
+
+def find(figures, wanted):
+    """The figures that a word names: a figure, a part of one (P1.7a is in P1.7) or a paper. @throws KeyError"""
+    exact = [one for one in figures if one.name.lower() == wanted.lower()]
+    paper = [one for one in figures if one.paper.lower() == wanted.lower()]
+    whole = [one for one in figures if one.name.lower() == re.sub(r"\(?[a-z]\)?$", "", wanted.lower())]
+    found = exact or paper or whole
+    if not found:
+        raise KeyError(wanted)
+    return found
+
+
+def headline_claims(figures):
+    """[(figure, claim)] of what PAPERS.md calls headline results."""
+    return [(one, claim) for one in figures for claim in one.claims if claim.headline]

@@ -1,0 +1,153 @@
+"""Programs under a launcher: one launch measures all set-ups that have the same number of ranks."""
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from papers_figures import figure
+
+FOREIGN = ("PMIX_", "OMPI_", "PMI_", "MPI_", "HYDI_", "HYDRA_")
+
+
+class Failed(Exception):
+    """A program that did not end well, or whose results were wrong."""
+
+
+class NoLauncher(Exception):
+    """Nothing starts several ranks here."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How long a set-up is measured in one run."""
+    samples: int
+    warmup: int
+    iterations: int
+    budget: float  # seconds for a contestant at a size
+
+    def options(self):
+        """For chorale-bench."""
+        return ["--samples", str(self.samples), "--warmup", str(self.warmup), "--iterations", str(self.iterations),
+                "--budget", str(self.budget)]
+
+
+WHOLE = Effort(samples=30, warmup=60, iterations=3000, budget=0.06)
+SMALL = Effort(samples=2, warmup=2, iterations=4, budget=0.002)
+
+
+@dataclasses.dataclass
+class Launcher:
+    """`template`: the words of a launcher with {ranks} among them; None: Open MPI's mpirun, if it is there."""
+    template: str = None
+    time_limit: float = 300
+
+    def words(self, ranks):
+        """What stands before the program. @throws NoLauncher"""
+        if self.template:
+            words = [word.replace("{ranks}", str(ranks)) for word in self.template.split()]
+        else:
+            words = ["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks), "--bind-to",
+                     "core" if ranks <= len(os.sched_getaffinity(0)) else "none"]
+        if shutil.which(words[0]) is None:
+            raise NoLauncher(f"there is no {words[0]} to start {ranks} ranks; --launcher takes another, with {{ranks}} "
+                             "where their number belongs")
+        return words
+
+    def run(self, ranks, command, environment=()):
+        """Runs `command`, on `ranks` ranks, or without a launcher if that is 0. @throws Failed, NoLauncher"""
+        command = [*(self.words(ranks) if ranks else []), *command]
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(FOREIGN) or name.startswith("OMPI_MCA_")}
+        kept.update({name: str(value) for name, value in environment})
+        # Its own process group: what a launcher started ends with it.
+        try:
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, env=kept, start_new_session=True) as process:
+                try:
+                    said, _ = process.communicate(timeout=self.time_limit)
+                except BaseException as e:
+                    os.killpg(process.pid, 9)
+                    process.communicate()
+                    if isinstance(e, subprocess.TimeoutExpired):
+                        raise Failed(f"{' '.join(command)} took more than {self.time_limit:g} s") from e
+                    raise
+        except OSError as e:
+            raise Failed(f"{' '.join(command)}: {e}") from e
+        if process.returncode != 0:
+            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {said.strip()[-1500:]}")
+        return said
+
+
+def program(tools, name):
+    """Where a program of the build is. @throws Failed"""
+    path = pathlib.Path(tools) / name
+    if not path.is_file():
+        raise Failed(f"{path} is not built (--build names the folder of a build)")
+    return str(path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """What one launch measures of one set-up."""
+    set_up: object
+    sizes: tuple = ()
+
+
+@dataclasses.dataclass
+class BenchLaunch:
+    """chorale-bench on so many ranks."""
+    ranks: int
+    environment: tuple
+    parts: list
+    once = False
+
+    def text(self):
+        """For the line of progress."""
+        return f"{self.ranks} ranks: " + ", ".join(sorted({part.set_up.operation for part in self.parts}))
+
+    def run(self, tools, launcher, effort):
+        """[(set-up, row document)]. @throws Failed, NoLauncher"""
+        with tempfile.TemporaryDirectory() as folder:
+            plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
+            named = {str(number): part for number, part in enumerate(self.parts)}
+            plan.write_text(json.dumps({"set_ups": [part.set_up.document(name, part.sizes)
+                                                    for name, part in named.items()]}), encoding="utf-8")
+            launcher.run(self.ranks, [program(tools, figure.LAUNCHED), "--set-ups", str(plan), "--check", "--json",
+                                      str(result), *effort.options()], self.environment)
+            rows = []
+            for row in json.loads(result.read_text(encoding="utf-8"))["rows"]:
+                at = {"ranks": self.ranks}
+                if row["operation"] != "barrier":
+                    at["bytes"] = row["bytes"]
+                rows.append((named[row["set_up"]].set_up,
+                             {"contestant": row["contestant"], "at": at, "value": row["median"], "unit": "us",
+                              "wrong": row["wrong_ranks"]}))
+            return rows
+
+
+@dataclasses.dataclass
+class ProgramLaunch:
+    """Any other program."""
+    set_up: object
+    arguments: tuple
+
+    @property
+    def once(self):
+        """Whether one run tells all."""
+        return self.set_up.once
+
+    def text(self):
+        """For the line of progress."""
+        return " ".join([self.set_up.name, *map(str, self.arguments)])
+
+    def run(self, tools, launcher, effort):
+        """[(set-up, row document)]. @throws Failed, NoLauncher"""
+        del effort  # in its arguments
+        with tempfile.TemporaryDirectory() as folder:
+            result = pathlib.Path(folder) / "result.json"
+            launcher.run(self.set_up.ranks, [program(tools, self.set_up.name), *map(str, self.arguments), "--json",
+                                             str(result)], self.set_up.environment)
+            return [(self.set_up, row) for row in json.loads(result.read_text(encoding="utf-8"))["rows"]]

@@ -1,0 +1,65 @@
+"""A figure as SVG, by gnuplot, where that is installed."""
+import shutil
+import subprocess
+
+from papers_figures import report
+
+HOW = "gnuplot is not installed (package gnuplot-nox): the CSV is written, the plot is not"
+
+
+def can():
+    """Whether there is something to plot with."""
+    return shutil.which("gnuplot") is not None
+
+
+def quoted(text):
+    """A string of gnuplot's, in which nothing is special."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def script(figure, results, file):
+    """What gnuplot is told; None if there is nothing to draw."""
+    rows = [row for row in report.shown_rows(figure, results) if figure.x in dict(row.at)]
+    series = {}
+    for row in rows:
+        rest = tuple((name, value) for name, value in row.at if name != figure.x)
+        series.setdefault((row.contestant, rest), []).append((dict(row.at)[figure.x], row))
+    if not series:
+        return None
+    varying = {name for _, rest in series for name, _ in rest
+               if len({dict(other).get(name) for _, other in series}) > 1}
+    units = sorted({row.unit for row in rows})
+    lines = [f"set terminal svg size 640,400 noenhanced font 'sans,11' background '#ffffff'",
+             f"set output {quoted(str(file))}", f"set title {quoted(f'{figure.name}: {figure.title}')}",
+             f"set xlabel {quoted(figure.x.replace('_', ' '))}", f"set ylabel {quoted('/'.join(units))}",
+             "set key outside right top", "set grid", "set offsets 0, 0, graph 0.05, 0"]
+    places = sorted({x for points in series.values() for x, _ in points})
+    if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
+        lines.append("set logscale x 2")
+    if len(places) <= 12:
+        lines.append("set xtics (" + ", ".join(f'"{x:g}" {x}' for x in places) + ")")
+        if len(places) > 8:
+            lines.append("set xtics rotate by -45")
+    lines.append("set logscale y" if figure.log_y else "set yrange [0:*]")
+    curves, data = [], []
+    order = report.names(figure, rows)
+    for (contestant, rest), points in sorted(series.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+        extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying)
+        curves.append(f"'-' using 1:2 with linespoints title {quoted(contestant + (', ' + extra if extra else ''))}")
+        data += [f"{x} {row.value:.6g}" for x, row in sorted(points, key=lambda point: point[0])] + ["e"]
+    return "\n".join([*lines, "plot " + ", ".join(curves), *data]) + "\n"
+
+
+def draw(figure, results, file):
+    """Writes the picture. @returns None, or why there is none."""
+    if not figure.plot:
+        return "it is a table"
+    told = script(figure, results, file)
+    if told is None:
+        return "nothing was measured"
+    if not can():
+        return HOW
+    done = subprocess.run(["gnuplot"], input=told, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        return f"gnuplot ended with {done.returncode}: {done.stderr.strip()[-400:]}"
+    return None

@@ -1,0 +1,152 @@
+"""What was measured, as text, Markdown and CSV."""
+import csv
+import io
+
+from papers_figures.figure import factor
+
+HOW = ("Made by `tools/papers`, which runs each figure anew: medians of interleaved runs. The ratio of a claim is how many "
+       "times faster the paper says that the first is, beside what was measured here; the papers' clusters had a node for "
+       "each rank.")
+
+
+def shown_rows(figure, results):
+    """The rows of a figure's table and plot."""
+    return [row for row in results.rows
+            if (not figure.shown or row.contestant in figure.shown)
+            and all(dict(row.at).get(name, values[0]) in values for name, values in figure.only)]
+
+
+def names(figure, rows):
+    """Contestants in the order of the figure."""
+    present = list(dict.fromkeys(row.contestant for row in rows))
+    return [name for name in figure.shown if name in present] if figure.shown else present
+
+
+def label(figure, at):
+    """The point of a row of the table: first what the axis has."""
+    at = dict(at)
+    first = [at.pop(figure.x)] if figure.x in at else []
+    return tuple(first), tuple(sorted(at.items()))
+
+
+def digits(value):
+    """Three digits that mean something."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def grid(figure, results):
+    """(head, lines): one line a point, one column a contestant. Axes that have one value alone are left out."""
+    rows = shown_rows(figure, results)
+    columns = names(figure, rows)
+    axes = sorted({name for row in rows for name, _ in row.at}, key=lambda name: (name != figure.x, name))
+    axes = [axis for axis in axes if axis == figure.x or len({dict(row.at).get(axis) for row in rows}) > 1]
+    units = {name: {row.unit for row in rows if row.contestant == name} for name in columns}
+    head = axes + [f"{name}, {'/'.join(sorted(units[name]))}" for name in columns]
+    cells = {}
+    for row in rows:
+        key = tuple(dict(row.at).get(axis) for axis in axes)
+        cells.setdefault(key, {})[row.contestant] = digits(row.value)
+    ordered = sorted(cells, key=lambda key: tuple((value is None, value or 0) for value in reversed(key)))
+    return head, [["" if value is None else f"{value:g}" for value in key] + [cells[key].get(name, "") for name in columns]
+                  for key in ordered]
+
+
+def verdict_cells(claim, results):
+    """Cells for the table of claims."""
+    verdict = claim.judge(results)
+    if verdict.ours is None:
+        return [verdict.text, verdict.paper, "", verdict.why_not]
+    return [verdict.text, verdict.paper, verdict.ours,
+            "yes" if verdict.agrees else "no: needs a network" if claim.network else "NO"]
+
+
+VERDICT_HEAD = ["claim", "paper", "ours", "sign agrees"]
+
+
+def markdown(head, lines, numbers_from=0):
+    """A table; columns from `numbers_from` on are aligned to the right."""
+    out = ["| " + " | ".join(head) + " |",
+           "|" + "".join("---|" if i < numbers_from else "---:|" for i in range(len(head)))]
+    out += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join(out)
+
+
+def text(head, lines):
+    """The same for a terminal."""
+    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
+    return "\n".join("  ".join(cell.rjust(width) if i else cell.ljust(width)
+                               for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+                     for line in [head, *lines])
+
+
+def ranges(ranks):
+    """(2, 3, 4, 8) as "2 to 4, 8"."""
+    out, ranks = [], sorted(set(ranks))
+    while ranks:
+        run = [ranks.pop(0)]
+        while ranks and ranks[0] == run[-1] + 1:
+            run.append(ranks.pop(0))
+        out.append(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" if len(run) > 2 else f"{run[0]}, {run[-1]}")
+    return ", ".join(out)
+
+
+def terminal(figure, results):
+    """All of a figure for a terminal."""
+    parts = [f"{figure.name}: {figure.title} ({figure.source})"]
+    if results.rows:
+        parts.append(text(*grid(figure, results)))
+    if figure.claims:
+        parts.append(text(VERDICT_HEAD, [verdict_cells(claim, results) for claim in figure.claims]))
+    parts += results.problems
+    if figure.cannot:
+        parts.append("What soft0 cannot show: " + figure.cannot)
+    return "\n\n".join(parts) + "\n"
+
+
+def section(figure, results, plot):
+    """All of a figure as Markdown; `plot` is the name of its picture, or None."""
+    parts = [f"## {figure.name}: {figure.title}", f"Source: {figure.source}."]
+    if plot:
+        parts.append(f"![{figure.title}]({plot})")
+    if results.rows:
+        parts.append(markdown(*grid(figure, results)))
+    if figure.claims:
+        parts.append(markdown(VERDICT_HEAD, [verdict_cells(claim, results) for claim in figure.claims], 1))
+    parts += results.problems
+    if figure.cannot:
+        parts.append("What soft0 cannot show: " + figure.cannot)
+    return "\n\n".join(parts) + "\n"
+
+
+def comma_separated(figure, results):
+    """All rows, also those that the table leaves out."""
+    axes = sorted({name for row in results.rows for name, _ in row.at}, key=lambda name: (name != figure.x, name))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["figure", "contestant", *axes, "value", "unit", "least", "most", "runs"])
+    for row in results.rows:
+        at = dict(row.at)
+        writer.writerow([figure.name, row.contestant, *(at.get(axis, "") for axis in axes), f"{row.value:.4g}", row.unit,
+                         f"{row.least:.4g}", f"{row.most:.4g}", row.runs])
+    return out.getvalue()
+
+
+def headline(claims, results):
+    """(head, lines) of the table of all headline claims: [(figure, claim)] with {figure's name: Results}."""
+    lines = []
+    for figure, claim in claims:
+        if claim.network:
+            lines.append([figure.name, claim.text, says(claim), "", "needs a network: " + claim.network])
+        else:
+            lines.append([figure.name, *verdict_cells(claim, results[figure.name])])
+    return ["figure", *VERDICT_HEAD], lines
+
+
+def says(claim):
+    """What the paper says."""
+    paper = getattr(claim, "paper", None)
+    if hasattr(claim, "show"):
+        return claim.show.format(paper)
+    if paper:
+        return factor(paper)
+    return "slower" if getattr(claim, "slower", False) else getattr(claim, "who", "") if hasattr(claim, "among") else "faster"
