@@ -15,10 +15,10 @@ def all_figures():
 
 def find(figures, wanted):
     """The figures that a word names: a figure, a part of one (P1.7a is in P1.7) or a paper. @throws KeyError"""
-    exact = [one for one in figures if one.name.lower() == wanted.lower()]
-    paper = [one for one in figures if one.paper.lower() == wanted.lower()]
-    whole = [one for one in figures if one.name.lower() == re.sub(r"\(?[a-z]\)?$", "", wanted.lower())]
-    found = exact or paper or whole
+    def named(word):
+        return [one for one in figures if word in (name.lower() for name in (one.name, *one.also))]
+    word = wanted.lower()
+    found = named(word) or [one for one in figures if one.paper.lower() == word] or named(re.sub(r"\(?[a-z]\)?$", "", word))
     if not found:
         raise KeyError(wanted)
     return found

@@ -163,6 +163,7 @@ class Figure:
     source: str  # "P1 section 6, figure 7"
     set_ups: tuple
     x: str  # what of a point the horizontal axis has: "ranks", "bytes", ...
+    also: tuple = ()  # names of figures that this one shows as well
     claims: tuple = ()
     cannot: str = ""  # what soft0 cannot show of it
     shown: tuple = ()  # contestants of the table and plot, in their order; all if there are none

@@ -40,12 +40,14 @@ SMALL = Effort(samples=2, warmup=2, iterations=4, budget=0.002)
 
 @dataclasses.dataclass
 class Launcher:
-    """`template`: the words of a launcher with {ranks} among them; None: Open MPI's mpirun, if it is there."""
+    """`template`: the words of a launcher with {ranks} among them, or "none"; None: Open MPI's mpirun, if it is there."""
     template: str = None
     time_limit: float = 300
 
     def words(self, ranks):
         """What stands before the program. @throws NoLauncher"""
+        if self.template == "none":
+            raise NoLauncher("--launcher none, so that nothing starts several ranks")
         if self.template:
             words = [word.replace("{ranks}", str(ranks)) for word in self.template.split()]
         else:
@@ -112,7 +114,7 @@ class BenchLaunch:
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
         with tempfile.TemporaryDirectory() as folder:
             plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
-            named = {str(number): part for number, part in enumerate(self.parts)}
+            named = {f"{part.set_up.operation} {number}": part for number, part in enumerate(self.parts, 1)}
             plan.write_text(json.dumps({"set_ups": [part.set_up.document(name, part.sizes)
                                                     for name, part in named.items()]}), encoding="utf-8")
             launcher.run(self.ranks, [program(tools, figure.LAUNCHED), "--set-ups", str(plan), "--check", "--json",

@@ -65,9 +65,9 @@ VERDICT_HEAD = ["claim", "paper", "ours", "sign agrees"]
 
 def markdown(head, lines, numbers_from=0):
     """A table; columns from `numbers_from` on are aligned to the right."""
-    out = ["| " + " | ".join(head) + " |",
-           "|" + "".join("---|" if i < numbers_from else "---:|" for i in range(len(head)))]
-    out += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    def line(cells):
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    out = [line(head), "|" + "".join("---|" if i < numbers_from else "---:|" for i in range(len(head))), *map(line, lines)]
     return "\n".join(out)
 
 
@@ -77,17 +77,6 @@ def text(head, lines):
     return "\n".join("  ".join(cell.rjust(width) if i else cell.ljust(width)
                                for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
                      for line in [head, *lines])
-
-
-def ranges(ranks):
-    """(2, 3, 4, 8) as "2 to 4, 8"."""
-    out, ranks = [], sorted(set(ranks))
-    while ranks:
-        run = [ranks.pop(0)]
-        while ranks and ranks[0] == run[-1] + 1:
-            run.append(ranks.pop(0))
-        out.append(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" if len(run) > 2 else f"{run[0]}, {run[-1]}")
-    return ", ".join(out)
 
 
 def terminal(figure, results):

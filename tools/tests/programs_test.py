@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from papers_figures import catalogue  # noqa: E402
+
 INFO, BENCH, MPIRUN = sys.argv[1:4]
 QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
 
@@ -165,6 +169,63 @@ class Bench(unittest.TestCase):
         told, _ = self.measure(self.several(), "--fresh", "--check", "allgather", "--sizes", "262144")
         self.assertEqual([(row["algorithm"], row["wrong_ranks"]) for row in told["rows"]],
                          [("standard, one buffer", 0), ("standard, 8 in turns", 0), ("standard, 8 fresh", 0)])
+
+    def set_ups(self, document, ranks):
+        """(exit status, rows, errors) of a run with --set-ups."""
+        with tempfile.TemporaryDirectory() as folder:
+            plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
+            plan.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+            launcher = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", str(ranks)]
+            done = run(*launcher, BENCH, *QUICK, "--check", "--set-ups", str(plan), "--json", str(result))
+            rows = json.loads(result.read_text(encoding="utf-8"))["rows"] if result.is_file() else []
+            return done.returncode, rows, done.stderr
+
+    def test_set_ups(self):
+        tree = {"transport": "rc", "algorithm": "binomial_store_and_forward"}
+        document = {"set_ups": [
+            {"name": "down", "operation": "broadcast", "timing": "last leaf", "sizes": [1, 5000], "contestants": [
+                {"name": "small blocks", **tree, "settings": {"CHORALE_BLOCK_BYTES": "1088"}},
+                {"name": "large blocks", **tree, "settings": {"CHORALE_BLOCK_BYTES": "8256"}}]},
+            {"name": "all", "operation": "allreduce", "sizes": [4096], "contestants": [
+                {"name": "degree 15", "transport": "rc", "algorithm": "degree_k<15>", "memory": "fresh"}]},
+            {"name": "none", "operation": "barrier", "contestants": [
+                {"name": "RGM", "transport": "ud", "algorithm": "gather_multicast<7>"}]}]}
+        for ranks in (1, self.several()):
+            status, rows, errors = self.set_ups(document, ranks)
+            self.assertEqual(status, 0, errors)
+            self.assertEqual([(row["set_up"], row["contestant"], row["algorithm"], row["bytes"], row["wrong_ranks"])
+                              for row in rows],
+                             [("down", f"{which} blocks", tree["algorithm"], size, 0) for size in (1, 5000)
+                              for which in ("small", "large")]
+                             + [("all", "degree 15", "degree_k<15>, 8 fresh", 4096, 0),
+                                ("none", "RGM", "gather_multicast<7>", 0, 0)])
+            for row in rows:
+                self.assertGreater(row["median"], 0, row)
+
+    def test_set_ups_that_are_none(self):
+        rc = {"name": "x", "transport": "rc", "algorithm": "ring"}
+        one = {"name": "first", "operation": "allgather", "sizes": [8], "contestants": [rc]}
+        for document, said in (
+                ("{", "parse error"), ({}, "set_ups"), ({"set_ups": [], "more": 1}, '"more" is not known here'),
+                ({"set_ups": [{**one, "operation": "gossip"}]}, 'set-up 1 (first): "operation" is "gossip"'),
+                ({"set_ups": [one, {**one, "sizes": []}]}, 'set-up 2 (first): "sizes" must have at least one'),
+                ({"set_ups": [{**one, "timing": "last leaf"}]}, "which only a broadcast has"),
+                ({"set_ups": [{**one, "timing": "soon"}]}, 'must be one of "each call" "back to back" "last leaf"'),
+                ({"set_ups": [{**one, "contestants": [rc, rc]}]}, 'two contestants are named "x"'),
+                ({"set_ups": [{**one, "contestants": [{**rc, "settings": {"CHORALE_BLOCKS": "1"}}]}]}, "CHORALE_BLOCKS is '1'; it takes 2 to"),
+                ({"set_ups": [{**one, "contestants": [{**rc, "settings": {"CHORALE_BLOKS": "4"}}]}]}, '"CHORALE_BLOKS" is no setting'),
+                ({"set_ups": [{**one, "contestants": [{**rc, "algorithm": "rin"}]}]}, "there is no allgather rin over rc")):
+            status, _, errors = self.set_ups(document, 1)
+            self.assertEqual(status, 1, document)
+            self.assertIn(said, errors)
+        self.assertEqual(run(BENCH, "--set-ups", "x.json", "--table", "y.json").returncode, 2)
+
+    def test_contestants_of_the_papers_figures_exist(self):
+        listed = self.listed()
+        for one in catalogue.all_figures():
+            for set_up in one.set_ups:
+                for contestant in getattr(set_up, "contestants", ()):
+                    self.assertIn((set_up.operation, contestant.transport, contestant.algorithm), listed, one.name)
 
     def test_floor(self):
         told, _ = self.measure(self.several(), "--floor", "barrier")

@@ -1,0 +1,132 @@
+"""P2: broadcast and allreduce by RDMA."""
+from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, Program, at_each, less_by
+
+# A block of the paper has a counter of one byte behind its data, ours a trailer of 16: as much data in each.
+TRAILER = 16
+COUNTER = 1
+BLOCKS = (1025, 2049, 3073, 4097)
+
+
+def rdma_broadcast(block):
+    """The paper's, in blocks of so many bytes: a rank passes a message on when it has all of it (section 4.1.3)."""
+    return Contestant(f"RDMA, block {block}", "rc", "binomial_store_and_forward",
+                      (("CHORALE_BLOCK_BYTES", block - COUNTER + TRAILER),))
+
+
+# As MVICH: copied up to 5 KB, in blocks of 1 KB (sections 3.1 and 6.1.1).
+MVICH = (("CHORALE_SEND_RECEIVE_EAGER_BYTES", 5120), ("CHORALE_SEND_RECEIVE_BLOCK_BYTES", 1024 + TRAILER))
+SEND_RECEIVE = Contestant("send/receive", "rc_send_receive", "binomial_store_and_forward", MVICH)
+BROADCASTS = Bench("broadcast", (*(rdma_broadcast(block) for block in BLOCKS), SEND_RECEIVE), ranks=(2, 16),
+                   sizes=(4, 64, 256, 1024, 2048, 3072, 4096, 4608), small_ranks=(4,), small_sizes=(4, 4608), timing="last leaf")
+BEST = "RDMA, block 3073"
+
+DEGREES = (1, 3, 7, 15)
+# Whole messages in one write (section 4.2.3): blocks of 5 KB and the trailer.
+RDMA_REDUCE = (("CHORALE_BLOCK_BYTES", 5120 + TRAILER),)
+ALLREDUCES = Bench("allreduce", (*(Contestant(f"RDMA, degree {k}", "rc", f"degree_k<{k}>", RDMA_REDUCE) for k in DEGREES),
+                                 *(Contestant(f"send/receive, degree {k}", "rc_send_receive", f"degree_k<{k}>", MVICH)
+                                   for k in DEGREES)),
+                   ranks=(4, 8, 16), sizes=(4, 64, 256, 1024, 2048, 4096), small_ranks=(4,), small_sizes=(4, 4096))
+SIZES = "4,64,256,1024,1028,2048,4096"
+
+
+def model(*arguments):
+    """The paper's model with the parameters that it prints."""
+    return Program("papers-model", arguments, once=True)
+
+
+BROADCAST_MODEL = model("broadcast", "--ranks", "16,512,1024", "--bytes", "4,64,256,1024,2048,3072,4096,4608")
+ALLREDUCE_MODEL = model("allreduce", "--ranks", "512,1024", "--bytes", SIZES, "--degree", "1,3")
+DEGREE_MODEL = model("degree", "--ranks", "4,8,16,512,1024", "--bytes", SIZES)
+
+# Send/receive between two nodes, measured by P2 and not printed; docs/papers.md says how each follows from its results.
+TWO_NODES = {("broadcast", 4): 10.72, ("broadcast", 4096): 77.15, ("allreduce", 4): 26.3, ("allreduce", 4096): 137.65}
+
+
+def gain(operation, contestant, ranks, size):
+    """Percent by which the model's time is below log2 N steps of send/receive."""
+    def compute(results):
+        time = results.value(contestant, ranks=ranks, bytes=size)
+        return None if time is None else 100 * (1 - time / ((ranks - 1).bit_length() * TWO_NODES[operation, size]))
+    return compute
+
+
+def optimal(ranks, size):
+    """The model's degree."""
+    return lambda results: results.value("model", ranks=ranks, bytes=size)
+
+
+def degree_claim(text, ranks, size, degree):
+    """A line of P2 figure 11."""
+    return Computed(f"best degree by the model: {text}", degree, optimal(ranks, size), 0, "{:.0f}", headline=True,
+                    at=at_each(ranks=ranks, bytes=size))
+
+
+def gain_claim(text, printed, operation, contestant, ranks, size):
+    """A number of P2 section 6.1.2 or 6.2.2."""
+    return Computed(text, printed, gain(operation, contestant, ranks, size), 0.5, "{:.0f} %", headline=True,
+                    at=at_each(ranks=ranks, bytes=size))
+
+
+WIRE = "what a byte and a message cost on a wire: the model has the parameters of the paper's adapters"
+STEPS = ("ranks that share cores run one after the other: what counts is all that they do, and the number of switches between "
+         "them, not the length of the longest path")
+EXTRAPOLATED = "The paper extrapolates from two nodes as well: log2 N steps of send/receive."
+
+FIGURES = (
+    Figure("P2.6", "broadcast of up to 1 KB on 16 nodes", "P2 section 6.1.1, figure 6", (BROADCASTS,), "bytes",
+           claims=(Faster("block 3073 over send/receive, 4 B", BEST, "send/receive", at_each(ranks=16, bytes=4), less_by(19),
+                          headline=True),
+                   *(Faster(f"block {block} over send/receive, 4 B to 1 KB", f"RDMA, block {block}", "send/receive",
+                            at_each(ranks=16, bytes=(4, 64, 256, 1024))) for block in BLOCKS)),
+           cannot=f"{WIRE}. From where the root begins to where the leaf at the most steps ends, as the paper has it. The sizes of "
+                  "two of its four blocks are lost in our copy of the text; 2049 and 4097 are ours.",
+           only=(("ranks", (16,)), ("bytes", (4, 64, 256, 1024)))),
+    Figure("P2.7", "broadcast of 1 to 5 KB on 16 nodes", "P2 section 6.1.1, figure 7", (BROADCASTS,), "bytes",
+           claims=(Faster("block 3073 over send/receive, 4,608 B", BEST, "send/receive", at_each(ranks=16, bytes=4608),
+                          less_by(14), headline=True),
+                   Faster("block 3073 over send/receive, 4 KB", BEST, "send/receive", at_each(ranks=16, bytes=4096), headline=True),
+                   Best("block 3073 is best, 2 to 4.5 KB", BEST, tuple(f"RDMA, block {block}" for block in BLOCKS),
+                        at_each(ranks=16, bytes=(2048, 3072, 4096, 4608)), headline=True,
+                        network="copies overlap with a wire that there is not")),
+           cannot=f"which block is best: {WIRE}.", only=(("ranks", (16,)), ("bytes", (1024, 2048, 3072, 4096, 4608))), log_x=False),
+    Figure("P2.8", "broadcast on 16 nodes and its model", "P2 section 6.1.1, figure 8", (BROADCASTS, BROADCAST_MODEL), "bytes",
+           cannot=f"that both agree within 10 %: {WIRE}.", shown=(BEST, "model"), only=(("ranks", (16,)),), log_y=True),
+    Figure("P2.9", "broadcast on 512 and 1,024 nodes, by the model", "P2 section 6.1.2, figures 9 and 10",
+           (BROADCASTS, BROADCAST_MODEL), "bytes", also=("P2.10",),
+           claims=(*(gain_claim(f"RDMA below send/receive, {nodes} nodes, {size} B", percent, "broadcast", "model", nodes, size)
+                     for nodes in (512, 1024) for size, percent in ((4, 16), (4096, 21))),
+                   Faster("two nodes here, 4 B", BEST, "send/receive", at_each(ranks=2, bytes=4), less_by(16)),
+                   Faster("two nodes here, 4 KB", BEST, "send/receive", at_each(ranks=2, bytes=4096), less_by(21))),
+           cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}", shown=("model",),
+           only=(("ranks", (512, 1024)),)),
+    Figure("P2.11", "the best degree of allreduce", "P2 section 6.2.1, figure 11", (ALLREDUCES, DEGREE_MODEL), "bytes",
+           claims=(degree_claim("4 nodes, up to 1 KB", 4, 1024, 3), degree_claim("4 nodes, above", 4, 1028, 1),
+                   degree_claim("8 nodes, 4 B", 8, 4, 7), degree_claim("8 nodes, above 1 KB", 8, 1028, 1),
+                   degree_claim("16 nodes, up to 1 KB", 16, 1024, 3), degree_claim("16 nodes, above", 16, 1028, 1),
+                   degree_claim("512 nodes, up to 1 KB", 512, 1024, 3), degree_claim("1,024 nodes, above", 1024, 1028, 1),
+                   Best("degree 3 is best on 16 nodes, 4 B", "RDMA, degree 3", tuple(f"RDMA, degree {k}" for k in DEGREES),
+                        at_each(ranks=16, bytes=4), network=STEPS),
+                   Best("degree 1 is best on 16 nodes, 2 and 4 KB", "RDMA, degree 1",
+                        tuple(f"RDMA, degree {k}" for k in DEGREES), at_each(ranks=16, bytes=(2048, 4096)), network=STEPS)),
+           cannot=f"which degree is best: {STEPS}.", shown=("model", *(f"RDMA, degree {k}" for k in DEGREES)), plot=False),
+    Figure("P2.12", "allreduce on 16 nodes", "P2 section 6.2.1, figure 12", (ALLREDUCES,), "bytes",
+           claims=(Faster("degree 3 over send/receive, 4 B", "RDMA, degree 3", "send/receive, degree 1",
+                          at_each(ranks=16, bytes=4), less_by(38), headline=True),
+                   Faster("degree 1 over send/receive, 4 KB", "RDMA, degree 1", "send/receive, degree 1",
+                          at_each(ranks=16, bytes=4096), less_by(9), headline=True),
+                   Faster("degree 1 over send/receive, all sizes", "RDMA, degree 1", "send/receive, degree 1",
+                          at_each(ranks=16, bytes=ALLREDUCES.sizes)),
+                   Faster("degree 3 over degree 1, 4 B to 1 KB", "RDMA, degree 3", "RDMA, degree 1",
+                          at_each(ranks=16, bytes=(4, 64, 256, 1024)), network=STEPS)),
+           cannot=f"where degree 1 takes over from degree 3: {STEPS}.",
+           shown=("send/receive, degree 1", "RDMA, degree 1", "RDMA, degree 3"), only=(("ranks", (16,)),)),
+    Figure("P2.13", "allreduce on 512 and 1,024 nodes, by the model", "P2 section 6.2.2, figures 13 and 14",
+           (ALLREDUCE_MODEL,), "bytes", also=("P2.14",),
+           claims=(gain_claim("below send/receive, 512 nodes, 4 B, at best", 40, "allreduce", "model, degree 3, best", 512, 4),
+                   gain_claim("below send/receive, 512 nodes, 4 B, at worst", 35, "allreduce", "model, degree 3, worst", 512, 4),
+                   gain_claim("below send/receive, 1,024 nodes, 4 B, at best", 41, "allreduce", "model, degree 3, best", 1024, 4),
+                   *(gain_claim(f"below send/receive, {nodes} nodes, 4 KB", 14, "allreduce", "model, degree 1, worst", nodes, 4096)
+                     for nodes in (512, 1024))),
+           cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}"),
+)

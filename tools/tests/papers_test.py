@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""tools/papers with measurements that a stand-in for chorale-bench makes up. Usage: papers_test.py"""
+import contextlib
+import csv
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import stat
+import sys
+import tempfile
+import time
+import unittest
+from importlib.machinery import SourceFileLoader
+
+sys.dont_write_bytecode = True
+TOOLS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOOLS))
+
+from papers_figures import catalogue, figure, launch, measure, plot, report  # noqa: E402
+
+papers = importlib.util.module_from_spec(
+    importlib.util.spec_from_loader("papers", SourceFileLoader("papers", str(TOOLS / "papers"))))
+papers.__loader__.exec_module(papers)
+
+# Each contestant takes a time of its own, times its ranks; CALLS counts the runs, so that each gives another value.
+BENCH = """#!/usr/bin/env python3
+import json, os, pathlib, sys, time
+given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
+plan = json.loads(pathlib.Path(given["--set-ups"]).read_text())
+ranks = int(os.environ["RANKS"])
+log = pathlib.Path(os.environ["LOG"])
+run = sum(f"ranks {ranks} " in line for line in (log.read_text().splitlines() if log.exists() else []))
+with log.open("a") as out:
+    print(f"ranks {ranks} ", sorted((one["operation"], one["sizes"]) for one in plan["set_ups"]), file=out)
+time.sleep(float(os.environ.get("SLEEP", "0")))
+rows = []
+for one in plan["set_ups"]:
+    for size in one["sizes"] or [0]:
+        for contestant in one["contestants"]:
+            if contestant["algorithm"] == os.environ.get("UNUSABLE"):
+                continue
+            value = {"rc": 10.0, "rc_send_receive": 20.0}.get(contestant["transport"], 30.0) * ranks
+            rows.append({"set_up": one["name"], "contestant": contestant["name"], "operation": one["operation"], "bytes": size,
+                         "median": value * [1, 7, 2, 0.5, 3][run % 5], "wrong_ranks": int(os.environ.get("WRONG", "0"))})
+pathlib.Path(given["--json"]).write_text(json.dumps({"rows": rows}))
+sys.exit(int(os.environ.get("STATUS", "0")))
+"""
+PROGRAM = """#!/usr/bin/env python3
+import json, pathlib, sys
+given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
+pathlib.Path(given["--json"]).write_text(json.dumps({"rows": [
+    {"contestant": "polling", "at": {"queue_pairs": n}, "value": 4.0 * n, "unit": "MB/s", "wrong": 0} for n in (1, 16)]}))
+"""
+FAST = figure.Contestant("fast", "rc", "pairwise_exchange", (("CHORALE_BLOCKS", 4),))
+SLOW = figure.Contestant("slow|er", "rc_send_receive", "pairwise_exchange")
+BARRIER = figure.Bench("barrier", (FAST, SLOW), (2, 4), small_ranks=(3,))
+REDUCE = figure.Bench("allreduce", (FAST, SLOW), (4,), (4, 4096), small_sizes=(8,))
+QUEUES = figure.Program("queues", ("--many",), small_arguments=("--few",), once=True)
+AT_4 = figure.at_each(ranks=4)
+
+
+def one_figure(name="P1.1", set_ups=(BARRIER,), x="ranks", **more):
+    """A figure of made-up data."""
+    return figure.Figure(name, "made up", "P1 section 6", set_ups, x, **more)
+
+
+class Fakes(unittest.TestCase):
+    """Programs that stand in."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "tools").mkdir()
+        for name, text in (("chorale-bench", BENCH), ("queues", PROGRAM)):
+            path = self.folder / "tools" / name
+            path.write_text(text, encoding="utf-8")
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        self.environment(LOG=str(self.folder / "log"))
+        self.launcher = launch.Launcher("env RANKS={ranks}", 20)
+
+    def environment(self, **variables):
+        """Sets variables until the end of the test."""
+        for name, value in variables.items():
+            before = os.environ.get(name)
+            os.environ[name] = value
+            self.addCleanup(lambda n=name, b=before: os.environ.pop(n) if b is None else os.environ.__setitem__(n, b))
+
+    def log(self):
+        """What was launched."""
+        return (self.folder / "log").read_text(encoding="utf-8").splitlines()
+
+    def measure(self, *figures, runs=1, **which):
+        """Results by the stand-ins."""
+        return measure.measure(figures, self.folder / "tools", self.launcher, launch.SMALL, runs, **which)
+
+    def papers(self, *arguments, figures):
+        """(exit status, output, errors) of the script with these figures alone."""
+        out, errors = io.StringIO(), io.StringIO()
+        real, catalogue.all_figures = catalogue.all_figures, lambda: list(figures)
+        before, sys.argv = sys.argv, ["papers", "--build", str(self.folder), "--launcher", "env RANKS={ranks}", *arguments]
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+                try:
+                    status = papers.main()
+                except SystemExit as e:
+                    status = e.code
+        finally:
+            catalogue.all_figures, sys.argv = real, before
+        return status, out.getvalue(), errors.getvalue()
+
+
+class Measuring(Fakes):
+    """What is launched, and what is made of it."""
+
+    def test_medians_over_interleaved_runs(self):
+        results = self.measure(one_figure(), runs=5)["P1.1"]
+        self.assertEqual(results.value("fast", ranks=2), 40)  # 20, 140, 40, 10 and 60
+        row = results.row("slow|er", {"ranks": 4})
+        self.assertEqual((row.value, row.least, row.most, row.runs, row.unit), (160, 40, 560, 5, "us"))
+        self.assertEqual([line.split()[1] for line in self.log()], ["2", "4"] * 5)
+
+    def test_one_launch_for_all_that_have_the_same_ranks(self):
+        results = self.measure(one_figure(), one_figure("P2.1", (REDUCE,), "bytes"), one_figure("P3.1", (BARRIER, REDUCE)))
+        self.assertEqual(self.log(), ["ranks 2  [('barrier', [])]", "ranks 4  [('allreduce', [4, 4096]), ('barrier', [])]"])
+        self.assertEqual(len(results["P1.1"].rows), 4)
+        self.assertEqual(results["P2.1"].value("fast", bytes=4096), 40)
+        self.assertEqual(len(results["P3.1"].rows), 8)
+
+    def test_another_environment_is_another_launch(self):
+        other = figure.Bench("barrier", (FAST,), (2,), environment=(("CHORALE_SOFT_CONTEXTS", 4),))
+        self.measure(one_figure(), one_figure("P5.1", (other,)))
+        self.assertEqual([line.split()[1] for line in self.log()], ["2", "4", "2"])
+
+    def test_small(self):
+        both = one_figure(set_ups=(BARRIER, REDUCE))
+        self.measure(both, small=True)
+        self.assertEqual(self.log(), ["ranks 3  [('allreduce', [8]), ('barrier', [])]"])
+
+    def test_other_ranks(self):
+        results = self.measure(one_figure(), ranks=[6])["P1.1"]
+        self.assertEqual({row.at for row in results.rows}, {(("ranks", 6),)})
+
+    def test_headline_measures_its_points_alone(self):
+        one = one_figure(set_ups=(BARRIER, REDUCE), x="bytes", claims=(
+            figure.Faster("one", "fast", "slow|er", figure.at_each(ranks=4, bytes=4), headline=True),))
+        self.measure(one, points=measure.wanted_points([one], [(one, one.claims[0])]))
+        self.assertEqual(self.log(), ["ranks 4  [('allreduce', [4]), ('barrier', [])]"])
+
+    def test_programs_run_once_if_they_compute(self):
+        results = self.measure(one_figure("P5.6", (QUEUES,), "queue_pairs"), runs=3)["P5.6"]
+        self.assertEqual([(row.value, row.runs) for row in results.rows], [(4, 1), (64, 1)])
+
+    def test_wrong_results_fail(self):
+        self.environment(WRONG="1")
+        with self.assertRaisesRegex(launch.Failed, "fast at .*1 results were wrong"):
+            self.measure(one_figure())
+
+    def test_programs_that_fail(self):
+        self.environment(STATUS="3")
+        with self.assertRaisesRegex(launch.Failed, "ended with 3"):
+            self.measure(one_figure())
+
+    def test_programs_that_hang(self):
+        self.environment(SLEEP="50")
+        self.launcher.time_limit = 0.5
+        began = time.monotonic()
+        with self.assertRaisesRegex(launch.Failed, "took more than 0.5 s"):
+            self.measure(one_figure())
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_programs_that_are_not_built(self):
+        with self.assertRaisesRegex(launch.Failed, "no-such is not built"):
+            self.measure(one_figure(set_ups=(figure.Program("no-such"),)))
+
+    def test_what_the_device_cannot_run_is_told(self):
+        multicast = figure.Bench("barrier", (FAST, figure.Contestant("RGM", "rc", "gather_multicast<7>")), (2,))
+        self.environment(UNUSABLE="gather_multicast<7>")
+        results = self.measure(one_figure(set_ups=(multicast,)))["P1.1"]
+        self.assertIn("RGM was not measured", results.problems[0])
+        self.assertEqual(len(results.rows), 1)
+
+
+class Claims(Fakes):
+    """What is said of the results."""
+
+    def judge(self, claim, set_ups=(BARRIER, REDUCE)):
+        """The verdict of a claim."""
+        verdict = claim.judge(self.measure(one_figure(set_ups=set_ups))["P1.1"])
+        return verdict.ours, verdict.agrees
+
+    def test_faster(self):
+        self.assertEqual(self.judge(figure.Faster("", "fast", "slow|er", AT_4, 1.25)), ("2.00x", True))
+        self.assertEqual(self.judge(figure.Faster("", "slow|er", "fast", AT_4, 1.25)), ("0.50x", False))
+        self.assertEqual(self.judge(figure.Faster("", "slow|er", "fast", AT_4, slower=True)), ("0.50x", True))
+        self.assertEqual(self.judge(figure.Faster("", "slow|er", "fast", AT_4, 0.9)), ("0.50x", True))
+        self.assertEqual(self.judge(figure.Faster("", "fast", "fast", AT_4, 1.9, than_at=figure.at_each(ranks=2))), ("0.50x", False))
+
+    def test_up_to(self):
+        points = figure.at_each(ranks=(2, 3, 4))
+        self.assertEqual(self.judge(figure.Faster("", "fast", "slow|er", points, 1.6, most=True)), ("2.00x", True))
+        self.assertEqual(self.judge(figure.Faster("", "fast", "slow|er", points)), (None, None))  # at 3 nothing was measured
+
+    def test_of_rates_more_is_better(self):
+        rates = (QUEUES,)
+        at_16, at_1 = figure.at_each(queue_pairs=16), figure.at_each(queue_pairs=1)
+        self.assertEqual(self.judge(figure.Faster("", "polling", "polling", at_16, than_at=at_1), rates), ("16.00x", True))
+
+    def test_best(self):
+        self.assertEqual(self.judge(figure.Best("", "fast", ("fast", "slow|er"), AT_4)), ("fast (fast: 2.00x)", True))
+        self.assertEqual(self.judge(figure.Best("", "slow|er", ("fast", "slow|er"), AT_4)), ("fast (slow|er: 0.50x)", False))
+
+    def test_computed(self):
+        def computed(paper, contestant):
+            return figure.Computed("", paper, lambda results: results.value(contestant, ranks=4), 1)
+        results = self.measure(one_figure())["P1.1"]
+        for paper, contestant, said in ((41, "fast", ("40.00", True)), (42, "fast", ("40.00", False)), (42, "no", (None, None))):
+            verdict = computed(paper, contestant).judge(results)
+            self.assertEqual((verdict.ours, verdict.agrees), said)
+
+
+class Reports(Fakes):
+    """The script as it is called."""
+
+    def figures(self, **more):
+        """Two figures of two papers."""
+        return [one_figure(claims=(figure.Faster("it wins", "fast", "slow|er", AT_4, 1.5, headline=True),
+                                   figure.Faster("it would win", "slow|er", "fast", AT_4, 1.5, headline=True, network="no wire")),
+                           cannot="a wire.", **more),
+                one_figure("P5.6", (QUEUES,), "queue_pairs")]
+
+    def test_list(self):
+        status, out, _ = self.papers(figures=self.figures())
+        self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, ["P1.1", "P5.6"]))
+
+    def test_all(self):
+        status, out, _ = self.papers("--all", "--runs", "1", "--out", str(self.folder / "out"), figures=self.figures())
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"it wins +1.50x +2.00x +yes")
+        self.assertRegex(out, r"it would win +1.50x +0.50x +no: needs a network")
+        with (self.folder / "out" / "P1.1.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(rows[0], {"figure": "P1.1", "contestant": "fast", "ranks": "2", "value": "20", "unit": "us",
+                                   "least": "20", "most": "20", "runs": "1"})
+        self.assertEqual(len(rows), 4)
+        text = (self.folder / "out" / "P1.md").read_text(encoding="utf-8")
+        self.assertIn("| ranks | fast, us | slow\\|er, us |\n|---:|---:|---:|\n| 2 | 20.0 | 40.0 |\n| 4 | 40.0 | 80.0 |\n", text)
+        self.assertIn("What soft0 cannot show: a wire.", text)
+        self.assertEqual(plot.can(), "![made up](P1.1.svg)" in text)
+        self.assertEqual(plot.can(), (self.folder / "out" / "P5.6.svg").is_file())
+        table = (self.folder / "out" / "headline.md").read_text(encoding="utf-8")
+        self.assertIn("| P1.1 | it wins | 1.50x | 2.00x | yes |", table)
+        self.assertIn("| P1.1 | it would win | 1.50x |  | needs a network: no wire |", table)
+
+    def test_without_gnuplot(self):
+        real, plot.can = plot.can, lambda: False
+        self.addCleanup(setattr, plot, "can", real)
+        status, _, errors = self.papers("P1", "--runs", "1", "--out", str(self.folder / "out"), figures=self.figures())
+        self.assertEqual(status, 0)
+        self.assertIn("no plot of P1.1: gnuplot is not installed", errors)
+        self.assertNotIn("svg", (self.folder / "out" / "P1.md").read_text(encoding="utf-8"))
+
+    def test_plots_quote_what_is_not_theirs(self):
+        drawn = plot.script(self.figures()[0], self.measure(self.figures()[0])["P1.1"], 'a"b')
+        self.assertIn('set output "a\\"b"', drawn)
+        self.assertIn("title \"slow|er\"", drawn)
+
+    def test_strict(self):
+        figures = self.figures()
+        loses = one_figure("P1.2", claims=(figure.Faster("it does not", "slow|er", "fast", AT_4),))
+        self.assertEqual(self.papers("P1.1", "--runs", "1", "--strict", figures=figures)[0], 0)
+        self.assertEqual(self.papers("P1.2", "--runs", "1", figures=[*figures, loses])[0], 0)
+        self.assertEqual(self.papers("P1.2", "--runs", "1", "--strict", figures=[*figures, loses])[0], 1)
+
+    def test_wrong_results_are_a_failure(self):
+        self.environment(WRONG="2")
+        status, out, errors = self.papers("P1.1", figures=self.figures())
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("2 results were wrong", errors)
+
+    def test_small_needs_all_of_it(self):
+        self.environment(UNUSABLE="pairwise_exchange")
+        self.assertEqual(self.papers("P1.1", "--small", figures=self.figures())[0], 1)
+
+    def test_no_launcher(self):
+        for launcher in ("none", "no-such-launcher {ranks}"):
+            status, _, errors = self.papers("P1.1", "--launcher", launcher, figures=self.figures())
+            self.assertEqual(status, papers.SKIPPED)
+            self.assertIn("skipped", errors)
+
+    def test_mistakes(self):
+        for arguments in (["P9.9"], ["--all", "--headline"], ["P1", "--runs", "0"], ["P1", "--ranks", "2,x"], ["P1", "--ranks", "0"],
+                          ["P1", "--launcher", "mpirun"], ["P1", "--budget", "-1"]):
+            status, _, errors = self.papers(*arguments, figures=self.figures())
+            self.assertEqual(status, 2, arguments)
+            self.assertTrue(errors, arguments)
+
+
+class Catalogue(unittest.TestCase):
+    """The figures themselves."""
+
+    def test_names(self):
+        names = [name for one in catalogue.all_figures() for name in (one.name, *one.also)]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual({name.split(".")[0] for name in names} & {"P1", "P2", "P3"}, {"P1", "P2", "P3"})
+
+    def test_finding(self):
+        figures = [one_figure("P4.5"), one_figure("P4.6", also=("P4.7",)), one_figure("P5.6a"), one_figure("P5.6b")]
+        for wanted, found in (("P4.5", ["P4.5"]), ("p4.5a", ["P4.5"]), ("P4.7", ["P4.6"]), ("P4.5(b)", ["P4.5"]), ("P5.6b", ["P5.6b"]),
+                              ("P5", ["P5.6a", "P5.6b"])):
+            self.assertEqual([one.name for one in catalogue.find(figures, wanted)], found)
+        with self.assertRaises(KeyError):
+            catalogue.find(figures, "P6")
+
+    def test_claims_are_of_what_is_measured(self):
+        """Their contestants and points are in the set-ups of their figure, unless a program makes its rows."""
+        for one in catalogue.all_figures():
+            benches = [set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench)]
+            if len(benches) < len(one.set_ups):
+                continue
+            names = {contestant.name for set_up in benches for contestant in set_up.contestants}
+            self.assertLessEqual(set(one.shown), names, one.name)
+            ranks = {number for set_up in benches for number in set_up.ranks}
+            sizes = {size for set_up in benches for size in set_up.sizes}
+            for claim in one.claims:
+                for name in (*getattr(claim, "among", ()), *(getattr(claim, who, None) for who in ("who", "than"))):
+                    self.assertIn(name, names | {None}, f"{one.name}: {claim.text}")
+                for point in claim.points():
+                    self.assertIn(point["ranks"], ranks, f"{one.name}: {claim.text}")
+                    self.assertTrue("bytes" not in point or point["bytes"] in sizes, f"{one.name}: {claim.text}")
+
+    def test_every_figure_says_what_soft0_cannot_show(self):
+        for one in catalogue.all_figures():
+            self.assertTrue(one.cannot, one.name)
+            self.assertNotIn("\n", one.cannot)
+
+    def test_ratios(self):
+        self.assertAlmostEqual(figure.less_by(20), 1.25)
+        self.assertEqual(figure.at_each(ranks=(2, 4), bytes=8), ({"ranks": 2, "bytes": 8}, {"ranks": 4, "bytes": 8}))
+        self.assertEqual([report.digits(value) for value in (1234.5, 12.34, 1.234)], ["1234", "12.3", "1.23"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
