@@ -25,7 +25,7 @@ papers = importlib.util.module_from_spec(
 papers.__loader__.exec_module(papers)
 
 # Each contestant takes a time of its own, times its ranks; CALLS counts the runs, so that each gives another value.
-BENCH = """#!/usr/bin/env python3
+BENCH = """#!/usr/bin/env -S python3 -I -S
 import json, os, pathlib, sys, time
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
 plan = json.loads(pathlib.Path(given["--set-ups"]).read_text())
@@ -47,7 +47,7 @@ for one in plan["set_ups"]:
 pathlib.Path(given["--json"]).write_text(json.dumps({"rows": rows}))
 sys.exit(int(os.environ.get("STATUS", "0")))
 """
-PROGRAM = """#!/usr/bin/env python3
+PROGRAM = """#!/usr/bin/env -S python3 -I -S
 import json, pathlib, sys
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
 pathlib.Path(given["--json"]).write_text(json.dumps({"rows": [
