@@ -192,9 +192,11 @@ class Row:
 class Results:
     """The rows of a figure."""
 
-    def __init__(self, rows, problems=()):
+    def __init__(self, rows, problems=(), failures=(), device=""):
         self.rows = list(rows)
+        self.device = device  # on which the whole run was made; empty if no program tells
         self.problems = list(problems)  # what could not be measured, in words
+        self.failures = list(failures)  # what should have been, or was wrong
 
     def row(self, contestant, at):
         """The one row of `contestant` whose point has all that `at` says; None if there is none."""

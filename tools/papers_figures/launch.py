@@ -91,6 +91,14 @@ def program(tools, name):
     return str(path)
 
 
+def read(result):
+    """The document of a result. @throws Failed"""
+    try:
+        return json.loads(result.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise Failed(f"no result was written: {e}") from e
+
+
 @dataclasses.dataclass(frozen=True)
 class Part:
     """What one launch measures of one set-up."""
@@ -104,11 +112,16 @@ class BenchLaunch:
     ranks: int
     environment: tuple
     parts: list
+    device: str = ""  # known when it ran
     once = False
 
     def text(self):
         """For the line of progress."""
         return f"{self.ranks} ranks: " + ", ".join(sorted({part.set_up.operation for part in self.parts}))
+
+    def set_ups(self):
+        """What it measures."""
+        return [part.set_up for part in self.parts]
 
     def run(self, tools, launcher, effort):
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
@@ -119,8 +132,9 @@ class BenchLaunch:
                                                     for name, part in named.items()]}), encoding="utf-8")
             launcher.run(self.ranks, [program(tools, figure.LAUNCHED), "--set-ups", str(plan), "--check", "--json",
                                       str(result), *effort.options()], self.environment)
-            rows = []
-            for row in json.loads(result.read_text(encoding="utf-8"))["rows"]:
+            rows, told = [], read(result)
+            self.device = told.get("about", {}).get("device", "").split(" ")[0]
+            for row in told["rows"]:
                 at = {"ranks": self.ranks}
                 if row["operation"] != "barrier":
                     at["bytes"] = row["bytes"]
@@ -135,6 +149,7 @@ class ProgramLaunch:
     """Any other program."""
     set_up: object
     arguments: tuple
+    device = ""
 
     @property
     def once(self):
@@ -145,6 +160,10 @@ class ProgramLaunch:
         """For the line of progress."""
         return " ".join([self.set_up.name, *map(str, self.arguments)])
 
+    def set_ups(self):
+        """What it measures."""
+        return [self.set_up]
+
     def run(self, tools, launcher, effort):
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
         del effort  # in its arguments
@@ -152,4 +171,4 @@ class ProgramLaunch:
             result = pathlib.Path(folder) / "result.json"
             launcher.run(self.set_up.ranks, [program(tools, self.set_up.name), *map(str, self.arguments), "--json",
                                              str(result)], self.set_up.environment)
-            return [(self.set_up, row) for row in json.loads(result.read_text(encoding="utf-8"))["rows"]]
+            return [(self.set_up, row) for row in read(result)["rows"]]

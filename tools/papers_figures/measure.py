@@ -68,26 +68,35 @@ class Progress:
 
 def measure(figures, tools, launcher, effort, runs=5, progress=None, **which):
     """{name of a figure: Results}. Each run makes all launches, one after the other, so that what disturbs the machine
-    disturbs all set-ups. @throws launch.Failed, launch.NoLauncher"""
+    disturbs all set-ups. What fails, or has wrong results, is among the failures of its figures, and the rest goes on.
+    @throws launch.NoLauncher"""
     progress = progress or Progress(False)
     todo = launches(figures, **which)
-    values, units = collections.defaultdict(list), {}
+    values, units, failures = collections.defaultdict(list), {}, []
     for run in range(runs):
         for number, one in enumerate(todo, 1):
             if run > 0 and one.once:
                 continue
             progress.say(f"run {run + 1}/{runs}, {number}/{len(todo)}: {one.text()}")
-            for set_up, row in one.run(tools, launcher, effort):
+            try:
+                found = one.run(tools, launcher, effort)
+            except launch.Failed as e:
+                failures.append((one.set_ups(), str(e)))
+                continue
+            for set_up, row in found:
                 at = tuple(sorted(row["at"].items()))
                 if row.get("wrong"):
-                    raise launch.Failed(f"{one.text()}: {row['contestant']} at {dict(at)}: {row['wrong']} results were wrong")
+                    failures.append(([set_up], f"{one.text()}: {row['contestant']} at {dict(at)}: {row['wrong']} results were wrong"))
+                    continue
                 values[set_up, row["contestant"], at].append(row["value"])
                 units[set_up, row["contestant"], at] = row["unit"]
     progress.say("")
     rows = {key: figure.Row(key[1], key[2], statistics.median(all_of_it), units[key], min(all_of_it), max(all_of_it),
                             len(all_of_it)) for key, all_of_it in values.items()}
-    return {one.name: figure.Results([row for key, row in rows.items() if key[0] in one.set_ups], missing(one, rows))
-            for one in figures}
+    devices = ", ".join(sorted({one.device for one in todo} - {""}))
+    return {one.name: figure.Results(
+        [row for key, row in rows.items() if key[0] in one.set_ups], missing(one, rows),
+        [said for failed, said in failures if any(set_up in failed for set_up in one.set_ups)], devices) for one in figures}
 
 
 def missing(one, rows):

@@ -1,12 +1,32 @@
 """What was measured, as text, Markdown and CSV."""
+import contextlib
 import csv
 import io
+import os
 
 from papers_figures.figure import factor
 
-HOW = ("Made by `tools/papers`, which runs each figure anew: medians of interleaved runs. The ratio of a claim is how many "
-       "times faster the paper says that the first is, beside what was measured here; the papers' clusters had a node for "
-       "each rank.")
+HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {runs} interleaved runs. A ratio is how many times "
+       "faster the first of a claim is than the second; the papers' clusters had a node for each rank.")
+BEGIN, END = "<!-- made by tools/papers -->", "<!-- end of what tools/papers made -->"
+
+
+def how(results, runs):
+    """What stands above the results of a run."""
+    devices = {one.device for one in results.values()} - {""}
+    model = "an unknown processor"
+    with contextlib.suppress(OSError):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model)
+    where = f" on {', '.join(sorted(devices))}, {len(os.sched_getaffinity(0))} cores of {model}" if devices else ""
+    return HOW.format(where=where, runs=runs)
+
+
+def put_between(text, made):
+    """`text` with what was made in place of what lies between the two marks. @throws ValueError if they are not there."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"it has not the lines '{BEGIN}' and '{END}', once each and in this order")
+    return text[:text.index(BEGIN)] + BEGIN + "\n" + made.strip() + "\n" + text[text.index(END):]
 
 
 def shown_rows(figure, results):

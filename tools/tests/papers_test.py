@@ -44,7 +44,7 @@ for one in plan["set_ups"]:
             value = {"rc": 10.0, "rc_send_receive": 20.0}.get(contestant["transport"], 30.0) * ranks
             rows.append({"set_up": one["name"], "contestant": contestant["name"], "operation": one["operation"], "bytes": size,
                          "median": value * [1, 7, 2, 0.5, 3][run % 5], "wrong_ranks": int(os.environ.get("WRONG", "0"))})
-pathlib.Path(given["--json"]).write_text(json.dumps({"rows": rows}))
+pathlib.Path(given["--json"]).write_text(json.dumps({"about": {"device": "soft7 (it is first)"}, "rows": rows}))
 sys.exit(int(os.environ.get("STATUS", "0")))
 """
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
@@ -153,27 +153,38 @@ class Measuring(Fakes):
         results = self.measure(one_figure("P5.6", (QUEUES,), "queue_pairs"), runs=3)["P5.6"]
         self.assertEqual([(row.value, row.runs) for row in results.rows], [(4, 1), (64, 1)])
 
+    def failures(self, *figures):
+        """What failed of the last of these figures."""
+        return self.measure(*figures)[figures[-1].name].failures
+
     def test_wrong_results_fail(self):
         self.environment(WRONG="1")
-        with self.assertRaisesRegex(launch.Failed, "fast at .*1 results were wrong"):
-            self.measure(one_figure())
+        results = self.measure(one_figure())["P1.1"]
+        self.assertRegex(results.failures[0], "fast at .*1 results were wrong")
+        self.assertEqual(results.rows, [])
 
     def test_programs_that_fail(self):
         self.environment(STATUS="3")
-        with self.assertRaisesRegex(launch.Failed, "ended with 3"):
-            self.measure(one_figure())
+        self.assertIn("ended with 3", self.failures(one_figure())[0])
+
+    def test_the_others_go_on(self):
+        self.environment(STATUS="3")
+        results = self.measure(one_figure(), one_figure("P5.6", (QUEUES,), "queue_pairs"), runs=2)
+        self.assertEqual((len(results["P1.1"].failures), len(results["P5.6"].failures), len(results["P5.6"].rows)), (4, 0, 2))
 
     def test_programs_that_hang(self):
         self.environment(SLEEP="50")
         self.launcher.time_limit = 0.5
         began = time.monotonic()
-        with self.assertRaisesRegex(launch.Failed, "took more than 0.5 s"):
-            self.measure(one_figure())
+        self.assertIn("took more than 0.5 s", self.failures(one_figure())[0])
         self.assertLess(time.monotonic() - began, 20)
 
     def test_programs_that_are_not_built(self):
-        with self.assertRaisesRegex(launch.Failed, "no-such is not built"):
-            self.measure(one_figure(set_ups=(figure.Program("no-such"),)))
+        self.assertIn("no-such is not built", self.failures(one_figure(set_ups=(figure.Program("no-such"),)))[0])
+
+    def test_programs_that_write_nothing(self):
+        (self.folder / "tools" / "queues").write_text("#!/bin/sh\n", encoding="utf-8")
+        self.assertIn("no result was written", self.failures(one_figure(set_ups=(QUEUES,)))[0])
 
     def test_what_the_device_cannot_run_is_told(self):
         multicast = figure.Bench("barrier", (FAST, figure.Contestant("RGM", "rc", "gather_multicast<7>")), (2,))
@@ -236,7 +247,10 @@ class Reports(Fakes):
         self.assertEqual((status, [line.split()[0] for line in out.splitlines()]), (0, ["P1.1", "P5.6"]))
 
     def test_all(self):
-        status, out, _ = self.papers("--all", "--runs", "1", "--out", str(self.folder / "out"), figures=self.figures())
+        page = self.folder / "page.md"
+        page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nbehind\n", encoding="utf-8")
+        status, out, _ = self.papers("--all", "--runs", "1", "--out", str(self.folder / "out"), "--into", str(page),
+                                     figures=self.figures())
         self.assertEqual(status, 0)
         self.assertRegex(out, r"it wins +1.50x +2.00x +yes")
         self.assertRegex(out, r"it would win +1.50x +0.50x +no: needs a network")
@@ -250,9 +264,21 @@ class Reports(Fakes):
         self.assertIn("What soft0 cannot show: a wire.", text)
         self.assertEqual(plot.can(), "![made up](P1.1.svg)" in text)
         self.assertEqual(plot.can(), (self.folder / "out" / "P5.6.svg").is_file())
-        table = (self.folder / "out" / "headline.md").read_text(encoding="utf-8")
+        table = page.read_text(encoding="utf-8")
         self.assertIn("| P1.1 | it wins | 1.50x | 2.00x | yes |", table)
         self.assertIn("| P1.1 | it would win | 1.50x |  | needs a network: no wire |", table)
+        self.assertIn("[P1](out/P1.md), [P5](out/P5.md)", table)
+        self.assertIn("on soft7, ", table)
+        self.assertNotIn("old", table)
+        self.assertTrue(table.startswith("before\n") and table.endswith("\nbehind\n"), table)
+
+    def test_pages_without_marks(self):
+        page = self.folder / "page.md"
+        for text in ("", report.BEGIN, report.END + report.BEGIN, report.BEGIN + report.END + report.END):
+            page.write_text(text, encoding="utf-8")
+            status, _, errors = self.papers("--headline", "--into", str(page), figures=self.figures())
+            self.assertEqual((status, page.read_text(encoding="utf-8")), (2, text))
+            self.assertIn("once each", errors)
 
     def test_without_gnuplot(self):
         real, plot.can = plot.can, lambda: False
@@ -276,8 +302,8 @@ class Reports(Fakes):
 
     def test_wrong_results_are_a_failure(self):
         self.environment(WRONG="2")
-        status, out, errors = self.papers("P1.1", figures=self.figures())
-        self.assertEqual((status, out), (1, ""))
+        status, _, errors = self.papers("P1.1", figures=self.figures())
+        self.assertEqual(status, 1)
         self.assertIn("2 results were wrong", errors)
 
     def test_small_needs_all_of_it(self):
@@ -292,7 +318,8 @@ class Reports(Fakes):
 
     def test_mistakes(self):
         for arguments in (["P9.9"], ["--all", "--headline"], ["P1", "--runs", "0"], ["P1", "--ranks", "2,x"], ["P1", "--ranks", "0"],
-                          ["P1", "--launcher", "mpirun"], ["P1", "--budget", "-1"]):
+                          ["P1", "--launcher", "mpirun"], ["P1", "--budget", "-1"], ["P1", "--into", "x"],
+                          ["--all", "--into", "/nowhere"], ["P1", "--out", "/proc/here"]):
             status, _, errors = self.papers(*arguments, figures=self.figures())
             self.assertEqual(status, 2, arguments)
             self.assertTrue(errors, arguments)
