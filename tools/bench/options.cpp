@@ -16,20 +16,8 @@ const std::vector<std::string>& all_operations() {
   return all;
 }
 
-void add_common_options(CLI::App& app, common_options& o) {
-  limits& l = o.limit;
-  app.add_option("collectives", o.operations, "What to measure (default: all)")
-      ->check(CLI::IsMember(all_operations()));
+void add_limit_options(CLI::App& app, limits& l) {
   const auto bytes = CLI::AsSizeValue(false);
-  app.add_option("--min-bytes", l.min_bytes,
-                 "Smallest message, or block of one rank; sizes double from there")
-      ->transform(bytes)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
-      ->capture_default_str();
-  app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are understood")
-      ->transform(bytes)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
-      ->capture_default_str();
   app.add_option("--sizes", l.sizes, "These sizes and no others, with commas between")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -48,6 +36,23 @@ void add_common_options(CLI::App& app, common_options& o) {
   app.add_option("--budget", l.budget, "Seconds for one algorithm at one size")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
+}
+
+void add_common_options(CLI::App& app, common_options& o) {
+  limits& l = o.limit;
+  app.add_option("collectives", o.operations, "What to measure (default: all)")
+      ->check(CLI::IsMember(all_operations()));
+  const auto bytes = CLI::AsSizeValue(false);
+  app.add_option("--min-bytes", l.min_bytes,
+                 "Smallest message, or block of one rank; sizes double from there")
+      ->transform(bytes)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->capture_default_str();
+  app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are understood")
+      ->transform(bytes)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->capture_default_str();
+  add_limit_options(app, l);
   app.add_flag("--back-to-back", l.back_to_back,
                "Calls with a root: no barrier between them, which measures the rate, not the latency");
   app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");

@@ -19,6 +19,9 @@ struct common_options {
 /// All operations, in the order of the table.
 const std::vector<std::string>& all_operations();
 
+/// Sizes, samples, time.
+void add_limit_options(CLI::App& app, limits& l);
+/// Those, the operations and what else programs that measure collectives have.
 void add_common_options(CLI::App& app, common_options& o);
 
 /// Parses. Of several ranks only the first speaks, as far as the launcher's variables tell.

@@ -1,0 +1,225 @@
+// chorale-points: the figures of P4 and P5 about what lies under a collective.
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "../bench/options.hpp"
+#include "../bench/output.hpp"
+#include "figure.hpp"
+
+namespace {
+
+using points::contestants;
+using points::job;
+
+struct options {
+  bench::limits limit;
+  std::string json;
+  bool check = false;
+  std::vector<int> counts{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  bool polling = false;
+};
+
+class team_of_job final : public bench::team {
+ public:
+  explicit team_of_job(points::communicator& comm) : comm_(comm) {}
+  [[nodiscard]] int rank() const override { return comm_.rank(); }
+  [[nodiscard]] int size() const override { return comm_.size(); }
+  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
+  double max(double value) override { return comm_.allreduce(value, chorale::max); }
+
+ private:
+  points::communicator& comm_;
+};
+
+/// One figure's measurement, a subcommand.
+struct figure {
+  const char* name;
+  const char* what;
+  int ranks;  ///< at least
+  std::vector<std::size_t> sizes;
+  std::size_t granule;  ///< of which bytes are a multiple
+  std::function<contestants(const job&, const options&)> make;
+  bool rates = false;  ///< MB/s (1e6 bytes) instead of microseconds
+};
+
+/// Messages under way at once where bandwidth is measured.
+constexpr int in_flight = 16;
+
+std::vector<figure> figures() {
+  return {
+      {"registration", "P4 figure 4(b): registering memory, beside a copy of as many bytes", 1,
+       bench::sizes(4096, 1 << 20), 1,
+       [](const job& in, const options&) { return points::registration(in); }},
+      {"matrix",
+       "P4 figure 5(c): matrix multiplication with fresh buffers; bytes are those of a row of doubles",
+       1,
+       {2048},
+       sizeof(double),
+       [](const job& in, const options&) { return points::matrix(in); }},
+      {"queue-pairs",
+       "P5 figure 6(b): ping-pong over 1 to 256 queue pairs in turn",
+       2,
+       {4},
+       1,
+       [](const job& in, const options& o) { return points::queue_pairs(in, o.counts); }},
+      {"fan-in", "P5 figure 6(c): all other ranks send to rank 0, with copies and without", 2,
+       bench::sizes(1024, 1 << 18), 1, [](const job& in, const options&) { return points::fan_in(in); }},
+      {"latency", "P5 figure 8(a): latency of RC and UD", 2, bench::sizes(4, 1 << 18), 1,
+       [](const job& in, const options&) { return points::point_to_point(in, 1); }},
+      {"bandwidth", "P5 figure 8(b): bandwidth of RC and UD", 2, bench::sizes(4, 1 << 18), 1,
+       [](const job& in, const options&) { return points::point_to_point(in, in_flight); }, true},
+      {"read", "P5 figure 10(a): latency of RDMA read and of its emulation over UD", 2,
+       bench::sizes(4, 1 << 16), 1,
+       [](const job& in, const options& o) { return points::reads(in, o.polling); }},
+      {"read-bandwidth", "P5 figure 10(b): the same as bandwidth, one read at a time", 2,
+       bench::sizes(4, 1 << 16), 1,
+       [](const job& in, const options& o) { return points::reads(in, o.polling); }, true},
+      {"write", "P5 figure 11(a): latency of RDMA write and of its emulation over UD", 2,
+       bench::sizes(4, 1 << 16), 1, [](const job& in, const options&) { return points::writes(in, 1); }},
+      {"write-bandwidth", "P5 figure 11(b): their bandwidth", 2, bench::sizes(4, 1 << 16), 1,
+       [](const job& in, const options&) { return points::writes(in, in_flight); }, true},
+  };
+}
+
+void add_options(CLI::App& app, const figure& one, options& o) {
+  bench::add_limit_options(app, o.limit);
+  app.add_flag("--check", o.check, "Compare what arrives with what was sent, in calls of their own");
+  app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
+  const std::string name = one.name;
+  if (name == "queue-pairs")
+    app.add_option("--counts", o.counts, "Numbers of queue pairs, with commas between")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 4096));
+  if (name == "read" || name == "read-bandwidth")
+    app.add_flag("--polling", o.polling,
+                 "Only emulated reads that a thread answers which polls; else an event wakes it");
+}
+
+void print_head(const bench::facts& about, const figure& one) {
+  for (const auto& [name, value] : about) fmt::print("# {}: {}\n", name, value);
+  fmt::print("# {}\n{:>9} {:>11} {:<28} {:>10} {:>10} {:>10} {:>6} {:>10} {:>8}\n", one.what, "bytes",
+             "queue pairs", "", "median", "p10", "p90", "", "samples", "check");
+}
+
+/// Prints a row. @returns it as tools/papers reads it.
+nlohmann::ordered_json put(const figure& one, const points::entered& who, const bench::row& row, int ranks,
+                           bool speaks) {
+  const char* const unit = one.rates ? "MB/s" : "us";
+  const auto shown = [&](double microseconds) {
+    return !one.rates ? microseconds : microseconds > 0 ? static_cast<double>(row.bytes) / microseconds : 0;
+  };
+  if (speaks) {
+    fmt::print("{:>9} {:>11} {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>10} {:>8}\n", row.bytes,
+               who.queue_pairs > 0 ? fmt::format("{}", who.queue_pairs) : "", who.name, shown(row.median),
+               shown(one.rates ? row.p90 : row.p10), shown(one.rates ? row.p10 : row.p90), unit,
+               fmt::format("{}x{}", row.samples, row.calls),
+               !row.wrong        ? ""
+               : *row.wrong == 0 ? "right"
+                                 : "WRONG");
+    std::fflush(stdout);
+  }
+  nlohmann::ordered_json at{{"ranks", ranks}, {"bytes", row.bytes}};
+  if (who.queue_pairs > 0) at["queue_pairs"] = who.queue_pairs;
+  nlohmann::ordered_json told{
+      {"contestant", who.name}, {"at", at}, {"value", shown(row.median)}, {"unit", unit}};
+  if (row.wrong) told["wrong"] = *row.wrong;
+  return told;
+}
+
+/// @throws std::system_error naming the file if it cannot be written.
+void write(const std::string& file, const nlohmann::ordered_json& document) {
+  errno = 0;
+  std::ofstream out{file};
+  out << document.dump(2) << '\n';
+  out.close();
+  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+}
+
+int run(const figure& one, options& o) {
+  points::communicator control;
+  team_of_job all{control};
+  const bool speaks = all.rank() == 0;
+  if (all.size() < one.ranks) {
+    if (speaks)
+      fmt::print(stderr, "chorale-points {}: start {} ranks or more: mpirun -n {} ...\n", one.name, one.ranks,
+                 one.ranks);
+    return 2;
+  }
+  const auto sizes = o.limit.sizes.empty() ? one.sizes : o.limit.sizes;
+  for (const std::size_t bytes : sizes) {
+    if (bytes % (one.granule * (one.granule > 1 ? static_cast<std::size_t>(all.size()) : 1)) == 0) continue;
+    if (speaks)
+      fmt::print(stderr,
+                 "chorale-points {}: --sizes takes numbers that {} ranks can share in whole elements of {} "
+                 "bytes, not {}\n",
+                 one.name, all.size(), one.granule, bytes);
+    return 2;
+  }
+
+  const job in{control, all, *std::max_element(sizes.begin(), sizes.end())};
+  const auto made = one.make(in, o);
+  std::vector<bench::contestant*> field;
+  for (const auto& each : made) field.push_back(each.who.get());
+
+  const auto& chosen = control.transport().chosen();
+  const bench::facts about{
+      {"chorale", CHORALE_TOOLS_VERSION},
+      {"ranks", fmt::format("{} ({})", all.size(), control.launched())},
+      {"device", fmt::format("{} ({})", chosen.device.name, chosen.why)},
+      {"waiting",
+       control.transport().oversubscribed() ? "ranks outnumber cores: yielding" : "each rank has a core"}};
+  bench::surroundings around;
+  around.check = o.check;
+  around.complain = [&](const bench::contestant& who, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "chorale-points: rank {}: {} {} over {}, {} bytes: {}\n", all.rank(), who.operation,
+               who.algorithm, who.transport, bytes, wrong);
+  };
+  if (speaks) print_head(about, one);
+  auto document = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : about) document["about"][name] = value;
+  document["rows"] = nlohmann::ordered_json::array();
+  int wrong = 0;
+  for (const std::size_t bytes : sizes) {
+    const auto rows = bench::measure(field, bytes, all, o.limit, around);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      document["rows"].push_back(put(one, made[i], rows[i], all.size(), speaks));
+      wrong += rows[i].wrong.value_or(0);
+    }
+  }
+  if (speaks && !o.json.empty()) write(o.json, document);
+  if (wrong > 0 && speaks) fmt::print(stderr, "chorale-points: {} results were WRONG\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Measures what the figures of P4 and P5 show below a collective. Start it with a launcher:\n"
+      "mpirun -n 2 chorale-points queue-pairs\n"
+      "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
+      "chorale-points"};
+  app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
+  app.require_subcommand(1);
+  options o;
+  const auto all = figures();
+  for (const auto& one : all) add_options(*app.add_subcommand(one.name, one.what), one, o);
+  if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  for (const auto& one : all) {
+    if (!app.got_subcommand(one.name)) continue;
+    try {
+      return run(one, o);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "chorale-points: {}\n", e.what());
+      return 1;
+    }
+  }
+  return 2;
+}
