@@ -1,11 +1,14 @@
 // chorale-resources: what a rank of each transport takes from the adapter, measured and by formula.
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -31,7 +34,7 @@ constexpr int calls = 40;
 struct measurement {
   int connections = 0;
   std::size_t registered = 0;
-  std::size_t kept = 0;  ///< not registered: packets of streams
+  std::size_t total = 0;  ///< with what is not registered: packets of streams, queues as adapters have them
 };
 
 template <class Transport, class Group>
@@ -47,8 +50,7 @@ measurement measure(Group& group, const chorale::config& settings) {
       if (in[r] != r) throw std::runtime_error(fmt::format("alltoall on rank {}: wrong result", comm.rank()));
   }
   const auto m = comm.transport().memory();
-  measurement result{m.peak_connections, comm.transport().registered_bytes(),
-                     m.total_bytes() - std::min(m.total_bytes(), comm.transport().registered_bytes())};
+  const measurement result{m.peak_connections, comm.transport().registered_bytes(), m.total_bytes()};
   comm.barrier();
   return result;
 }
@@ -72,6 +74,15 @@ measurement measure(int ranks, const chorale::config& settings) {
   return result;
 }
 
+/// A row as tools/papers reads it (P5 figure 6(a)).
+nlohmann::json point(const std::string& transport, int ranks, const measurement& measured) {
+  return {{"contestant", transport},
+          {"at", {{"connections", ranks - 1}}},
+          {"value", static_cast<double>(measured.total) / 1024},
+          {"unit", "KiB"},
+          {"wrong", 0}};
+}
+
 void row(const char* transport, std::int64_t ranks, const resources& formula, const measurement* measured) {
   const auto kib = [](auto bytes) { return fmt::format("{:.0f}", static_cast<double>(bytes) / 1024); };
   fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
@@ -90,6 +101,10 @@ int main(int argc, char** argv) try {
       "ranks."};
   std::vector<int> sizes{2, 4, 8, 16, 32, 64};
   app.add_option("--ranks", sizes, "group sizes to measure")->delimiter(',')->check(CLI::Range(1, 256));
+  std::string json;
+  app.add_option("--json", json,
+                 "Also write all memory of a rank, with an estimate of its queues, to this file")
+      ->type_name("FILE");
   CLI11_PARSE(app, argc, argv);
 
   auto settings = chorale::config::from_environment();
@@ -116,6 +131,7 @@ int main(int argc, char** argv) try {
         "|---|---|---|---|---|---|---|---|\n");
   namespace model = chorale::model;
   namespace transport = chorale::transport;
+  auto points = nlohmann::json::array();
   for (const int n : sizes) {
     const auto rc = group_of(std::type_identity<transport::rc>{}, n);
     print_row("rc", n, model::resources_of_rc(n, n - 1, settings), &rc);
@@ -124,6 +140,16 @@ int main(int argc, char** argv) try {
     const auto hybrid = group_of(std::type_identity<transport::hybrid<limit>>{}, n);
     print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, limit, settings, mtu), &hybrid);
     std::fflush(stdout);
+    points.push_back(point("RC", n, rc));
+    points.push_back(point("UD", n, ud));
+    points.push_back(point(hybrid_name, n, hybrid));
+  }
+  if (!json.empty() && prints) {
+    errno = 0;
+    std::ofstream out{json};
+    out << nlohmann::json{{"rows", points}}.dump(2) << '\n';
+    out.close();
+    if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + json);
   }
   if (launched) return 0;
   for (const std::int64_t n : {1000, 10'000, 100'000}) {

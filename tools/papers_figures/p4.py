@@ -1,0 +1,65 @@
+"""P4: allgather by RDMA."""
+from papers_figures.figure import Bench, Contestant, Faster, Figure, Program, at_each, less_by
+
+KB = 1024
+EFFORT = ("--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--budget", 0.06)
+SMALL_EFFORT = ("--check", "--samples", 2, "--warmup", 2, "--iterations", 4, "--budget", 0.002)
+
+RDMA = Contestant("RDMA", "rc", "recursive_doubling")
+P2P = Contestant("P2P", "rc_send_receive", "recursive_doubling")
+SIZES = (4, 32, 256, KB, 4 * KB, 8 * KB, 16 * KB, 32 * KB, 64 * KB, 128 * KB, 256 * KB)
+ALLGATHERS = Bench("allgather", (RDMA, P2P), ranks=(2, 4, 8, 16, 32), sizes=SIZES, small_ranks=(4, 5),
+                   small_sizes=(4, 32 * KB))
+FRESH = Bench("allgather", (Contestant("RDMA", "rc", "recursive_doubling", memory="fresh"),
+                            Contestant("P2P", "rc_send_receive", "recursive_doubling", memory="fresh")),
+              ranks=(16, 32), sizes=(4 * KB, 8 * KB, 16 * KB, 32 * KB, 64 * KB, 128 * KB, 256 * KB), small_ranks=(4,),
+              small_sizes=(32 * KB,))
+REGISTRATION = Program("chorale-points", ("registration", *EFFORT), ("registration", *SMALL_EFFORT, "--sizes", "4096,1048576"))
+MATRIX = Program("chorale-points", ("matrix", "--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--budget", 0.5),
+                 ("matrix", *SMALL_EFFORT), ranks=8, environment=(("OPENBLAS_NUM_THREADS", 1),))
+
+ONE_HOST = ("the ranks share the cores, so that a call takes the sum of what all ranks do, and what one does while another "
+            "waits is not hidden")
+PINNING = "soft0 pins no pages and fills no table of an adapter: it notes where the memory is"
+
+
+def latency(part, cluster, ranks, percent):
+    """Figures 1 to 3: claims at 4 B, 32 KB and 256 KB. None: the text has no number that can be read."""
+    return Figure(f"P4.{part}", f"allgather on {ranks} processes, cluster {cluster}", f"P4 section 5.1, figure {part}",
+                  (ALLGATHERS,), "bytes", only=(("ranks", (ranks,)),), log_y=True,
+                  claims=tuple(Faster(f"RDMA over P2P, {ranks} processes, {text}", "RDMA", "P2P", at_each(ranks=ranks, bytes=size),
+                                      value and less_by(value), headline=True)
+                               for text, size, value in zip(("4 B", "32 KB", "256 KB"), (4, 32 * KB, 256 * KB), percent)),
+                  cannot=f"how much: {ONE_HOST}.")
+
+
+FIGURES = (
+    latency(1, "A", 16, (17, 23, 7)),
+    latency(2, "A", 32, (13, 30, 6)),
+    latency(3, "B", 16, (15, None, 21)),
+    Figure("P4.4a", "allgather of 32 KB by number of processes", "P4 section 5.1, figure 4(a)", (ALLGATHERS,), "ranks",
+           only=(("bytes", (32 * KB,)),), log_y=True,
+           claims=(Faster("RDMA over P2P at 32 KB on every number of processes", "RDMA", "P2P",
+                          at_each(ranks=(2, 4, 8, 16, 32), bytes=32 * KB)),),
+           cannot=f"how the gap grows with the processes: {ONE_HOST}."),
+    Figure("P4.4b", "what registering memory costs", "P4 section 5.2, figure 4(b)", (REGISTRATION,), "bytes", log_y=True,
+           claims=(Faster("for short messages a copy costs less than registering (section 4.1)", "copy", "register",
+                          at_each(bytes=4 * KB)),
+                   Faster("for long ones registering costs less than a copy (section 4.1)", "register", "copy",
+                          at_each(bytes=KB * KB))),
+           cannot=f"the about 90 us of a registration (section 3.4): {PINNING}."),
+    Figure("P4.5a", "allgather without reuse of buffers, cluster A", "P4 section 5.2, figure 5(a)", (FRESH,), "bytes",
+           only=(("ranks", (32,)),), log_y=True,
+           claims=(Faster("RDMA over P2P without reuse, 32 processes, 32 KB", "RDMA", "P2P", at_each(ranks=32, bytes=32 * KB), 4.75,
+                          headline=True),),
+           cannot=f"how much: {PINNING}, so that the registrations of the baseline cost little."),
+    Figure("P4.5b", "allgather without reuse of buffers, cluster B", "P4 section 5.2, figure 5(b)", (FRESH,), "bytes",
+           only=(("ranks", (16,)),), log_y=True,
+           claims=(Faster("RDMA over P2P without reuse, 16 processes, 32 KB", "RDMA", "P2P", at_each(ranks=16, bytes=32 * KB), 3,
+                          headline=True),),
+           cannot=f"how much: {PINNING}, so that the registrations of the baseline cost little."),
+    Figure("P4.5c", "matrix multiplication, 256 x 256 on 8 processes", "P4 section 5.3, figure 5(c)", (MATRIX,), "bytes", plot=False,
+           claims=(Faster("RDMA over P2P, fresh buffers", "RDMA, fresh buffers", "send/receive, fresh buffers",
+                          at_each(ranks=8, bytes=2 * KB), less_by(37)),),
+           cannot=f"how much: {ONE_HOST}; and {PINNING}. Bytes are those of a row of B."),
+)
