@@ -83,9 +83,9 @@ contestants queue_pairs(const job& in, const std::vector<int>& counts);
 contestants fan_in(const job& in);
 /// P5 figure 8: messages from rank 0 to rank 1: one to and fro, or so many in one direction at a time.
 contestants point_to_point(const job& in, int in_flight);
-/// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where a thread of rank 1
-/// answers that an event wakes. With `polling` instead: only emulated, by a thread that polls. It takes a
-/// core for as long as the contestants are there, so the others are not beside it.
+/// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where a thread of
+/// rank 1 answers that an event wakes. With `polling` instead: only emulated, by a thread that polls. It
+/// takes a core for as long as the contestants are there, so the others are not beside it.
 contestants reads(const job& in, bool polling);
 /// P5 figure 11: writing to memory of rank 1, which waits for it: one to and fro, or many at a time.
 contestants writes(const job& in, int in_flight);
