@@ -29,16 +29,17 @@ def script(figure, results, file):
     varying = {name for _, rest in series for name, _ in rest
                if len({dict(other).get(name) for _, other in series}) > 1}
     units = sorted({row.unit for row in rows})
-    lines = [f"set terminal svg size 640,400 noenhanced font 'sans,11' background '#ffffff'",
+    lines = [f"set terminal svg size 640,{340 + 14 * len(series)} noenhanced font 'sans,10' background '#ffffff'",
              f"set output {quoted(str(file))}", f"set title {quoted(f'{figure.name}: {figure.title}')}",
              f"set xlabel {quoted(figure.x.replace('_', ' '))}", f"set ylabel {quoted('/'.join(units))}",
-             "set key outside right top", "set grid", "set offsets 0, 0, graph 0.05, 0"]
+             "set key below", "set grid", "set offsets 0, 0, graph 0.05, 0"]
     places = sorted({x for points in series.values() for x, _ in points})
     if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
-        lines.append("set logscale x 2")
+        # A little room at both ends: else rounding leaves out the outermost marks.
+        lines += ["set logscale x 2", f"set xrange [{places[0] * 0.95}:{places[-1] * 1.05}]"]
     if len(places) <= 12:
         lines.append("set xtics (" + ", ".join(f'"{x:g}" {x}' for x in places) + ")")
-        if len(places) > 8:
+        if len(places) > 6:
             lines.append("set xtics rotate by -45")
     lines.append("set logscale y" if figure.log_y else "set yrange [0:*]")
     curves, data = [], []
