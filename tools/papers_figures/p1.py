@@ -1,5 +1,6 @@
 """P1: barriers by RDMA and by multicast."""
 from papers_figures.figure import Bench, Best, Contestant, Faster, Figure, at_each
+from papers_figures.p5 import LATENCY
 
 RPE = Contestant("RPE", "rc", "pairwise_exchange")
 RDS = Contestant("RDS", "rc", "dissemination")
@@ -19,6 +20,10 @@ ONE_HOST = "ranks that share cores run one after the other, so that the length o
 SWITCH = "the switch makes the copies of a multicast; soft0 makes them one after the other, on the sender's core"
 
 FIGURES = (
+    Figure("P1.1", "RDMA write beside send/receive between two nodes", "P1 section 2.1.2, figure 1", (LATENCY,), "bytes",
+           claims=(Faster("RDMA write over send/receive, 4 B", "RC, RDMA", "RC, send/receive", at_each(bytes=4)),),
+           cannot="what an adapter takes for either: soft0 writes memory for both, and what is left is matching and copies.",
+           shown=("RC, RDMA", "RC, send/receive"), log_y=True),
     Figure("P1.2.1.3", "multicast of one byte to 1 and to 7 ranks", "P1 section 2.1.3", (MULTICAST,), "ranks",
            claims=(Faster("to 7 ranks in the time of 1 (9.8 us and 9.6 us)", "multicast", "multicast", at_each(ranks=8),
                           paper=9.6 / 9.8, than_at=at_each(ranks=2), headline=True, network=SWITCH),

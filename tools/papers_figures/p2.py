@@ -58,14 +58,12 @@ def optimal(ranks, size):
 
 def degree_claim(text, ranks, size, degree):
     """A line of P2 figure 11."""
-    return Computed(f"best degree by the model: {text}", degree, optimal(ranks, size), 0, "{:.0f}", headline=True,
-                    at=at_each(ranks=ranks, bytes=size))
+    return Computed(f"best degree by the model: {text}", degree, optimal(ranks, size), 0, "{:.0f}", headline=True)
 
 
 def gain_claim(text, printed, operation, contestant, ranks, size):
     """A number of P2 section 6.1.2 or 6.2.2."""
-    return Computed(text, printed, gain(operation, contestant, ranks, size), 0.5, "{:.0f} %", headline=True,
-                    at=at_each(ranks=ranks, bytes=size))
+    return Computed(text, printed, gain(operation, contestant, ranks, size), 0.5, "{:.0f} %", headline=True)
 
 
 WIRE = "what a byte and a message cost on a wire: the model has the parameters of the paper's adapters"

@@ -99,15 +99,15 @@ def text(head, lines):
                      for line in [head, *lines])
 
 
-def terminal(figure, results):
-    """All of a figure for a terminal."""
+def terminal(figure, results, small=False):
+    """All of a figure for a terminal; of a small form nothing is claimed."""
     parts = [f"{figure.name}: {figure.title} ({figure.source})"]
     if results.rows:
         parts.append(text(*grid(figure, results)))
-    if figure.claims:
+    if figure.claims and not small:
         parts.append(text(VERDICT_HEAD, [verdict_cells(claim, results) for claim in figure.claims]))
     parts += results.problems
-    if figure.cannot:
+    if figure.cannot and not small:
         parts.append("What soft0 cannot show: " + figure.cannot)
     return "\n\n".join(parts) + "\n"
 
