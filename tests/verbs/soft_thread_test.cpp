@@ -1,5 +1,6 @@
 // Threads as ranks: all in one process, every verb from any of them.
 #include <atomic>
+#include <memory>
 #include <random>
 #include <sched.h>
 #include <thread>

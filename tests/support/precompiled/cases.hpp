@@ -1,6 +1,4 @@
 // What most tests of one process include, compiled once a program with -Dprecompiled=true.
-#pragma once
-
 #include <algorithm>
 #include <array>
 #include <atomic>

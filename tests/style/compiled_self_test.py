@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The style checks that compile must see what they are there for. Usage: compiled_self_test.py BUILD, whose compiler they take."""
+import pathlib
+import sys
+import unittest
+
+import headers
+import syntax
+from made_up_tree import Tree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import project_compiler  # noqa: E402
+
+
+class Headers(Tree):
+    """A header that needs another one first, one without a guard, one with a warning."""
+
+    def test_rules(self):
+        self.write("include/good.hpp", "#pragma once\n#include <string>\ninline std::string s() { return {}; }\n")
+        self.write("include/needs.hpp", "#pragma once\nstd::string t();\n")
+        self.write("include/twice.hpp", "struct twice {};\n")
+        self.write("include/warns.hpp", "#pragma once\ninline int f(int unused) { return 0; }\n")
+        command, _ = project_compiler.compile_command(BUILD)
+        failed, total = headers.failures(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD)
+        self.assertEqual(total, 4)
+        self.assertEqual([header for header, _ in failed], ["needs.hpp", "twice.hpp", "warns.hpp"])
+
+    def test_who_includes_a_header_does_not_help_it(self):
+        """Though they are compiled together: `low` lacks what `high` includes, `top` lacks what nobody includes."""
+        self.write("include/base.hpp", "#pragma once\n#include <string>\nstd::string s();\n")
+        self.write("include/low.hpp", "#pragma once\n#include <base.hpp>\nstd::vector<int> v();\n")
+        self.write("include/high.hpp", "#pragma once\n#include <vector>\n#include <low.hpp>\nstd::vector<int> w();\n")
+        self.write("include/top.hpp", "#pragma once\n#include <high.hpp>\nstd::map<int, int> m();\n")
+        command, _ = project_compiler.compile_command(BUILD)
+        found = headers.chains(headers.closures(self.root / "include"))
+        self.assertEqual(found, [["base.hpp", "low.hpp", "high.hpp", "top.hpp"]])
+        failed, total = headers.failures(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD)
+        self.assertEqual(total, 4)
+        self.assertEqual([header for header, _ in failed], ["low.hpp", "top.hpp"])
+
+    def test_chains(self):
+        """Of two that include the same, one begins a chain of its own; whoever includes a circle is compiled."""
+        closure = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b"}, "e": {"f"}, "f": {"e"}}
+        found = headers.chains(closure)
+        self.assertEqual(sorted(name for chain in found for name in chain), sorted(closure))
+        self.assertEqual(len(found), 4)
+        self.assertTrue(all(before in closure[after] for chain in found for before, after in zip(chain, chain[1:])))
+
+
+class Command(unittest.TestCase):
+    """What is kept of a compile command."""
+
+    def test_strip(self):
+        words = "ccache g++ -Ia -Wall -MD -MQ x.o -MF x.d -o x.o -c ../x.cpp".split()
+        self.assertEqual(project_compiler.strip(words, "../x.cpp"), ["g++", "-Ia", "-Wall"])
+
+    def test_unknown_source(self):
+        with self.assertRaises(LookupError):
+            project_compiler.compile_command(BUILD, "lib/none.cpp")
+
+
+class Syntax(Tree):
+    """A build of three files, each in two targets: a good one, a bad one, and a bad one that one target has built."""
+
+    def test_only_what_is_not_built_is_compiled(self):
+        command, _ = project_compiler.compile_command(BUILD)
+        entries = []
+        for name, content in ("good", "int x;\n"), ("bad", "int x = ;\n"), ("built", "int x = ;\n"):
+            self.write(name + ".cpp", content)
+            entries += [{"directory": str(self.root), "file": name + ".cpp", "output": f"{name}{target}.o",
+                         "command": f"{command[0]} -o {name}{target}.o -c {name}.cpp"} for target in ("", "_again")]
+        self.write("built.o")
+        left = syntax.not_built(entries)
+        self.assertEqual([entry["file"] for entry in left], ["good.cpp", "bad.cpp"])
+        self.assertEqual([syntax.check(entry)[0] != 0 for entry in left], [False, True])
+        self.assertIn("error", syntax.check(left[1])[1])
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main(verbosity=2)
