@@ -133,7 +133,7 @@ class Best:
 @dataclasses.dataclass(frozen=True, eq=False)
 class Computed:
     """A number that follows from the results: `compute(results)` gives it, or None where it was not measured. It agrees
-    if it is within `within` of what the paper prints."""
+    if it is within `within` of what the paper prints. `at`: points of a Bench that it needs; programs run anyway."""
     text: str
     paper: float
     compute: object

@@ -79,8 +79,14 @@ class Launcher:
         except OSError as e:
             raise Failed(f"{' '.join(command)}: {e}") from e
         if process.returncode != 0:
-            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {said.strip()[-1500:]}")
+            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {heart(said)}")
         return said
+
+
+def heart(said):
+    """What a program of ours said of its failure, without what its launcher adds; else the end of all of it."""
+    lines = [line for line in said.splitlines() if line.startswith(("chorale", "papers-"))]
+    return " / ".join(dict.fromkeys(lines[:8])) if lines else said.strip()[-1500:]
 
 
 def program(tools, name):

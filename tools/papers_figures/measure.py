@@ -95,15 +95,16 @@ def measure(figures, tools, launcher, effort, runs=5, progress=None, **which):
                             len(all_of_it)) for key, all_of_it in values.items()}
     devices = ", ".join(sorted({one.device for one in todo} - {""}))
     return {one.name: figure.Results(
-        [row for key, row in rows.items() if key[0] in one.set_ups], missing(one, rows),
+        [row for key, row in rows.items() if key[0] in one.set_ups],
+        missing(one, rows, [set_up for failed, _ in failures for set_up in failed]),
         [said for failed, said in failures if any(set_up in failed for set_up in one.set_ups)], devices) for one in figures}
 
 
-def missing(one, rows):
-    """Contestants of a figure that have no row: a device without multicast has not what they need."""
+def missing(one, rows, failed):
+    """Contestants of a figure that have no row and did not fail: a device without multicast has not what they need."""
     said = []
     for set_up in one.set_ups:
         for contestant in getattr(set_up, "contestants", ()):
-            if not any(key[0] == set_up and key[1] == contestant.name for key in rows):
+            if set_up not in failed and not any(key[0] == set_up and key[1] == contestant.name for key in rows):
                 said.append(f"{contestant.name} was not measured: the device has not what it needs, or no point was wanted")
     return said

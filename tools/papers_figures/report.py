@@ -30,10 +30,10 @@ def put_between(text, made):
 
 
 def shown_rows(figure, results):
-    """The rows of a figure's table and plot."""
-    return [row for row in results.rows
-            if (not figure.shown or row.contestant in figure.shown)
-            and all(dict(row.at).get(name, values[0]) in values for name, values in figure.only)]
+    """The rows of a figure's table and plot; where other points than the figure's were measured, those."""
+    rows = [row for row in results.rows if not figure.shown or row.contestant in figure.shown]
+    return [row for row in rows
+            if all(dict(row.at).get(name, values[0]) in values for name, values in figure.only)] or rows
 
 
 def names(figure, rows):

@@ -167,6 +167,11 @@ class Measuring(Fakes):
         self.environment(STATUS="3")
         self.assertIn("ended with 3", self.failures(one_figure())[0])
 
+    def test_what_a_launcher_adds_is_left_out(self):
+        self.assertEqual(launch.heart("-----\nchorale-bench: rank 1: wrong\n-----\nchorale-bench: rank 1: wrong\nchorale-bench: all\n"),
+                         "chorale-bench: rank 1: wrong / chorale-bench: all")
+        self.assertEqual(launch.heart("terminate called\n"), "terminate called")
+
     def test_the_others_go_on(self):
         self.environment(STATUS="3")
         results = self.measure(one_figure(), one_figure("P5.6", (QUEUES,), "queue_pairs"), runs=2)
@@ -287,6 +292,11 @@ class Reports(Fakes):
         self.assertEqual(status, 0)
         self.assertIn("no plot of P1.1: gnuplot is not installed", errors)
         self.assertNotIn("svg", (self.folder / "out" / "P1.md").read_text(encoding="utf-8"))
+
+    def test_what_is_shown(self):
+        one = one_figure(shown=("fast",), only=(("ranks", (4,)),))
+        self.assertEqual(report.grid(one, self.measure(one)[one.name]), (["ranks", "fast, us"], [["4", "40.0"]]))
+        self.assertEqual(report.grid(one, self.measure(one, ranks=[5])[one.name]), (["ranks", "fast, us"], [["5", "50.0"]]))
 
     def test_plots_quote_what_is_not_theirs(self):
         drawn = plot.script(self.figures()[0], self.measure(self.figures()[0])["P1.1"], 'a"b')
