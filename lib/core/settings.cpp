@@ -193,6 +193,20 @@ std::vector<setting> make_settings() {
              "blocks of a mailbox in each direction of a connection"),
       number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
              "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
+      number("CHORALE_SEND_RECEIVE_EAGER_BYTES", "send_receive_eager_bytes",
+             &config::send_receive_eager_bytes, {64, most_bytes},
+             "rc_send_receive: bytes of the longest message that is copied through blocks at once; the same "
+             "on all ranks"),
+      number("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "send_receive_block_bytes",
+             &config::send_receive_block_bytes, {256, 1 << 20},
+             "rc_send_receive: one block in bytes, 16 of them for the header; the same on all ranks"),
+      choice("CHORALE_SEND_RECEIVE_LONG", "send_receive_long", &config::send_receive_long,
+             {{"rendezvous", long_send_policy::rendezvous},
+              {"serial", long_send_policy::serial},
+              {"copy", long_send_policy::copy}},
+             "rc_send_receive: how longer messages go: an RDMA write for each, when the receiver has told "
+             "where; zero copy by send, one sender after the other; or copied as the short ones; the same on "
+             "all ranks"),
       choice("CHORALE_REGISTRATION", "registration", &config::registration,
              {{"auto", registration_policy::automatic},
               {"watched", registration_policy::watched},

@@ -161,6 +161,9 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.block_bytes = settings.block_bytes;
   terms.blocks = settings.blocks;
   terms.zero_copy_bytes = settings.zero_copy_bytes;
+  terms.eager_bytes = settings.send_receive_eager_bytes;
+  terms.send_block_bytes = settings.send_receive_block_bytes;
+  terms.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
   terms.tuning = model::tuning_table::of(settings)->fingerprint();
   terms.connections = settings.connections;
   terms.set_transport(plan.transport);

@@ -69,8 +69,9 @@ void group_terms::set_composition(std::string_view text) {
 std::uint64_t group_terms::fingerprint() const noexcept {
   std::uint64_t h = 0;
   const auto add = [&h](std::uint64_t word) { h = mixed((h + 0x9e3779b97f4a7c15ULL) ^ word); };
-  for (const std::uint64_t word : {block_bytes, blocks, zero_copy_bytes, tuning, std::uint64_t{connections},
-                                   transport_hash, composition_hash, std::uint64_t{port_count}})
+  for (const std::uint64_t word :
+       {block_bytes, blocks, zero_copy_bytes, eager_bytes, send_block_bytes, long_sends, tuning,
+        std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
@@ -126,6 +127,15 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   if (theirs.zero_copy_bytes != mine.zero_copy_bytes)
     differ("config::zero_copy_bytes", mine.zero_copy_bytes, theirs.zero_copy_bytes,
            "set CHORALE_ZERO_COPY_BYTES alike");
+  if (theirs.eager_bytes != mine.eager_bytes)
+    differ("config::send_receive_eager_bytes", mine.eager_bytes, theirs.eager_bytes,
+           "set CHORALE_SEND_RECEIVE_EAGER_BYTES alike");
+  if (theirs.send_block_bytes != mine.send_block_bytes)
+    differ("config::send_receive_block_bytes", mine.send_block_bytes, theirs.send_block_bytes,
+           "set CHORALE_SEND_RECEIVE_BLOCK_BYTES alike");
+  if (theirs.long_sends != mine.long_sends)
+    differ("config::send_receive_long", mine.long_sends, theirs.long_sends,
+           "set CHORALE_SEND_RECEIVE_LONG alike");
   if (theirs.tuning != mine.tuning)
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.connections != mine.connections)

@@ -31,6 +31,9 @@ struct group_terms {
   std::uint64_t block_bytes = 0;
   std::uint64_t blocks = 0;
   std::uint64_t zero_copy_bytes = 0;
+  std::uint64_t eager_bytes = 0;       ///< of send and receive
+  std::uint64_t send_block_bytes = 0;  ///< of send and receive
+  std::uint64_t long_sends = 0;
   std::uint64_t tuning = 0;  ///< fingerprint of the table
   std::uint32_t connections = 0;
   std::uint32_t port_count = 1;

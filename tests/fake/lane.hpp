@@ -83,10 +83,48 @@ class lane {
     flushed_ = put_;
   }
 
+  // Messages of any length, which `advance` moves on: short ones in blocks, long ones from memory to memory
+  // when both sides have posted them. Their order is that of posting.
+  void post_send(chorale::epoch now, std::span<const std::byte> bytes) { sends_.push_back({now, bytes}); }
+  void post_receive(chorale::epoch now, std::span<std::byte> into) { receives_.push_back({now, into}); }
+  [[nodiscard]] bool has_posted_sends() const noexcept { return !sends_.empty(); }
+  [[nodiscard]] bool has_posted_receives() const noexcept { return !receives_.empty(); }
+  void advance() {
+    for (bool moves = true; moves;) {
+      moves = false;
+      if (!sends_.empty() && sends_.front().bytes.size() <= block_bytes_ &&
+          (sends_.front().bytes.empty() || has_room())) {
+        if (!sends_.front().bytes.empty()) send(sends_.front().call, sends_.front().bytes);
+        sends_.pop_front();
+        moves = true;
+      }
+      if (receives_.empty()) continue;
+      const posted<std::byte> place = receives_.front();
+      if (place.bytes.empty()) {
+        receives_.pop_front();
+        moves = true;
+      } else if (has_message()) {
+        const auto index = received();
+        copy(receive(place.call), place.bytes);
+        static_cast<void>(release(index));
+        receives_.pop_front();
+        moves = true;
+      } else if (!sends_.empty() && sends_.front().bytes.size() > block_bytes_) {
+        require_same(sends_.front().call, place.call);
+        copy(sends_.front().bytes, place.bytes);
+        sends_.pop_front();
+        receives_.pop_front();
+        moves = true;
+      }
+    }
+  }
+
   /// What is left over, or nothing.
   [[nodiscard]] std::string left_over() const {
     if (received_ != sent_) return describe(sent_ - received_, "messages that were not received");
     if (released_ != received_) return describe(received_ - released_, "messages that were not given back");
+    if (!sends_.empty() || !receives_.empty())
+      return describe(sends_.size() + receives_.size(), "messages that were posted and not waited for");
     if (!notices_.empty()) return describe(notices_.size(), "notices that were not taken");
     if (flushed_ != put_) return describe(put_ - flushed_, "puts that were not flushed");
     return {};
@@ -99,6 +137,18 @@ class lane {
     put_count behind = 0;
   };
 
+  template <class Byte>
+  struct posted {
+    chorale::epoch call;
+    std::span<Byte> bytes;
+  };
+
+  void copy(std::span<const std::byte> message, std::span<std::byte> place) const {
+    if (message.size() != place.size())
+      fail("sends " + std::to_string(message.size()) + " bytes to a place of " +
+           std::to_string(place.size()));
+    std::memcpy(place.data(), message.data(), message.size());
+  }
   void place(put_count behind) {
     for (; placed_ < behind; ++placed_) {
       puts_.front()();
@@ -132,6 +182,8 @@ class lane {
   put_count placed_ = 0;
   put_count flushed_ = 0;
   std::deque<block> notices_;
+  std::deque<posted<const std::byte>> sends_;
+  std::deque<posted<std::byte>> receives_;
 };
 
 }  // namespace fake

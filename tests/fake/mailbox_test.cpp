@@ -3,8 +3,14 @@
 
 #include "algorithms.hpp"
 #include "every_algorithm.hpp"
+#include "messages.hpp"
 
 TEST_CASE("a mailbox is enough for every algorithm that does not ask for more", "[mailbox]") {
   fake::check_all<fake::mailbox>(fake::moving_algorithms{});
   fake::check_all<fake::mailbox>(fake::reducing_algorithms{});
+}
+
+TEST_CASE("messages of any length are enough for every algorithm that does not ask for more", "[messages]") {
+  fake::check_all<fake::messages>(fake::moving_algorithms{});
+  fake::check_all<fake::messages>(fake::reducing_algorithms{});
 }

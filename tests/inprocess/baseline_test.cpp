@@ -16,8 +16,7 @@ TEST_CASE("every collective runs over send and receive", "[baseline]") {
   for (const int size : {1, 2, 3, 4, 5, 7, 8}) {
     barrier_witness witness{size};
     run_ranks<baseline>(size, settings(), [&](baseline& comm) {
-      // Nothing, less than a block, a block and a word, several blocks, and the rendezvous of 64 KiB and
-      // more.
+      // Nothing, less than a block, a block and a word, and the rendezvous of what is longer.
       for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 2061, 9000, 16384, 50000}) {
         const auto s = seed() + count;
         witness.check(comm);
@@ -31,7 +30,7 @@ TEST_CASE("every collective runs over send and receive", "[baseline]") {
 
 TEST_CASE("small blocks, and few of them", "[baseline]") {
   auto c = settings();
-  c.block_bytes = 256;
+  c.send_receive_block_bytes = 256;
   c.blocks = 2;
   barrier_witness witness{4};
   run_ranks<baseline>(4, c, [&](baseline& comm) {

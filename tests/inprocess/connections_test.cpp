@@ -116,6 +116,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
     // Few blocks: senders wait for what is given back, also across closed connections.
     c.blocks = 4;
     c.zero_copy_bytes = 20000;
+    c.send_receive_eager_bytes = 1000;
     run_ranks<comm_type>(size, c, [&, size = size, limit = limit](auto& comm) {
       for (std::size_t round = 0; round < 3; ++round) {
         const auto s = seed() + round;

@@ -237,6 +237,9 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
           "config::block_bytes differs between ranks: 0 on rank 3, 4096");
   differs([](auto& t) { t.blocks = 3; }, "config::blocks");
   differs([](auto& t) { t.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
+  differs([](auto& t) { t.eager_bytes = 3; }, "config::send_receive_eager_bytes");
+  differs([](auto& t) { t.send_block_bytes = 3; }, "config::send_receive_block_bytes");
+  differs([](auto& t) { t.long_sends = 3; }, "config::send_receive_long");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");
   differs([](auto& t) { t.connections = 3; }, "config::connections");
   differs([](auto& t) { t.ports[0].mtu = 256; }, "the path MTU");

@@ -104,6 +104,9 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
   CHECK(c.zero_copy_bytes == 65536);
+  CHECK(c.send_receive_eager_bytes == 8192);
+  CHECK(c.send_receive_block_bytes == 8208);
+  CHECK(c.send_receive_long == chorale::long_send_policy::rendezvous);
   CHECK(c.registration == chorale::registration_policy::automatic);
   CHECK(c.registration_entries == 256);
   CHECK(c.registration_bytes == std::size_t{1} << 32);
@@ -139,6 +142,10 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_BLOCK_BYTES", "1048576").block_bytes == 1048576);
   CHECK(with("CHORALE_BLOCKS", "2").blocks == 2);
   CHECK(with("CHORALE_BLOCKS", "1024").blocks == 1024);
+  CHECK(with("CHORALE_SEND_RECEIVE_EAGER_BYTES", "64").send_receive_eager_bytes == 64);
+  CHECK(with("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "1048576").send_receive_block_bytes == 1048576);
+  CHECK(with("CHORALE_SEND_RECEIVE_LONG", "serial").send_receive_long == chorale::long_send_policy::serial);
+  CHECK(with("CHORALE_SEND_RECEIVE_LONG", "copy").send_receive_long == chorale::long_send_policy::copy);
   CHECK(with("CHORALE_MULTICAST_JOIN", "auto").multicast_join == chorale::join_policy::automatic);
   CHECK(with("CHORALE_MULTICAST_JOIN", "attach").multicast_join == chorale::join_policy::attach);
   CHECK(with("CHORALE_MULTICAST_JOIN", "rdma_cm").multicast_join == chorale::join_policy::connection_manager);
@@ -179,6 +186,9 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_BLOCK_BYTES", {"0", "192", "257", "1000", "1048640"}},
       {"CHORALE_BLOCKS", {"0", "1", "1025"}},
       {"CHORALE_ZERO_COPY_BYTES", {"1099511627777"}},
+      {"CHORALE_SEND_RECEIVE_EAGER_BYTES", {"63", "1099511627777"}},
+      {"CHORALE_SEND_RECEIVE_BLOCK_BYTES", {"255", "1048577"}},
+      {"CHORALE_SEND_RECEIVE_LONG", {"", "Copy", "eager"}},
       {"CHORALE_REGISTRATION_ENTRIES", {"0", "16385"}},
       {"CHORALE_REGISTRATION_BYTES", {"1099511627777"}},
       {"CHORALE_CONNECTIONS", {"1", "65537"}},

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/chunks.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 
 /// The first message that a rank sends another in such a call is an *envelope*: how many bytes it sends to
@@ -40,10 +39,10 @@ static_assert(sizeof(envelope) == 40);
 /// The data begins at a multiple of 16 bytes, as all payloads do.
 inline constexpr std::size_t envelope_room = 48;
 
-/// Bytes that travel behind an envelope. Precondition of all here: the transport's blocks hold more than one.
+/// Bytes that travel behind an envelope: none of what is a message of its own. Precondition of all here: the transport's blocks hold more than one.
 template <mailbox_transport Net>
 [[nodiscard]] std::size_t first_bytes(const Net& net, std::size_t bytes) noexcept {
-  return std::min(bytes, net.block_bytes() - envelope_room);
+  return transfer::is_whole(net, bytes) ? 0 : std::min(bytes, net.block_bytes() - envelope_room);
 }
 
 /// Makes first messages, each valid until the next is made.
@@ -142,7 +141,7 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
       co_return;
     }
   }
-  for (const auto chunk : chunks{out.subspan(first), net.block_bytes()}) co_await net.send(to, now, chunk);
+  if (first < out.size()) co_await transfer::send(net, to, now, out.subspan(first));
 }
 
 /// Receives from rank `from` what it sends by `agreed::send`: in.size() bytes, or it is an error.
@@ -168,10 +167,7 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
     const auto message = co_await net.receive(from, now);
     place_first(open(net, from, now, message, mine, first), in);
   }
-  for (const auto chunk : chunks{in.subspan(first), net.block_bytes()}) {
-    const auto message = co_await net.receive(from, now);
-    transfer::place(net, from, now, message, chunk);
-  }
+  if (first < in.size()) co_await transfer::receive(net, from, now, in.subspan(first));
 }
 
 }  // namespace chorale::agreed

@@ -30,6 +30,16 @@ template <mailbox_transport Net>
   return is_zero_copy(net, bytes / 2);
 }
 
+/// True if a message of so many bytes is left to the transport as a whole, from memory to memory: it has
+/// messages of any length, and this one is longer than a block. Both sides must know its size.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_whole(const Net& net, std::size_t bytes) noexcept {
+  if constexpr (message_transport<Net>)
+    return bytes > net.block_bytes();
+  else
+    return false;
+}
+
 /// The bytes of a message of rank `from`, which has to have exactly `expected`. Algorithms look at what they
 /// receive through this function and those below, and in no other way: a message of another size is an error,
 /// and never too much, too little or nothing in a buffer. @throws error errc::mismatch.
@@ -105,14 +115,44 @@ template <mailbox_transport Net, arrived_message Message>
   return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
 }
 
+/// What goes to a rank, and what comes from one, in a step.
+struct going {
+  int to;
+  std::span<const std::byte> bytes;
+};
+struct coming {
+  int from;
+  std::span<std::byte> bytes;
+};
+
+/// All messages of a step: those that come are posted first, then those that go, then all are waited for.
+template <message_transport Net>
+task<> move(Net& net, epoch now, std::span<const going> out, std::span<const coming> in) {
+  std::vector<decltype(net.post_receive(0, now, std::span<std::byte>{}))> taking;
+  std::vector<decltype(net.post_send(0, now, std::span<const std::byte>{}))> giving;
+  taking.reserve(in.size());
+  giving.reserve(out.size());
+  for (const coming& one : in) taking.push_back(net.post_receive(one.from, now, one.bytes));
+  for (const going& one : out) giving.push_back(net.post_send(one.to, now, one.bytes));
+  for (const going& one : out) co_await net.sent(one.to, now);
+  for (const coming& one : in) co_await net.received(one.from, now);
+}
+
 /// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
 /// where they may not, `agreed::send` and its kin compare.
 ///
 /// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
-/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3). Nothing
-/// of either is left over for the next call.
+/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3); or a
+/// message of the transport, where it has them. Nothing of either is left over for the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
+  if constexpr (message_transport<Net>) {
+    if (is_whole(net, out.size())) {
+      const auto giving = net.post_send(to, now, out);
+      co_await net.sent(to, now);
+      co_return;
+    }
+  }
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, out.size())) {
       const auto lent = net.lend(out);
@@ -133,6 +173,13 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
 /// Receives what rank `from` sends by `send`: in.size() bytes.
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
+  if constexpr (message_transport<Net>) {
+    if (is_whole(net, in.size())) {
+      const auto taking = net.post_receive(from, now, in);
+      co_await net.received(from, now);
+      co_return;
+    }
+  }
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, in.size())) {
       const auto exposed = net.expose(in);
@@ -162,9 +209,19 @@ task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
   co_await net.send(from, now, {});
 }
 
-/// What `exchange` does, through the mailbox whatever the size.
+/// What `exchange` does, without addresses that are exchanged: through the mailbox whatever the size, or by
+/// messages of the transport.
 template <mailbox_transport Net>
 task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
+  if constexpr (message_transport<Net>) {
+    if (is_whole(net, out.size()) || is_whole(net, in.size())) {
+      const going one_out{to, out};
+      const coming one_in{from, in};
+      co_await move(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
+                    std::span{&one_in, in.empty() ? 0U : 1U});
+      co_return;
+    }
+  }
   auto outgoing = chunks{out, net.block_bytes()};
   auto incoming = chunks{in, net.block_bytes()};
   auto next_out = outgoing.begin();

@@ -42,6 +42,13 @@ enum class join_policy {
   connection_manager,  ///< librdmacm asks the fabric; `soft0` has none, and attaches
 };
 
+/// How `transport::rc_send_receive` moves messages longer than `config::send_receive_eager_bytes`.
+enum class long_send_policy {
+  rendezvous,  ///< request, answer with the place, RDMA write, end: registered and told for each message
+  serial,      ///< request, answer, send into the place: zero copy, one sender after the other
+  copy,        ///< through blocks as well, whatever the length
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables. A field's variable is
 /// `CHORALE_` and its name in capitals, for times with `_MS` or `_US` behind. docs/settings.md lists all with
@@ -86,6 +93,13 @@ struct config {
   /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
   /// broadcasts from four times that.
   std::size_t zero_copy_bytes = 65536;
+  /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones go
+  /// as `send_receive_long` says. The same on all ranks, as those below.
+  std::size_t send_receive_eager_bytes = 8192;
+  /// Size of a block of that transport in bytes, its header of 16 bytes included: of a receive of its shared
+  /// receive queue. `block_bytes` and `zero_copy_bytes` do not concern it.
+  std::size_t send_receive_block_bytes = 8208;
+  long_send_policy send_receive_long = long_send_policy::rendezvous;
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.
   std::size_t registration_entries = 256;

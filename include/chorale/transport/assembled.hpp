@@ -16,6 +16,7 @@
 #include <chorale/transport/joining.hpp>
 #include <chorale/transport/memory_report.hpp>
 #include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/posting.hpp>
 #include <chorale/transport/waiting.hpp>
 #include <chorale/transport/withdrawal_guard.hpp>
 
@@ -29,6 +30,8 @@ namespace chorale::transport {
 ///   `try_send(to, now, bytes)`, `try_receive(from, now, message)`, which sets `message` to the bytes that
 ///   have arrived, `sender_of(from)`, and `release(sender)`, noexcept: the oldest message of that sender
 ///   which has been handed out is given back.
+/// * A mailbox may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
+///   `is_over`.
 /// * What is one-sided has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
 ///   `read`, `add` and `swap`, which give such objects, `try_flush(to)`, `try_notified(from, now)`.
 /// * Parts `describe` what they cost.
@@ -37,6 +40,7 @@ class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
   using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
   static constexpr bool has_one_sided = requires(Parts& p) { p.one_sided(); };
+  static constexpr bool has_messages = requires(mailbox_type& m, epoch now) { m.try_received(0, now); };
 
  public:
   static constexpr const char* name = Parts::name;
@@ -175,6 +179,29 @@ class assembled {
   }
   void wants_connection(int peer) requires requires(mailbox_type& m) { m.wants_connection(0); } {
     mailbox().wants_connection(peer);
+  }
+
+  // Messages of any length.
+  [[nodiscard]] auto post_send(int to, epoch now, std::span<const std::byte> bytes) requires has_messages {
+    return posting{*this, mailbox().post_send(to, now, bytes)};
+  }
+  [[nodiscard]] auto post_receive(int from, epoch now, std::span<std::byte> into) requires has_messages {
+    return posting{*this, mailbox().post_receive(from, now, into)};
+  }
+  [[nodiscard]] auto sent(int to, epoch now) requires has_messages {
+    return waiting{*this, to, now,
+                   [](assembled& net, int peer, epoch call) { return net.mailbox().try_sent(peer, call); }};
+  }
+  [[nodiscard]] auto received(int from, epoch now) requires has_messages {
+    return waiting{*this, from, now, [](assembled& net, int peer, epoch call) {
+                     return net.mailbox().try_received(peer, call);
+                   }};
+  }
+  [[nodiscard]] bool is_over(const posted_message& message) const noexcept requires has_messages {
+    return parts_.mailbox().is_over(message);
+  }
+  void give_up(const posted_message& message) noexcept requires has_messages {
+    transport::give_up(core(), message);
   }
 
   // One-sided operations.

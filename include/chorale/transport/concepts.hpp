@@ -1,12 +1,12 @@
 // All that is used of a transport, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
-//   ... that moves long messages       one_sided_transport, reading_transport
+//   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
 //   ... that multicasts                multicast_transport
 //   ... that asks for connections      path_choosing_transport
 //   the choice among algorithms        tunable_transport
 //   a communicator                     communicator_transport
-//   a window                           window_transport (above atomic_transport)
+//   a window                           window_transport (above memory_transport, atomic_transport)
 //
 // tests/fake/transport.hpp has all of the layers of algorithms, in one process and without a device;
 // docs/transport.md says how to write a transport.
@@ -82,6 +82,30 @@ concept mailbox_transport =
       { net.template state<std::size_t>() } -> std::same_as<std::size_t&>;
     };
 
+/// *Messages*: messages of any length between the memories of two ranks, as an MPI over send and receive has
+/// them. Short ones are copied through blocks, long ones are moved as the transport does it, each by itself:
+/// nothing is agreed in advance, and nothing registered for more than one.
+///
+/// * `post_send(to, now, bytes)`, `post_receive(from, now, into)`: begin, and do not wait. The memory may not
+///   be changed, or used, before the message is over. What they return lives until then; one that an exception
+///   ends first puts this rank's memory out of reach, as those of `expose` do. Messages of one rank to another
+///   are matched in the order in which they are posted; `send` and `receive` count among them. A message of at
+///   most `block_bytes()` may be sent by the one and received by the other way. Nothing is sent for no bytes.
+/// * `sent(to, now)`: all that was posted to that rank may be changed again. `received(from, now)`: all that
+///   was posted from that rank is filled. errc::mismatch if a message has another length than its place.
+///
+/// Posted messages move on while any operation waits. Algorithms post all that a step moves before they wait
+/// for any of it, so that ranks in a circle do not wait for each other.
+template <class T>
+concept message_transport =
+    mailbox_transport<T> &&
+    requires(T& net, int peer, epoch now, std::span<const std::byte> bytes, std::span<std::byte> into) {
+      { net.post_send(peer, now, bytes) } -> std::movable;
+      { net.post_receive(peer, now, into) } -> std::movable;
+      { net.sent(peer, now) } -> awaitable;
+      { net.received(peer, now) } -> awaitable;
+    };
+
 /// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
 struct remote_region {
   std::uint64_t address = 0;
@@ -96,7 +120,7 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
   { memory.region() } -> std::same_as<remote_region>;
 };
 
-/// *One-sided*: writing to and reading from user memory that peers expose, zero copy, without their CPU.
+/// *Memory*: writing to and reading from user memory that peers expose, zero copy, without their CPU.
 ///
 /// * `zero_copy_bytes()`: from this size on a message is worth it; the same on all ranks.
 /// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives.
@@ -117,7 +141,7 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
 /// A region may be a part of what was exposed: the same key and owner, another address and size. Sizes are in
 /// bytes, zero included, up to the region's; errc::invalid_argument outside of it.
 template <class T>
-concept one_sided_transport =
+concept memory_transport =
     mailbox_transport<T> &&
     requires(T& net, const T& seen, int peer, epoch now, remote_region region, std::size_t offset,
              std::span<std::byte> memory, std::span<const std::byte> source) {
@@ -132,6 +156,11 @@ concept one_sided_transport =
       { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
     };
 
+/// *One-sided*: algorithms move long messages by these operations, into memory of which they exchange the
+/// addresses. Where a transport has messages of any length, its memory operations are for windows alone.
+template <class T>
+concept one_sided_transport = memory_transport<T> && !message_transport<T>;
+
 /// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
 template <class T>
 concept reading_transport = one_sided_transport<T> && T::reads_by_device;
@@ -141,8 +170,8 @@ concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 /// the returned object has ended.
 template <class T>
 concept atomic_transport =
-    one_sided_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
-                                       epoch now, std::span<std::byte> memory) {
+    memory_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
+                                    epoch now, std::span<std::byte> memory) {
       { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
       { net.fetch_add(region, offset, value, now) } -> awaitable;
       { net.compare_swap(region, offset, value, value, now) } -> awaitable;
@@ -227,11 +256,11 @@ concept window_transport = communicator_transport<T> && atomic_transport<T> &&
                                          (!T::atomics_by_device && requires { net.expect(from); });
                            };
 
-/// *Registering*: one-sided operations need memory that is registered with the device, and registrations are
+/// *Registering*: memory operations need memory that is registered with the device, and registrations are
 /// kept. `registrations()`: what there is. `forget(memory)`: gives up those of memory that is given back to
 /// the device; nothing of it is in use. `expose(memory).beyond_calls()`: as for windows.
 template <class T>
-concept registering_transport = one_sided_transport<T> && requires(T& net, std::span<std::byte> memory) {
+concept registering_transport = memory_transport<T> && requires(T& net, std::span<std::byte> memory) {
   { net.expose(memory).beyond_calls() } -> registered_memory;
   net.registrations();
   net.forget(memory);

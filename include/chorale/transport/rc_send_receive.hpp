@@ -11,9 +11,12 @@ struct rc_send_receive_kind {
 };
 extern template class one_rail<rc_send_receive_kind>;
 
-/// What an MPI over send and receive does: copy, match, copy. One-sided and atomic operations are those of
-/// the connections. Cost: one send and two copies a message.  Source: P1 section 6, P2 section 6 and P5
-/// section 2, the baselines.
+/// What an MPI over send and receive does. Short messages: copy, match, copy. Long ones, above
+/// `config::send_receive_eager_bytes`: a rendezvous for each, with its registrations and its exchange of the
+/// address in that step (`config::send_receive_long`); algorithms leave them to the transport. One-sided and
+/// atomic operations of windows are those of the connections; no algorithm uses them here. Cost: one send and
+/// two copies a block; three messages and an RDMA write a long message.  Source: P1 section 6, P2 section 6,
+/// P4 sections 3 and 5, P5 sections 2 and 5.1.1, the baselines.
 using rc_send_receive = assembled<one_rail<rc_send_receive_kind>>;
 
 }  // namespace chorale::transport
@@ -21,4 +24,6 @@ using rc_send_receive = assembled<one_rail<rc_send_receive_kind>>;
 template <>
 inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::rc_send_receive> = true;
 static_assert(chorale::multicast_transport<chorale::transport::rc_send_receive>);
+static_assert(chorale::message_transport<chorale::transport::rc_send_receive>);
+static_assert(!chorale::one_sided_transport<chorale::transport::rc_send_receive>);
 static_assert(chorale::window_transport<chorale::transport::rc_send_receive>);

@@ -74,7 +74,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
       cq_(over.device(), entries_for(owner.size(), over, o.receives)),
-      receives_(over.device(), over.domain(), o.receives, o.receive_bytes),
+      receives_(over.device(), over.domain(), o.receives, o.receive_bytes, o.posts_receives),
       table_(*this, owner.size(),
              {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
       peers_(owner.size()),
@@ -95,10 +95,14 @@ connection& connections::get(int peer) {
   return c;
 }
 
-bool connections::connect(int peer) {
+void connections::require_peer(int peer) const {
   if (peer < 0 || peer >= owner_->size() || peer == owner_->rank())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} cannot send to rank {} of {}", owner_->rank(), peer, owner_->size()));
+}
+
+bool connections::connect(int peer) {
+  require_peer(peer);
   owner_->failures().require_sound();
   table_.wish(peer);
   owner_->engine().progress();

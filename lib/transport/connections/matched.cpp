@@ -6,23 +6,49 @@
 
 #include <chorale/transport/connections/matched.hpp>
 
+#include "posted_messages.hpp"
+#include "serial_channel.hpp"
+
 namespace chorale::transport {
 namespace {
 
 constexpr std::uint32_t fewest_receives = 64;
 constexpr std::uint32_t most_receives = 512;
-/// Beside the messages that a peer may have under way here: signals, and notices of puts.
-constexpr std::uint32_t other_receives = 4;
+/// Beside the messages that a peer may have under way here: signals, notices of puts, an answer and an end.
+constexpr std::uint32_t other_receives = 6;
 /// As much as message passing libraries send inline: a cache line or two.
 constexpr std::uint32_t inline_wanted = 128;
 
+/// Payload of a block: a message that is not long has to fit, or to take several.
+std::size_t payload_bytes(const config& settings) noexcept {
+  const std::size_t room = settings.send_receive_block_bytes - sizeof(matched::message_header);
+  return settings.send_receive_long == long_send_policy::copy
+             ? room
+             : std::min(room, settings.send_receive_eager_bytes);
+}
+/// Payloads begin on a 16-byte boundary; blocks have cache lines of their own.
+std::size_t stride(const config& settings) noexcept {
+  return in_cache_lines(settings.send_receive_block_bytes);
+}
+
 }  // namespace
+
+matched::matched(connections& links, rma_queue& memory, const config& settings)
+    : links_(&links),
+      payload_bytes_(transport::payload_bytes(settings)),
+      stride_(stride(settings)),
+      blocks_(settings.blocks),
+      credits_(links, settings.blocks),
+      senders_(links.owner().size()),
+      posted_(std::make_unique<posted_messages>(*this, links, memory, settings)) {}
+
+matched::~matched() = default;
 
 connections::options matched::needs(const config& settings, int ranks) noexcept {
   const auto receives = static_cast<std::uint64_t>(ranks - 1) * (settings.blocks + other_receives);
   return {.limit = settings.connections,
           .inbox_bytes = mailbox_layout::blocks_offset,
-          .receive_bytes = settings.block_bytes,
+          .receive_bytes = stride(settings),
           .receives =
               static_cast<std::uint32_t>(std::clamp<std::uint64_t>(receives, fewest_receives, most_receives)),
           .inline_bytes = inline_wanted};
@@ -37,16 +63,20 @@ matched::sender* matched::ready(int peer) {
 bool matched::try_signal(int to, epoch now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
-  message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
+  const message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
+  s->signal_sent = header.word;
+  post_header(*links_, *s->account.link, header);
+  return true;
+}
+
+void matched::post_header(connections& links, connection& c, const message_header& header) {
   ibv_sge source{reinterpret_cast<std::uintptr_t>(&header), sizeof header, 0};
   ibv_send_wr request{};
   request.sg_list = &source;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_INLINE;
-  s->signal_sent = header.word;
-  links_->post(*s->account.link, request);
-  return true;
+  links.post(c, request);
 }
 
 bool matched::try_signalled(int from, epoch now) {
@@ -73,20 +103,41 @@ bool matched::try_signalled(int from, epoch now) {
 }
 
 bool matched::try_send(int to, epoch now, std::span<const std::byte> bytes) {
-  if (bytes.size() > block_bytes()) {
+  if (bytes.size() > payload_bytes_) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
-                                                    bytes.size(), to, block_bytes()));
+                                                    bytes.size(), to, payload_bytes_));
   }
+  // It comes behind what has been posted before.
+  if (posted_->is_active() && posted_->has_sends(to)) [[unlikely]] {
+    posted_->advance();
+    if (posted_->has_sends(to)) return false;
+  }
+  return send_block(to, now, bytes);
+}
+
+bool matched::send_block(int to, epoch now, std::span<const std::byte> bytes) {
+  return send_in_block(to,
+                       {kind::message, static_cast<std::uint32_t>(now.number),
+                        std::uint64_t{now.signature} << 32 | bytes.size()},
+                       bytes);
+}
+
+bool matched::send_request(int to, epoch now, const request_body& request) {
+  return send_in_block(to,
+                       {kind::request, static_cast<std::uint32_t>(now.number),
+                        std::uint64_t{now.signature} << 32 | sizeof request},
+                       std::as_bytes(std::span{&request, 1}));
+}
+
+bool matched::send_in_block(int to, const message_header& header, std::span<const std::byte> bytes) {
   sender* s = ready(to);
   if (s == nullptr) return false;
   connection& c = *s->account.link;
   if (!credits_.has_credit(s->account) || !links_->has_room(c)) return false;
 
-  const message_header header{kind::message, static_cast<std::uint32_t>(now.number),
-                              std::uint64_t{now.signature} << 32 | bytes.size()};
   // A staging block is free again when the receiver has given the message of this block back: it had come.
-  if (s->staging.data == nullptr) s->staging = links_->pool().take(blocks_ * block_size_);
-  std::byte* place = s->staging.data + s->account.sent % blocks_ * block_size_;
+  if (s->staging.data == nullptr) s->staging = links_->pool().take(blocks_ * stride_);
+  std::byte* place = s->staging.data + s->account.sent % blocks_ * stride_;
   std::memcpy(place, &header, sizeof header);
   if (!bytes.empty()) std::memcpy(place + sizeof header, bytes.data(), bytes.size());
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place),
@@ -102,40 +153,107 @@ bool matched::try_send(int to, epoch now, std::span<const std::byte> bytes) {
 }
 
 bool matched::try_receive(int from, epoch now, std::span<const std::byte>& message) {
-  sender* s = senders_.find(from);
-  if (s == nullptr || s->arrived == s->account.received) {
+  const unexpected* next = oldest(from);
+  if (next == nullptr) {
     links_->reap();
-    s = senders_.find(from);
-    if (s == nullptr || s->arrived == s->account.received) return false;
+    if (posted_->is_active()) [[unlikely]]
+      posted_->advance();
+    next = oldest(from);
+    if (next == nullptr) return false;
   }
-  const unexpected& next = s->places[s->account.received % blocks_];
-  if (next.header.call != static_cast<std::uint32_t>(now.number) || next.header.word >> 32 != now.signature) {
-    links_->owner().inquiry().mismatch(from, now, next.header.call);
+  if (posted_->is_active() && posted_->has_receives(from)) [[unlikely]] {
+    // It belongs to what has been posted before.
+    posted_->advance();
+    if (posted_->has_receives(from)) return posted_->judge(from, now), false;
+    return try_receive(from, now, message);
+  }
+  if (!is_of(next->header, now)) {
+    links_->owner().inquiry().mismatch(from, now, next->header.call);
     return false;
   }
-  message = {next.payload, static_cast<std::uint32_t>(next.header.word)};
-  ++s->account.received;
+  if (next->header.what != kind::message) [[unlikely]]
+    throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(*next).bytes);
+  message = {next->payload, bytes_of(next->header)};
+  ++senders_.find(from)->account.received;
   return true;
+}
+
+const matched::unexpected* matched::oldest(int from) const noexcept {
+  const sender* s = senders_.find(from);
+  return s == nullptr || s->arrived == s->account.received ? nullptr
+                                                           : &s->places[s->account.received % blocks_];
+}
+
+matched::request_body matched::request_in(const unexpected& message) noexcept {
+  request_body body;
+  std::memcpy(&body, message.payload, sizeof body);
+  return body;
+}
+
+posted_message matched::post_send(int to, epoch now, std::span<const std::byte> bytes) {
+  return posted_->send(to, now, bytes);
+}
+
+posted_message matched::post_receive(int from, epoch now, std::span<std::byte> into) {
+  return posted_->receive(from, now, into);
+}
+
+bool matched::try_sent(int to, epoch) {
+  if (!posted_->has_sends(to)) return true;
+  links_->reap();
+  posted_->advance();
+  return !posted_->has_sends(to);
+}
+
+bool matched::try_received(int from, epoch now) {
+  if (!posted_->has_receives(from)) return true;
+  links_->reap();
+  posted_->advance();
+  if (!posted_->has_receives(from)) return true;
+  posted_->judge(from, now);
+  return false;
+}
+
+bool matched::is_over(const posted_message& message) const noexcept {
+  return posted_->is_over(message);
+}
+
+matched::message_statistics matched::statistics() const noexcept {
+  auto all = posted_->statistics();
+  senders_.each([&](const sender& s) { all.blocks += s.account.sent; });
+  all.blocks -= all.requests;
+  return all;
 }
 
 void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
   message_header header{};
   auto& receives = links_->receives();
-  if (wc.byte_len >= sizeof header) std::memcpy(&header, receives.block(index), sizeof header);
+  const std::byte* text = receives.block(index);
+  const std::size_t body = wc.byte_len - sizeof header;
+  if (wc.byte_len >= sizeof header) std::memcpy(&header, text, sizeof header);
+  const char* wrong = nullptr;
   if (header.what == kind::signal) {
     std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
     known(from.peer);
-  } else if (header.what == kind::message &&
-             wc.byte_len == sizeof header + static_cast<std::uint32_t>(header.word)) {
-    return keep(known(from.peer), index, header);
+  } else if ((header.what == kind::message ||
+              (header.what == kind::request && body == sizeof(request_body))) &&
+             body == bytes_of(header)) {
+    return keep(known(from.peer), index, header, body);
+  } else if (header.what == kind::clear && body == sizeof(clear_to_send)) {
+    clear_to_send answer;
+    std::memcpy(&answer, text + sizeof header, sizeof answer);
+    wrong = posted_->on_clear(from.peer, answer);
+  } else if (header.what == kind::placed && body == 0) {
+    wrong = posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
   } else {
-    links_->break_off(from, "it sent something that is no message");
+    wrong = "it sent something that is no message";
   }
+  if (wrong != nullptr) links_->break_off(from, wrong);
   receives.post(index);
 }
 
-void matched::keep(sender& from, std::uint64_t index, const message_header& header) {
+void matched::keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes) {
   auto& receives = links_->receives();
   if (from.arrived - from.account.released >= blocks_) {
     links_->break_off(*from.account.link, "it sent more messages than it may before they are given back");
@@ -151,7 +269,6 @@ void matched::keep(sender& from, std::uint64_t index, const message_header& head
     place.payload = payload;
     return;
   }
-  const auto bytes = static_cast<std::uint32_t>(header.word);
   place.copy = std::make_unique<std::byte[]>(bytes + std::size_t{1});
   std::memcpy(place.copy.get(), payload, bytes);
   place.payload = place.copy.get();
@@ -174,7 +291,26 @@ void matched::release(sender* from) noexcept {
   credits_.give_back(from->account);
 }
 
+void matched::on_progress() {
+  credits_.on_progress();
+  if (serial_channel* serial = posted_->serial()) serial->on_progress();
+  if (posted_->is_active()) posted_->advance();
+}
+
+void matched::withdraw() noexcept {
+  posted_->withdraw();
+}
+
+void matched::settle() noexcept {
+  if (serial_channel* serial = posted_->serial()) serial->settle();
+}
+
+void matched::close() noexcept {
+  if (serial_channel* serial = posted_->serial()) serial->close();
+}
+
 void matched::on_closed(connection& c) noexcept {
+  posted_->on_closed(c.peer);
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
   credits_.on_closed(s->account);
@@ -193,7 +329,13 @@ void matched::describe(memory_report& m) const {
   senders_.each([&](const sender& s) { staging += in_cache_lines(s.staging.bytes); });
   m.staging_bytes += staging;
   m.spare_bytes -= staging;
-  m.bytes_per_peer += blocks_ * block_size_;
+  m.bytes_per_peer += blocks_ * stride_;
+  posted_->describe(m);
+}
+
+std::size_t matched::registered_bytes() const noexcept {
+  const serial_channel* serial = posted_->serial();
+  return serial == nullptr ? 0 : serial->registered_bytes();
 }
 
 }  // namespace chorale::transport

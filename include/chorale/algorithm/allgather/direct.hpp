@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
@@ -42,6 +43,19 @@ struct direct {
   template <mailbox_transport Net>
   static task<> copy_all(Net& net, epoch now, blocks<std::byte> all) {
     const auto mine = all[net.rank()];
+    if constexpr (message_transport<Net>) {
+      // All ranks know all sizes, so they choose alike.
+      if (transfer::is_whole(net, all.layout().largest())) {
+        std::vector<transfer::going> going;
+        std::vector<transfer::coming> coming;
+        for (int d = 1; d < net.size(); ++d) {
+          going.push_back({at_distance(net, d), mine});
+          coming.push_back({at_distance(net, -d), all[at_distance(net, -d)]});
+        }
+        co_await transfer::move(net, now, going, coming);
+        co_return;
+      }
+    }
     const std::size_t step = net.block_bytes();
     for (std::size_t at = 0; at < all.layout().largest(); at += step) {
       if (at < mine.size()) {

@@ -75,10 +75,23 @@ remote_stretch read_stretch(const Net& net, int from, epoch now, const Message& 
 }
 
 /// Sends `out` and receives `in` block by block in turns, so that partners do not wait for each other's free
-/// blocks.
+/// blocks; or as messages of the transport.
 template <mailbox_transport Net>
 task<> copy(Net& net, epoch now, int to, stretch out, int from, stretch in) {
   const std::size_t piece = net.block_bytes();
+  if constexpr (message_transport<Net>) {
+    // A run that does not lie together is two messages.
+    if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
+      std::vector<transfer::going> going;
+      std::vector<transfer::coming> coming;
+      for (const auto part : {out.head, out.tail})
+        if (!part.empty()) going.push_back({to, part});
+      for (const auto part : {in.head, in.tail})
+        if (!part.empty()) coming.push_back({from, part});
+      co_await transfer::move(net, now, going, coming);
+      co_return;
+    }
+  }
   std::vector<std::byte> scratch;
   for (std::size_t at = 0; at < out.size() || at < in.size(); at += piece) {
     if (at < out.size()) co_await net.send(to, now, out.read(at, std::min(piece, out.size() - at), scratch));

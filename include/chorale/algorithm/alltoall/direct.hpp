@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/alltoall/addresses.hpp>
@@ -45,12 +46,25 @@ struct direct {
   }
 
   /// Piece by piece, all sends before all receives, so that at most two pieces of a pair are under way and no
-  /// rank waits for another's free blocks. The blocks of rank r are outgoing(r) and incoming(r).
+  /// rank waits for another's free blocks; or all at once as messages of the transport. The blocks of rank r
+  /// are outgoing(r) and incoming(r).
   template <mailbox_transport Net, class Outgoing, class Incoming>
   static task<> copy(Net& net, epoch now, Outgoing outgoing, Incoming incoming) {
     std::size_t most = 0;
     for (int r = 0; r < net.size(); ++r)
       most = std::max(most, std::max(outgoing(r).size(), incoming(r).size()));
+    if constexpr (message_transport<Net>) {
+      if (transfer::is_whole(net, most)) {
+        std::vector<transfer::going> going;
+        std::vector<transfer::coming> coming;
+        for (int d = 1; d < net.size(); ++d) {
+          going.push_back({at_distance(net, d), outgoing(at_distance(net, d))});
+          coming.push_back({at_distance(net, -d), incoming(at_distance(net, -d))});
+        }
+        co_await transfer::move(net, now, going, coming);
+        co_return;
+      }
+    }
     const std::size_t step = net.block_bytes();
     for (std::size_t at = 0; at < most; at += step) {
       for (int d = 1; d < net.size(); ++d) {

@@ -23,9 +23,17 @@ namespace detail {
 inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
 
 /// Short messages: block by block through the mailboxes. A rank forwards a block to its children, then copies
-/// it to the user's buffer while the children's are on their way.
+/// it to the user's buffer while the children's are on their way. Where the transport has messages of any
+/// length, what is longer than a block goes to one child after the other, as in an MPI.
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
+  if constexpr (message_transport<Net>) {
+    if (transfer::is_whole(net, data.size())) {
+      if (!tree.is_root()) co_await transfer::receive(net, tree.parent(), now, data);
+      for (const int child : tree.children()) co_await transfer::send(net, child, now, data);
+      co_return;
+    }
+  }
   for (const auto block : chunks{data, net.block_bytes()}) {
     if (tree.is_root()) {
       for (const int child : tree.children()) co_await net.send(child, now, block);

@@ -48,6 +48,7 @@ class connections final : private connection_port {
     std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
     std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that only carry immediate data
     std::uint32_t receives = 0;      ///< that wait on the shared receive queue
+    bool posts_receives = true;      ///< all at once, and again; else the mechanism posts its own
     std::uint32_t inline_bytes = 0;  ///< that a request should be able to carry, on the software device
   };
   struct statistics {
@@ -71,6 +72,8 @@ class connections final : private connection_port {
   /// Of a peer that was talked to; else null.
   [[nodiscard]] connection* find(int peer) const noexcept { return peers_.find(peer); }
   connection& get(int peer);
+  /// @throws error errc::invalid_argument if this rank cannot talk to `peer`: there is none, or it is itself.
+  void require_peer(int peer) const;
   /// Gets on with making a connection; true if the peer can be sent to. @throws error
   /// errc::invalid_argument if there is no such peer.
   bool connect(int peer);

@@ -9,13 +9,22 @@
 
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
+#include <chorale/transport/posting.hpp>
 
 namespace chorale::transport {
+
+class rma_queue;
+class posted_messages;
 
 /// Mailbox as MPI over send and receive has it: copy, match, copy. A message is copied into a registered
 /// staging block and sent; it takes a block of the shared receive queue, is found on the completion queue and
 /// waits in a queue of unexpected messages, by sender and in order, until somebody receives it. A signal is a
 /// send of a header alone.
+///
+/// Messages of any length are posted. One of at most `config::send_receive_eager_bytes` travels in as many
+/// blocks as it needs. For a longer one its request takes the place of a message; the receiver registers the
+/// destination when it has matched it, and answers with the address; the sender writes there, and sends the
+/// end behind (`config::send_receive_long` has other ways).
 ///
 /// At most `config::blocks` messages of a sender wait here; it is told when they are given back. The shared
 /// receive queue has at most 512 blocks. When half of them hold messages that nobody has received yet,
@@ -25,7 +34,13 @@ namespace chorale::transport {
 /// `try_...` return false as long as they have to wait. @throws error errc::mismatch, errc::peer_lost.
 class matched {
  public:
-  enum class kind : std::uint32_t { message = 1, signal = 2 };
+  enum class kind : std::uint32_t {
+    message = 1,
+    signal = 2,
+    request = 3,  ///< of a long message: may it be sent?
+    clear = 4,    ///< it may, and there
+    placed = 5,   ///< it is there
+  };
   /// In front of each payload, which then begins on a 16-byte boundary.
   struct message_header {
     kind what;
@@ -33,6 +48,11 @@ class matched {
     std::uint64_t word;  ///< of a signal; of a message its bytes, and the signature of the call above them
   };
   static_assert(sizeof(message_header) == 16);
+  /// Behind the header of a request.
+  struct request_body {
+    std::uint64_t bytes;
+    std::uint64_t number;
+  };
   /// A message that nobody has received, or that has not been given back.
   struct unexpected {
     message_header header{};
@@ -48,20 +68,21 @@ class matched {
     std::vector<unexpected> places{};  ///< message n in place n % blocks; made when the peer first sends
     pool_block staging{};
   };
+  struct message_statistics {
+    std::uint64_t requests = 0;  ///< for long messages that this rank sends
+    std::uint64_t answers = 0;   ///< for those that it receives
+    std::uint64_t blocks = 0;    ///< messages in blocks that this rank has sent
+  };
 
-  /// Settings: `block_bytes`, `blocks`. `links` outlives it.
-  matched(connections& links, const config& settings)
-      : links_(&links),
-        block_size_(settings.block_bytes),
-        blocks_(settings.blocks),
-        credits_(links, settings.blocks),
-        senders_(links.owner().size()) {}
+  /// Settings: `send_receive_...`, `blocks`. `links` and `memory` outlive it.
+  matched(connections& links, rma_queue& memory, const config& settings);
+  ~matched();
 
   /// What connections have to offer for it.
   static connections::options needs(const config& settings, int ranks) noexcept;
 
-  /// Largest payload of one message.
-  [[nodiscard]] std::size_t block_bytes() const noexcept { return block_size_ - sizeof(message_header); }
+  /// Largest payload of one message in a block.
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return payload_bytes_; }
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
@@ -71,26 +92,58 @@ class matched {
   /// Messages that were copied out of the receive queue because too many waited in it.
   [[nodiscard]] std::uint64_t copied_out() const noexcept { return copied_out_; }
 
+  // Messages of any length.
+  posted_message post_send(int to, epoch now, std::span<const std::byte> bytes);
+  posted_message post_receive(int from, epoch now, std::span<std::byte> into);
+  bool try_sent(int to, epoch now);
+  bool try_received(int from, epoch now);
+  [[nodiscard]] bool is_over(const posted_message& message) const noexcept;
+  [[nodiscard]] message_statistics statistics() const noexcept;
+
   // What connections, and the endpoint, ask of a mechanism.
   void on_accepted(connection&) noexcept {}
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc);
   void on_closed(connection& c) noexcept;
-  void on_progress() noexcept { credits_.on_progress(); }
+  void on_progress();
+  void withdraw() noexcept;
+  void settle() noexcept;
+  void close() noexcept;
   void count(int peer, ledger& l) const noexcept;
   void describe(memory_report& m) const;
+  [[nodiscard]] std::size_t registered_bytes() const noexcept;
+
+  // Of which messages of any length are made.
+  [[nodiscard]] static bool is_of(const message_header& header, epoch now) noexcept {
+    return header.call == static_cast<std::uint32_t>(now.number) && header.word >> 32 == now.signature;
+  }
+  [[nodiscard]] static std::uint32_t bytes_of(const message_header& header) noexcept {
+    return static_cast<std::uint32_t>(header.word);
+  }
+  [[nodiscard]] static request_body request_in(const unexpected& message) noexcept;
+  /// Sends a header alone. Precondition: there is room.
+  static void post_header(connections& links, connection& c, const message_header& header);
+  bool send_block(int to, epoch now, std::span<const std::byte> bytes);
+  bool send_request(int to, epoch now, const request_body& request);
+  /// What has come first of that rank and was not received yet, or null.
+  [[nodiscard]] const unexpected* oldest(int from) const noexcept;
+  /// It has been received; it is still to be released.
+  void hand_out(int from) noexcept { ++senders_.find(from)->account.received; }
 
  private:
   [[nodiscard]] sender* ready(int peer);
   sender& known(int peer) { return senders_.get(peer, credits::account{&links_->get(peer)}); }
-  void keep(sender& from, std::uint64_t index, const message_header& header);
+  bool send_in_block(int to, const message_header& header, std::span<const std::byte> bytes);
+  void keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes);
 
   connections* links_;
-  std::size_t block_size_;
+  std::size_t payload_bytes_;
+  std::size_t stride_;  ///< of blocks
   std::uint32_t blocks_;
   credits credits_;
   per_peer<sender> senders_;
   std::uint32_t held_ = 0;  ///< receive blocks that are not posted
   std::uint64_t copied_out_ = 0;
+  std::unique_ptr<posted_messages> posted_;
 };
 
 }  // namespace chorale::transport

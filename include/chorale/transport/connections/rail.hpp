@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <chorale/core/lean_functional.hpp>
 #include <chorale/transport/connections/connections.hpp>
@@ -29,8 +30,8 @@ class rail final : private connection_user {
   /// @throws error as the verbs objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
       : links_(owner, over, *this, Mailbox::needs(owner.settings(), owner.size()), number),
-        mailbox_(links_, owner.settings()),
         one_sided_(links_, owner.settings()),
+        mailbox_(made(links_, one_sided_, owner.settings())),
         admits_(std::move(admits)) {}
 
   [[nodiscard]] connections& links() noexcept { return links_; }
@@ -39,7 +40,11 @@ class rail final : private connection_user {
   [[nodiscard]] const Mailbox& mailbox() const noexcept { return mailbox_; }
   [[nodiscard]] rma_queue& one_sided() noexcept { return one_sided_; }
   [[nodiscard]] const rma_queue& one_sided() const noexcept { return one_sided_; }
-  [[nodiscard]] std::size_t registered_bytes() const noexcept { return links_.registered_bytes(); }
+  [[nodiscard]] std::size_t registered_bytes() const noexcept {
+    std::size_t bytes = links_.registered_bytes();
+    if constexpr (requires { mailbox_.registered_bytes(); }) bytes += mailbox_.registered_bytes();
+    return bytes;
+  }
   /// Adds what it costs.
   void describe(memory_report& m) const {
     links_.describe(m);
@@ -53,14 +58,33 @@ class rail final : private connection_user {
     mailbox_.on_progress();
   }
   void probe(int peer) { links_.probe(peer); }
-  void withdraw() noexcept { links_.withdraw(); }
+  void withdraw() noexcept {
+    links_.withdraw();
+    if constexpr (requires { mailbox_.withdraw(); }) mailbox_.withdraw();
+  }
 
   /// Nothing is begun any more; waits until what was sent has arrived.
-  void settle() noexcept { links_.settle(); }
+  void settle() noexcept {
+    links_.settle();
+    if constexpr (requires { mailbox_.settle(); }) mailbox_.settle();
+  }
   /// Says farewell by each connection, behind all that was sent, and waits until it has arrived.
-  void close() noexcept { links_.close(); }
+  void close() noexcept {
+    if constexpr (requires { mailbox_.close(); }) {
+      settle();
+      mailbox_.close();
+    }
+    links_.close();
+  }
 
  private:
+  /// Some mailboxes have messages of any length, for which they register memory.
+  static Mailbox made(connections& links, rma_queue& memory, const config& settings) {
+    if constexpr (std::is_constructible_v<Mailbox, connections&, rma_queue&, const config&>)
+      return Mailbox(links, memory, settings);
+    else
+      return Mailbox(links, settings);
+  }
   void on_accepted(connection& c) override { mailbox_.on_accepted(c); }
   void on_closed(connection& c) noexcept override { mailbox_.on_closed(c); }
   void on_notice(connection& from, std::uint32_t word) override { one_sided_.on_notice(from, word); }
@@ -74,8 +98,8 @@ class rail final : private connection_user {
   [[nodiscard]] bool admits(int peer) const noexcept override { return !admits_ || admits_(peer); }
 
   connections links_;
-  Mailbox mailbox_;
   rma_queue one_sided_;
+  Mailbox mailbox_;
   admission admits_;
 };
 

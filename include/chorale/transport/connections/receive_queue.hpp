@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/verbs/device.hpp>
@@ -20,14 +21,15 @@ class receive_queue {
   /// Marks the numbers of receives among those of other requests.
   static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
 
-  /// At most `receives` of `bytes` each, all posted. @throws error as the verbs objects.
+  /// At most `receives` of `bytes` each, all posted unless `posts` is false. @throws error as the verbs
+  /// objects.
   receive_queue(const verbs::device& device, const verbs::protection_domain& domain, std::uint32_t receives,
-                std::size_t bytes)
+                std::size_t bytes, bool posts = true)
       : bytes_(bytes),
         count_(std::min(receives, static_cast<std::uint32_t>(device.attributes().max_srq_wr))),
         queue_(domain, count_) {
     if (bytes_ != 0) blocks_.emplace(domain, count_ * bytes_, IBV_ACCESS_LOCAL_WRITE);
-    for (std::uint32_t i = 0; i < count_; ++i) post(i);
+    for (std::uint32_t i = 0; posts && i < count_; ++i) post(i);
   }
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
@@ -44,6 +46,16 @@ class receive_queue {
       request.sg_list = &place;
       request.num_sge = 1;
     }
+    queue_.post_recv(request);
+  }
+  /// Posts memory that is registered under `lkey` as receive `index`, at most 2 GiB of it.
+  void post_into(std::uint64_t index, std::span<std::byte> into, std::uint32_t lkey) {
+    ibv_sge place{reinterpret_cast<std::uintptr_t>(into.data()), static_cast<std::uint32_t>(into.size()),
+                  lkey};
+    ibv_recv_wr request{};
+    request.wr_id = mark | index;
+    request.sg_list = &place;
+    request.num_sge = 1;
     queue_.post_recv(request);
   }
   [[nodiscard]] verbs::shared_receive_queue& queue() noexcept { return queue_; }

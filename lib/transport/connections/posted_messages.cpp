@@ -1,0 +1,323 @@
+#include "posted_messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "serial_channel.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Devices take at most 2 GiB a request.
+constexpr std::size_t largest_request = std::size_t{1} << 30;
+
+std::size_t eager_limit(const config& settings) noexcept {
+  return settings.send_receive_long == long_send_policy::copy ? std::numeric_limits<std::size_t>::max()
+                                                              : settings.send_receive_eager_bytes;
+}
+
+/// Says that something is being done as long as it lives.
+class busy {
+ public:
+  explicit busy(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  busy(const busy&) = delete;
+  busy& operator=(const busy&) = delete;
+  ~busy() { flag_ = false; }
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+posted_messages::posted_messages(matched& boxes, connections& links, rma_queue& memory,
+                                 const config& settings)
+    : boxes_(&boxes),
+      links_(&links),
+      memory_(&memory),
+      eager_bytes_(eager_limit(settings)),
+      lanes_(links.owner().size()) {
+  if (settings.send_receive_long == long_send_policy::serial)
+    serial_ = std::make_unique<serial_channel>(links, settings);
+}
+
+posted_messages::~posted_messages() = default;
+
+posted_messages::lane& posted_messages::active(int peer) {
+  lane& l = lanes_.get(peer);
+  if (!std::exchange(l.is_active, true)) active_.push_back(peer);
+  return l;
+}
+
+posted_message posted_messages::send(int to, epoch now, std::span<const std::byte> bytes) {
+  links_->require_peer(to);
+  lane& l = bytes.empty() ? lanes_.get(to) : active(to);
+  const posted_message m{to, posted_message::way::to, l.sends_over + l.sends.size()};
+  if (bytes.empty() && l.sends.empty())
+    ++l.sends_over;
+  else
+    l.sends.push_back({now, bytes});
+  return m;
+}
+
+posted_message posted_messages::receive(int from, epoch now, std::span<std::byte> into) {
+  links_->require_peer(from);
+  lane& l = into.empty() ? lanes_.get(from) : active(from);
+  const posted_message m{from, posted_message::way::from, l.receives_over + l.receives.size()};
+  if (into.empty() && l.receives.empty())
+    ++l.receives_over;
+  else
+    l.receives.push_back({now, into});
+  return m;
+}
+
+bool posted_messages::is_over(const posted_message& m) const noexcept {
+  const lane* l = lanes_.find(m.peer);
+  return l == nullptr ||
+         m.number < (m.direction == posted_message::way::to ? l->sends_over : l->receives_over);
+}
+
+bool posted_messages::has_sends(int to) const noexcept {
+  const lane* l = lanes_.find(to);
+  return l != nullptr && !l->sends.empty();
+}
+
+bool posted_messages::has_receives(int from) const noexcept {
+  const lane* l = lanes_.find(from);
+  return l != nullptr && !l->receives.empty();
+}
+
+void posted_messages::advance() {
+  // Making a connection looks around, and comes by here again.
+  if (advancing_) return;
+  const busy now{advancing_};
+  if (serial_) serial_->look();
+  for (std::size_t i = 0; i < active_.size();) {
+    const int peer = active_[i];
+    lane& l = *lanes_.find(peer);
+    advance_sends(peer, l);
+    advance_receives(peer, l);
+    if (!l.sends.empty() || !l.receives.empty()) {
+      ++i;
+      continue;
+    }
+    l.is_active = false;
+    active_[i] = active_.back();
+    active_.pop_back();
+  }
+}
+
+connection* posted_messages::ready(int peer) {
+  connection* c = links_->find(peer);
+  if (c != nullptr && c->ready) return c;
+  return links_->connect(peer) ? links_->find(peer) : nullptr;
+}
+
+void posted_messages::advance_sends(int to, lane& l) {
+  while (!l.sends.empty()) {
+    auto& m = l.sends.front();
+    if (!(is_long(m.bytes.size()) ? send_long(to, l, m) : send_blocks(to, m))) return;
+    l.sends.pop_front();
+    ++l.sends_over;
+  }
+}
+
+bool posted_messages::send_blocks(int to, message<const std::byte>& m) {
+  while (m.done < m.bytes.size()) {
+    const auto block = m.bytes.subspan(m.done, std::min(boxes_->block_bytes(), m.bytes.size() - m.done));
+    if (!boxes_->send_block(to, m.now, block)) return false;
+    m.done += block.size();
+  }
+  return true;
+}
+
+bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
+  using state = rendezvous_sender::state;
+  if (l.asking.now() == state::idle) {
+    if (!boxes_->send_request(to, m.now, {m.bytes.size(), l.asking.number()})) return false;
+    ++statistics_.requests;
+    l.asking.ask(m.bytes.size());
+    // While the request is on its way.
+    m.registered.emplace(memory_->lend(m.bytes));
+  }
+  if (l.asking.now() == state::cleared) {
+    const bool all =
+        serial_ ? serial_->send(to, m.bytes, m.done, m.registered->lkey()) : write_long(to, l, m);
+    if (!all) return false;
+    l.asking.send();
+  }
+  if (l.asking.now() != state::sending) return false;
+  if (serial_ ? !serial_->has_sent(to) : links_->find(to)->completed < l.ticket) return false;
+  l.asking.end();
+  return true;
+}
+
+bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
+  connection* c = ready(to);
+  if (c == nullptr) return false;
+  while (m.done < m.bytes.size()) {
+    // Room for two: the end goes behind the last bytes.
+    if (!links_->has_room(*c) || !links_->may_signal()) return false;
+    const std::size_t part = std::min(largest_request, m.bytes.size() - m.done);
+    const bool is_last = m.done + part == m.bytes.size();
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(m.bytes.data()) + m.done, static_cast<std::uint32_t>(part),
+                 m.registered->lkey()};
+    ibv_send_wr request{};
+    request.sg_list = &here;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = is_last ? IBV_SEND_SIGNALED : 0;
+    request.wr.rdma.remote_addr = l.asking.place().address + m.done;
+    request.wr.rdma.rkey = l.asking.place().key;
+    links_->post(*c, request);
+    m.done += part;
+    l.ticket = c->posted;
+  }
+  matched::post_header(*links_, *c, {matched::kind::placed, 0, l.asking.number()});
+  return true;
+}
+
+void posted_messages::advance_receives(int from, lane& l) {
+  while (!l.receives.empty()) {
+    auto& m = l.receives.front();
+    if (l.answering.now() != rendezvous_receiver::state::idle) {
+      if (!take_placed(from, l, m)) return;
+    } else if (!m.bytes.empty()) {
+      const matched::unexpected* next = boxes_->oldest(from);
+      if (next == nullptr || !matched::is_of(next->header, m.now)) return;
+      if (next->header.what == matched::kind::message ? !take_block(from, *next, m)
+                                                      : !answer(from, l, *next, m))
+        return;
+      if (m.done < m.bytes.size()) continue;
+    }
+    l.receives.pop_front();
+    ++l.receives_over;
+  }
+}
+
+bool posted_messages::take_block(int from, const matched::unexpected& next, message<std::byte>& m) {
+  const std::size_t bytes = matched::bytes_of(next.header);
+  if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
+    return false;
+  std::memcpy(m.bytes.data() + m.done, next.payload, bytes);
+  m.done += bytes;
+  boxes_->hand_out(from);
+  boxes_->release(boxes_->sender_of(from));
+  return true;
+}
+
+bool posted_messages::answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m) {
+  const matched::request_body request = matched::request_in(next);
+  if (request.bytes != m.bytes.size() || !is_long(m.bytes.size())) return false;
+  connection* c = ready(from);
+  if (c == nullptr || !links_->has_room(*c)) return false;
+  if (const char* wrong = l.answering.check(static_cast<std::uint32_t>(request.number))) {
+    links_->break_off(*c, wrong);
+    return false;
+  }
+  if (serial_ && !serial_->is_free()) return false;
+  m.registered.emplace(memory_->expose(m.bytes));
+  const remote_region here = m.registered->region();
+  if (serial_) serial_->take(from, m.bytes, m.registered->lkey());
+  const clear_to_send place{serial_ ? 0 : here.address, here.bytes, serial_ ? 0 : here.key,
+                            static_cast<std::uint32_t>(request.number)};
+  send_clear(*c, l, place);
+  ++statistics_.answers;
+  // Its block is given back when the message is over: until then it counts as under way.
+  boxes_->hand_out(from);
+  l.answering.clear();
+  return true;
+}
+
+void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& answer) {
+  std::byte text[sizeof(matched::message_header) + sizeof answer];
+  const matched::message_header header{matched::kind::clear, 0, 0};
+  std::memcpy(text, &header, sizeof header);
+  std::memcpy(text + sizeof header, &answer, sizeof answer);
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(text), sizeof text, 0};
+  ibv_send_wr request{};
+  request.sg_list = &source;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  if (sizeof text <= c.qp->inline_bytes()) {
+    request.send_flags = IBV_SEND_INLINE;
+  } else {
+    // The answer before this one has come: the message that it was for is over.
+    if (l.control.data == nullptr) l.control = links_->pool().take(sizeof text);
+    std::memcpy(l.control.data, text, sizeof text);
+    source = {reinterpret_cast<std::uintptr_t>(l.control.data), sizeof text, l.control.lkey};
+  }
+  links_->post(c, request);
+}
+
+bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
+  if (serial_ && serial_->is_filled(from)) {
+    serial_->free();
+    l.answering.place();
+  }
+  if (l.answering.now() != rendezvous_receiver::state::placed) return false;
+  l.answering.end();
+  m.registered.reset();
+  m.done = m.bytes.size();
+  boxes_->release(boxes_->sender_of(from));
+  return true;
+}
+
+void posted_messages::judge(int from, epoch now) {
+  const lane* l = lanes_.find(from);
+  if (l == nullptr || l->receives.empty() || l->answering.now() != rendezvous_receiver::state::idle) return;
+  const matched::unexpected* next = boxes_->oldest(from);
+  if (next == nullptr) return;
+  const auto& m = l->receives.front();
+  if (!matched::is_of(next->header, m.now))
+    return links_->owner().inquiry().mismatch(from, now, next->header.call);
+  const int rank = links_->owner().rank();
+  if (next->header.what == matched::kind::request) {
+    const std::size_t bytes = matched::request_in(*next).bytes;
+    if (bytes != m.bytes.size() || !is_long(m.bytes.size()))
+      throw_unequal_sizes(now.what, rank, m.bytes.size(), from, bytes);
+    return;
+  }
+  const std::size_t bytes = matched::bytes_of(next->header);
+  if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
+    throw_unequal_sizes(now.what, rank, m.bytes.size(), from, m.done + bytes);
+}
+
+const char* posted_messages::on_clear(int from, const clear_to_send& answer) {
+  lane* l = lanes_.find(from);
+  return l == nullptr ? "it clears a message to be sent that was never posted" : l->asking.on_clear(answer);
+}
+
+const char* posted_messages::on_placed(int from, std::uint32_t number) {
+  lane* l = lanes_.find(from);
+  return l == nullptr || serial_ ? "it ends a message that it was not cleared to send"
+                                 : l->answering.on_placed(number);
+}
+
+void posted_messages::on_closed(int peer) noexcept {
+  if (lane* l = lanes_.find(peer)) links_->pool().give_back(std::exchange(l->control, {}));
+}
+
+void posted_messages::withdraw() noexcept {
+  if (serial_) serial_->withdraw();
+  active_.clear();
+  lanes_.each([](lane& l) {
+    l.sends_over += l.sends.size();
+    l.receives_over += l.receives.size();
+    l.sends.clear();
+    l.receives.clear();
+    l.is_active = false;
+  });
+}
+
+void posted_messages::describe(memory_report& m) const {
+  std::size_t controls = 0;
+  lanes_.each([&](const lane& l) { controls += in_cache_lines(l.control.bytes); });
+  m.staging_bytes += controls;
+  m.spare_bytes -= controls;
+  if (serial_) serial_->describe(m);
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,98 @@
+// Messages of any length that have been posted: short ones in blocks, long ones by rendezvous.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <chorale/transport/connections/matched.hpp>
+#include <chorale/transport/connections/rma_queue.hpp>
+
+#include "rendezvous.hpp"
+
+namespace chorale::transport {
+
+class serial_channel;
+
+/// What was posted and is not over, for each peer in the order of posting: of one peer and one way the next
+/// begins when the one before is over. Each long message is registered, asked for, answered and ended by
+/// itself. Moves on when it is told to `advance`. One thread at a time.
+class posted_messages {
+ public:
+  /// All outlive it.
+  posted_messages(matched& boxes, connections& links, rma_queue& memory, const config& settings);
+  ~posted_messages();
+
+  /// Whether a message of so many bytes is long.
+  [[nodiscard]] bool is_long(std::size_t bytes) const noexcept { return bytes > eager_bytes_; }
+  [[nodiscard]] posted_message send(int to, epoch now, std::span<const std::byte> bytes);
+  [[nodiscard]] posted_message receive(int from, epoch now, std::span<std::byte> into);
+  [[nodiscard]] bool is_over(const posted_message& m) const noexcept;
+  [[nodiscard]] bool has_sends(int to) const noexcept;
+  [[nodiscard]] bool has_receives(int from) const noexcept;
+  /// Whether there is anything to advance.
+  [[nodiscard]] bool is_active() const noexcept { return !active_.empty(); }
+  void advance();
+  /// To be asked where a posted receive is awaited and nothing moves. @throws error errc::mismatch if what has
+  /// come from that rank is not what is awaited.
+  void judge(int from, epoch now);
+  [[nodiscard]] matched::message_statistics statistics() const noexcept { return statistics_; }
+
+  // What the mailbox and the endpoint tell. Events @return what is wrong with them, or null.
+  [[nodiscard]] const char* on_clear(int from, const clear_to_send& answer);
+  [[nodiscard]] const char* on_placed(int from, std::uint32_t number);
+  void on_closed(int peer) noexcept;
+  /// Nothing that was posted is touched any more.
+  void withdraw() noexcept;
+  [[nodiscard]] serial_channel* serial() const noexcept { return serial_.get(); }
+  void describe(memory_report& m) const;
+
+ private:
+  template <class Byte>
+  struct message {
+    epoch now;
+    std::span<Byte> bytes;
+    std::size_t done = 0;  ///< bytes that have been posted, or are there
+    std::optional<exposure> registered{};
+  };
+  /// What is under way between this rank and a peer.
+  struct lane {
+    std::deque<message<const std::byte>> sends{};
+    std::deque<message<std::byte>> receives{};
+    std::uint64_t sends_over = 0;
+    std::uint64_t receives_over = 0;
+    rendezvous_sender asking{};
+    rendezvous_receiver answering{};
+    std::uint64_t ticket = 0;  ///< number of the request that sends the last bytes
+    pool_block control{};      ///< of answers that cannot go inline
+    bool is_active = false;
+  };
+
+  [[nodiscard]] lane& active(int peer);
+  [[nodiscard]] connection* ready(int peer);
+  void advance_sends(int to, lane& l);
+  [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);
+  [[nodiscard]] bool send_long(int to, lane& l, message<const std::byte>& m);
+  [[nodiscard]] bool write_long(int to, lane& l, message<const std::byte>& m);
+  void advance_receives(int from, lane& l);
+  [[nodiscard]] bool take_block(int from, const matched::unexpected& next, message<std::byte>& m);
+  [[nodiscard]] bool answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m);
+  [[nodiscard]] bool take_placed(int from, lane& l, message<std::byte>& m);
+  void send_clear(connection& c, lane& l, const clear_to_send& answer);
+
+  matched* boxes_;
+  connections* links_;
+  rma_queue* memory_;
+  std::size_t eager_bytes_;
+  per_peer<lane> lanes_;
+  std::vector<int> active_;
+  bool advancing_ = false;
+  std::unique_ptr<serial_channel> serial_;
+  matched::message_statistics statistics_;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,97 @@
+#include "serial_channel.hpp"
+
+#include <algorithm>
+
+namespace chorale::transport {
+namespace {
+
+/// Devices take at most 2 GiB a message.
+constexpr std::size_t largest_piece = std::size_t{1} << 30;
+/// Pieces that may be posted at a time.
+constexpr std::uint32_t most_waiting = 8;
+/// Of the transport's connections: the first are those beside.
+constexpr std::uint16_t number = 1;
+
+std::size_t piece_at(std::size_t at, std::size_t bytes) noexcept {
+  return std::min(largest_piece, bytes - at);
+}
+
+}  // namespace
+
+serial_channel::serial_channel(connections& beside, const config& settings)
+    : links_(beside.owner(), beside.port(), *this,
+             {.limit = settings.connections,
+              .inbox_bytes = mailbox_layout::blocks_offset,
+              .receives = most_waiting,
+              .posts_receives = false,
+              .inline_bytes = 0},
+             number),
+      peers_(beside.owner().size()) {}
+
+void serial_channel::take(int from, std::span<std::byte> into, std::uint32_t lkey) {
+  from_ = from;
+  into_ = into;
+  lkey_ = lkey;
+  posted_ = 0;
+  arrived_ = 0;
+  post_pieces();
+}
+
+void serial_channel::post_pieces() {
+  while (!is_free() && posted_ < into_.size() && waiting_ < most_waiting) {
+    const std::size_t part = piece_at(posted_, into_.size());
+    links_.receives().post_into(posted_ / largest_piece, into_.subspan(posted_, part), lkey_);
+    posted_ += part;
+    ++waiting_;
+  }
+}
+
+bool serial_channel::send(int to, std::span<const std::byte> bytes, std::size_t& done, std::uint32_t lkey) {
+  connection* c = links_.find(to);
+  if ((c == nullptr || !c->ready) && !links_.connect(to)) return false;
+  c = links_.find(to);
+  while (done < bytes.size()) {
+    if (!links_.has_room(*c) || !links_.may_signal()) return false;
+    const std::size_t part = piece_at(done, bytes.size());
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(bytes.data()) + done, static_cast<std::uint32_t>(part),
+                 lkey};
+    ibv_send_wr request{};
+    request.sg_list = &here;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED;
+    links_.post(*c, request);
+    ++peers_.get(to).sent;
+    done += part;
+  }
+  return true;
+}
+
+void serial_channel::look() {
+  links_.reap();
+  post_pieces();
+}
+
+void serial_channel::on_notice(connection& from, std::uint32_t) {
+  links_.break_off(from, "it sent a notice where there are none");
+}
+
+void serial_channel::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
+  --waiting_;
+  ++peers_.get(from.peer).received;
+  const bool expected = from.peer == from_ && index == arrived_ / largest_piece && arrived_ < into_.size() &&
+                        wc.byte_len == piece_at(arrived_, into_.size());
+  if (!expected) return links_.break_off(from, "it sent something that it was not cleared to send");
+  arrived_ += wc.byte_len;
+  // A sender that cannot have heard of this side's queue pair would not have sent.
+  links_.note_heard(from);
+}
+
+void serial_channel::count(int peer, ledger& l) const noexcept {
+  const counts* c = peers_.find(peer);
+  if (c == nullptr) return;
+  l.sent = c->sent;
+  l.received = l.released = c->received;
+}
+
+}  // namespace chorale::transport

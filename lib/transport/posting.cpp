@@ -1,0 +1,29 @@
+#include <exception>
+
+#include <fmt/format.h>
+
+#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/posting.hpp>
+
+namespace chorale::transport {
+
+void give_up(endpoint& core, const posted_message& message) noexcept {
+  std::exception_ptr why;
+  try {
+    if (std::uncaught_exceptions() == 0) {
+      const bool sends = message.direction == posted_message::way::to;
+      why = std::make_exception_ptr(error(
+          errc::misuse,
+          fmt::format("rank {} posted a message {} rank {} whose memory ended before the message was over; "
+                      "co_await net.{}({}, now) first",
+                      core.rank(), sends ? "to" : "from", message.peer, sends ? "sent" : "received",
+                      message.peer),
+          {core.rank()}));
+    }
+  } catch (...) {
+    // Without words the call fails as one whose memory an exception has ended.
+  }
+  core.failures().let_go(std::move(why));
+}
+
+}  // namespace chorale::transport

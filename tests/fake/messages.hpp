@@ -1,0 +1,84 @@
+// A transport that has messages of any length, beside a mailbox.
+#pragma once
+
+#include "transport.hpp"
+#include "waiting.hpp"
+
+namespace fake {
+
+/// What is kept of a posted message: an empty hand, since here nothing is written that was not posted.
+struct posting {
+  posting() = default;
+  posting(posting&&) = default;
+  posting& operator=(posting&&) = default;
+  ~posting() {}
+};
+
+/// What an algorithm has that sends and receives, and knows no addresses.
+class messages {
+ public:
+  messages(world& in, int rank) : in_(in), all_(in, rank) {}
+
+  [[nodiscard]] int rank() const noexcept { return all_.rank(); }
+  [[nodiscard]] int size() const noexcept { return all_.size(); }
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return all_.block_bytes(); }
+  [[nodiscard]] std::size_t blocks() const noexcept { return all_.blocks(); }
+  [[nodiscard]] chorale::frame_arena& frames() noexcept { return all_.frames(); }
+  template <class S>
+  [[nodiscard]] S& state() {
+    return all_.state<S>();
+  }
+  [[nodiscard]] auto signal(int to, chorale::epoch now) { return all_.signal(to, now); }
+  [[nodiscard]] auto signalled(int from, chorale::epoch now) { return all_.signalled(from, now); }
+  [[nodiscard]] auto send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+    return does("a free block", to, now, [&lane = in_.between(rank(), to), now, bytes] {
+      lane.advance();
+      if (lane.has_posted_sends() || !lane.has_room()) return false;
+      lane.send(now, bytes);
+      return true;
+    });
+  }
+  [[nodiscard]] auto receive(int from, chorale::epoch now) {
+    in_.between(from, rank()).advance();
+    return all_.receive(from, now);
+  }
+
+  [[nodiscard]] posting post_send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+    in_.between(rank(), to).post_send(now, bytes);
+    return {};
+  }
+  [[nodiscard]] posting post_receive(int from, chorale::epoch now, std::span<std::byte> into) {
+    in_.between(from, rank()).post_receive(now, into);
+    return {};
+  }
+  [[nodiscard]] auto sent(int to, chorale::epoch now) {
+    return does("a posted message to leave", to, now, [&lane = in_.between(rank(), to)] {
+      lane.advance();
+      return !lane.has_posted_sends();
+    });
+  }
+  [[nodiscard]] auto received(int from, chorale::epoch now) {
+    return does("a posted message to come", from, now, [&lane = in_.between(from, rank())] {
+      lane.advance();
+      return !lane.has_posted_receives();
+    });
+  }
+
+  static constexpr const char* name = "fake messages";
+  [[nodiscard]] bool oversubscribed() const noexcept { return all_.oversubscribed(); }
+  [[nodiscard]] const chorale::config& settings() const noexcept { return all_.settings(); }
+
+ private:
+  template <class Attempt>
+  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::epoch now, Attempt attempt) {
+    return {in_, rank(), operation, peer, now, attempt, nothing{}};
+  }
+
+  world& in_;
+  transport all_;
+};
+
+}  // namespace fake
+
+static_assert(chorale::tunable_transport<fake::messages> && chorale::message_transport<fake::messages> &&
+              !chorale::one_sided_transport<fake::messages>);

@@ -1,0 +1,328 @@
+// Long messages over send and receive: a rendezvous for each, one sender after the other, or copies.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <thread>
+
+#include <chorale/transport/rc_send_receive.hpp>
+
+#include "../misuse/harness.hpp"
+#include "all_calls.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::errc;
+using chorale::long_send_policy;
+using chorale::transport::rc_send_receive;
+using baseline = chorale::communicator<rc_send_receive>;
+using span = std::span<const std::byte>;
+
+namespace {
+
+constexpr std::size_t eager = 1000;
+
+chorale::config short_eager(long_send_policy how, std::size_t block = 256) {
+  auto c = settings();
+  c.send_receive_eager_bytes = eager;
+  c.send_receive_block_bytes = block;
+  c.send_receive_long = how;
+  c.blocks = 4;
+  return c;
+}
+
+std::byte value(int from, int to, std::size_t length, std::size_t i) {
+  return static_cast<std::byte>(element(seed() + length, from, to, i / 64) >> (i % 24));
+}
+
+/// Runs `body(net, now)`, a coroutine, as a call of its own.
+template <class Comm, class Body>
+void in_call(Comm& comm, Body&& body) {
+  auto& net = comm.transport();
+  const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+  net.set_blocking(true);
+  chorale::task<> t = body(net, now);
+  t.resume();
+  t.result();
+  net.complete(now);
+}
+
+/// Each rank sends a message of each length to all others, from and to any address, and takes theirs, all
+/// posted at once.
+chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::epoch now,
+                                       const std::vector<std::size_t>& lengths) {
+  const int ranks = net.size();
+  std::vector<std::vector<std::byte>> out, in;
+  std::vector<chorale::transfer::going> going;
+  std::vector<chorale::transfer::coming> coming;
+  for (const std::size_t length : lengths) {
+    const std::size_t shift = length % 7;
+    for (int d = 1; d < ranks; ++d) {
+      const int to = (net.rank() + d) % ranks;
+      const int from = (net.rank() + ranks - d) % ranks;
+      auto& source = out.emplace_back(length + shift + 1);
+      for (std::size_t i = 0; i < length; ++i) source[i + shift] = value(net.rank(), to, length, i);
+      going.push_back({to, span{source}.subspan(shift, length)});
+      auto& place = in.emplace_back(length + shift + 1, std::byte{0xee});
+      coming.push_back({from, std::span{place}.subspan(shift, length)});
+    }
+  }
+  co_await chorale::transfer::move(net, now, going, coming);
+  for (const auto& one : coming) {
+    for (std::size_t i = 0; i<one.bytes.size(); i += one.bytes.size()> 100'000 ? 997 : 1)
+      if (one.bytes[i] != value(one.from, net.rank(), one.bytes.size(), i))
+        throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(one.bytes.size()) +
+                                 " from rank " + std::to_string(one.from));
+  }
+  for (const auto& place : in)
+    if (place.back() != std::byte{0xee}) throw std::runtime_error("a byte behind a place was written");
+}
+
+/// Messages of long and of short ranks' data, over a transport whose every call goes by messages.
+template <class Comm>
+void all_calls(long_send_policy how) {
+  for (const int size : {1, 2, 3, 5, 7, 8}) {
+    if (too_large(size)) continue;
+    barrier_witness witness{size};
+    auto c = short_eager(how);
+    if (size == 3) c.blocks = 2;
+    if (size == 5) c.send_receive_eager_bytes = 64;
+    run_ranks<Comm>(size, c, [&](auto& comm) {
+      for (const std::size_t count :
+           std::initializer_list<std::size_t>{0, 1, 16, 17, 249, 250, 251, 600, 3000}) {
+        check_moves(comm, count, seed() + count);
+        check_reductions(comm, count, seed() + count);
+        witness.check(comm);
+      }
+    });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("messages of any length come whole, whatever their way", "[baseline][long]") {
+  const std::vector<std::size_t> lengths{0,   1,   eager - 1, eager, eager + 1,
+                                         240, 241, 8192,      8193,  (1 << 20) + 3};
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial, long_send_policy::copy}) {
+    for (const int size : {2, 3, 5, 8}) {
+      for (const std::uint32_t connections : {0U, 2U}) {
+        if (too_large(size) || (connections != 0 && size < 5)) continue;
+        auto c = short_eager(how, size == 3 ? 8208 : 256);
+        c.connections = connections;
+        c.registration =
+            size == 5 ? chorale::registration_policy::per_operation : chorale::registration_policy::automatic;
+        INFO("way " << static_cast<int>(how) << ", limit " << connections);
+        run_ranks<baseline>(size, c, [&](baseline& comm) {
+          for (int round = 0; round < 2; ++round)
+            in_call(comm, [&](auto& net, auto now) { return everybody_to_everybody(net, now, lengths); });
+          comm.barrier();
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("several MiB in each direction", "[baseline][long]") {
+  const std::vector<std::size_t> lengths{5 << 20, 3 << 20};
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
+    run_ranks<baseline>(2, short_eager(how), [&](baseline& comm) {
+      in_call(comm, [&](auto& net, auto now) { return everybody_to_everybody(net, now, lengths); });
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("every algorithm leaves long messages to the transport", "[baseline][long]",
+                   standard<rc_send_receive>, degree_1<rc_send_receive>, degree_3<rc_send_receive>,
+                   by_rank<rc_send_receive>) {
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) all_calls<TestType>(how);
+}
+
+TEST_CASE("an allgather by recursive doubling makes one rendezvous a step, and exchanges no address",
+          "[baseline][long]") {
+  constexpr std::size_t words = 32 * 1024 / sizeof(word);
+  using comm_type = degree_1<rc_send_receive>;
+  for (const int size : {4, 8}) {
+    if (too_large(size)) continue;
+    auto c = settings();
+    run_ranks<comm_type>(size, c, [&](comm_type& comm) {
+      const auto& boxes = comm.transport().parts().mailbox();
+      std::vector<word> mine(words), all(words * static_cast<std::size_t>(size));
+      comm.barrier();
+      for (int call = 0; call < 3; ++call) {
+        const auto before = boxes.statistics();
+        comm.allgather(std::span<const word>{mine}, std::span{all});
+        const auto after = boxes.statistics();
+        const std::uint64_t steps = size == 4 ? 2 : 3;
+        if (after.requests - before.requests != steps || after.answers - before.answers != steps ||
+            after.blocks != before.blocks)
+          throw std::runtime_error(std::to_string(after.requests - before.requests) + " requests, " +
+                                   std::to_string(after.answers - before.answers) + " answers, " +
+                                   std::to_string(after.blocks - before.blocks) + " blocks");
+      }
+    });
+  }
+}
+
+TEST_CASE("calls may be outstanding together while their messages are long", "[baseline][long]") {
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
+    run_ranks<baseline>(5, short_eager(how), [&](baseline& comm) {
+      constexpr std::size_t count = 3000;
+      const auto ranks = static_cast<std::size_t>(comm.size());
+      std::vector<word> mine(count), for_all(ranks * count);
+      for (std::size_t i = 0; i < count; ++i) mine[i] = element(seed(), comm.rank(), everybody, i);
+      for (std::size_t i = 0; i < for_all.size(); ++i)
+        for_all[i] = element(seed(), comm.rank(), static_cast<int>(i / count), i % count);
+      std::vector<word> gathered(ranks * count), turned(ranks * count), text(mine);
+      std::vector<chorale::request> pending;
+      pending.push_back(comm.iallgather(std::span<const word>{mine}, std::span{gathered}));
+      pending.push_back(comm.ialltoall(std::span<const word>{for_all}, std::span{turned}));
+      pending.push_back(comm.ibroadcast(std::span{text}, 3));
+      if (comm.rank() % 2 == 1) pending[1].wait();
+      for (auto& r : pending) r.wait();
+      compare("allgather", comm.rank(), gathered, [&](std::size_t i) {
+        return element(seed(), static_cast<int>(i / count), everybody, i % count);
+      });
+      compare("alltoall", comm.rank(), turned, [&](std::size_t i) {
+        return element(seed(), static_cast<int>(i / count), comm.rank(), i % count);
+      });
+      compare("broadcast", comm.rank(), text,
+              [&](std::size_t i) { return element(seed(), 3, everybody, i); });
+    });
+  }
+}
+
+TEST_CASE("a message of another length than its place is named", "[baseline][long]") {
+  struct lengths {
+    std::size_t sent;
+    std::size_t taken;
+  };
+  for (const auto [sent, taken] : {lengths{5000, 6000}, lengths{6000, 5000}, lengths{5000, 200},
+                                   lengths{200, 5000}, lengths{900, 800}}) {
+    for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
+      const auto all =
+          misuse::run<baseline>(2, short_eager(how), [&, sent = sent, taken = taken](baseline& comm) {
+            in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
+              std::vector<std::byte> memory(std::max(sent, taken));
+              if (net.rank() == 0)
+                co_await chorale::transfer::send(net, 1, now, span{memory}.first(sent));
+              else
+                co_await chorale::transfer::receive(net, 0, now, std::span{memory}.first(taken));
+              // Whoever has only sent short data stays until the other has complained.
+              co_await net.signal(1 - net.rank(), now);
+              co_await net.signalled(1 - net.rank(), now);
+            });
+          });
+      INFO(sent << " bytes into " << taken << "\n" << misuse::describe(all));
+      CHECK(all[1].is(errc::mismatch));
+      CHECK(all[1].names(0));
+      CHECK(all[0].failed());
+    }
+  }
+}
+
+namespace {
+
+/// Memory that outlives what a rank does wrong, and what that is.
+struct scene {
+  std::vector<std::byte> place = std::vector<std::byte>(100'000, std::byte{1});
+  std::atomic<bool> asked{false};
+};
+
+}  // namespace
+
+TEST_CASE("memory of a message whose call has failed is not written any more", "[baseline][long]") {
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
+    scene here;
+    auto c = short_eager(how);
+    c.registration = chorale::registration_policy::per_operation;
+    const auto all = misuse::run<baseline>(2, c, [&](baseline& comm) {
+      static_cast<void>(comm.allreduce(word{1}, chorale::sum));
+      in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
+        if (net.rank() == 0) {
+          const auto taking = net.post_receive(1, now, here.place);
+          co_await net.signal(1, now);
+          throw std::domain_error("not to my taste");
+        }
+        const std::vector<std::byte> source(here.place.size(), std::byte{2});
+        co_await net.signalled(0, now);
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        here.asked = true;
+        const auto giving = net.post_send(0, now, source);
+        co_await net.sent(0, now);
+      });
+    });
+    INFO(misuse::describe(all));
+    CHECK(here.asked);
+    CHECK(std::all_of(here.place.begin(), here.place.end(), [](std::byte b) { return b == std::byte{1}; }));
+    CHECK(all[0].other == "not to my taste");
+    CHECK(all[0].later);
+    CHECK(all[1].failed());
+  }
+}
+
+TEST_CASE("a posted message that nobody waits for is an error that says so", "[baseline][long]") {
+  const auto all = misuse::run<baseline>(2, short_eager(long_send_policy::rendezvous), [&](baseline& comm) {
+    in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
+      std::vector<std::byte> memory(5000);
+      if (net.rank() == 0) {
+        {
+          const auto giving = net.post_send(1, now, memory);
+        }
+        co_await net.signal(1, now);
+      } else {
+        co_await chorale::transfer::receive(net, 0, now, std::span{memory});
+      }
+    });
+    comm.transport().require_whole();
+  });
+  INFO(misuse::describe(all));
+  CHECK(all[0].is(errc::misuse));
+  CHECK(all[0].says({"rank 0", "to rank 1", "co_await net.sent(1, now)"}));
+  CHECK(all[1].failed());
+}
+
+TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits for it", "[baseline][long]") {
+  enum class step { before_the_request, instead_of_an_answer, instead_of_the_bytes };
+  for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
+    for (const auto at : {step::before_the_request, step::instead_of_an_answer, step::instead_of_the_bytes}) {
+      std::array<std::optional<chorale::error>, 3> failures;
+      chorale::bootstrap::run_in_process(3, [&](auto& group) {
+        try {
+          baseline comm{group, short_eager(how)};
+          comm.barrier();
+          in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
+            std::vector<std::byte> memory(50'000);
+            const auto& boxes = net.parts().mailbox();
+            if (net.rank() == 2) co_await net.signalled(0, now);
+            const bool sends = net.rank() == (at == step::instead_of_an_answer ? 0 : 1);
+            if (net.rank() == 0) {
+              if (sends) co_await chorale::transfer::send(net, 1, now, memory);
+              co_await chorale::transfer::receive(net, 1, now, memory);
+            }
+            if (net.rank() != 1) co_return;
+            if (!sends) {
+              while (boxes.oldest(0) == nullptr) net.progress();
+            } else if (at == step::instead_of_the_bytes) {
+              // The request goes, and the answer is never looked at.
+              const auto giving = net.post_send(0, now, memory);
+              while (boxes.statistics().requests == 0) net.progress();
+              throw std::domain_error("rank 1 ends");
+            }
+            throw std::domain_error("rank 1 ends");
+          });
+        } catch (const chorale::error& e) {
+          failures[static_cast<std::size_t>(group.rank())] = e;
+        } catch (const std::domain_error&) {
+        }
+      });
+      INFO("step " << static_cast<int>(at));
+      REQUIRE(failures[0]);
+      INFO(failures[0]->what());
+      CHECK(failures[0]->code() == errc::peer_lost);
+      CHECK(failures[0]->ranks() == std::vector<int>{1});
+      CHECK_FALSE(failures[1]);
+      REQUIRE(failures[2]);
+      CHECK(failures[2]->ranks() == std::vector<int>{0});
+    }
+  }
+}
