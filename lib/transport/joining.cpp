@@ -158,12 +158,12 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   group_->members = std::make_unique<membership>(rank_, size_, group.launched(), mine_->first_secret);
 
   group_terms& terms = mine_->terms;
-  terms.block_bytes = settings.block_bytes;
-  terms.blocks = settings.blocks;
-  terms.zero_copy_bytes = settings.zero_copy_bytes;
-  terms.eager_bytes = settings.send_receive_eager_bytes;
-  terms.send_block_bytes = settings.send_receive_block_bytes;
-  terms.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
+  terms.messages.block_bytes = settings.block_bytes;
+  terms.messages.blocks = settings.blocks;
+  terms.messages.zero_copy_bytes = settings.zero_copy_bytes;
+  terms.messages.eager_bytes = settings.send_receive_eager_bytes;
+  terms.messages.send_block_bytes = settings.send_receive_block_bytes;
+  terms.messages.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
   terms.tuning = model::tuning_table::of(settings)->fingerprint();
   terms.connections = settings.connections;
   terms.set_transport(plan.transport);

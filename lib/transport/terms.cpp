@@ -70,8 +70,9 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   std::uint64_t h = 0;
   const auto add = [&h](std::uint64_t word) { h = mixed((h + 0x9e3779b97f4a7c15ULL) ^ word); };
   for (const std::uint64_t word :
-       {block_bytes, blocks, zero_copy_bytes, eager_bytes, send_block_bytes, long_sends, tuning,
-        std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
+       {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.eager_bytes,
+        messages.send_block_bytes, messages.long_sends, tuning, std::uint64_t{connections}, transport_hash,
+        composition_hash, std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
@@ -120,22 +121,18 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   if (theirs.composition_hash != mine.composition_hash)
     differ("the composition of the communicator", fmt::format("'{}'", printable(mine.composition)),
            fmt::format("'{}'", printable(theirs.composition)), "use one communicator type on all ranks");
-  if (theirs.block_bytes != mine.block_bytes)
-    differ("config::block_bytes", mine.block_bytes, theirs.block_bytes, "set CHORALE_BLOCK_BYTES alike");
-  if (theirs.blocks != mine.blocks)
-    differ("config::blocks", mine.blocks, theirs.blocks, "set CHORALE_BLOCKS alike");
-  if (theirs.zero_copy_bytes != mine.zero_copy_bytes)
-    differ("config::zero_copy_bytes", mine.zero_copy_bytes, theirs.zero_copy_bytes,
-           "set CHORALE_ZERO_COPY_BYTES alike");
-  if (theirs.eager_bytes != mine.eager_bytes)
-    differ("config::send_receive_eager_bytes", mine.eager_bytes, theirs.eager_bytes,
-           "set CHORALE_SEND_RECEIVE_EAGER_BYTES alike");
-  if (theirs.send_block_bytes != mine.send_block_bytes)
-    differ("config::send_receive_block_bytes", mine.send_block_bytes, theirs.send_block_bytes,
-           "set CHORALE_SEND_RECEIVE_BLOCK_BYTES alike");
-  if (theirs.long_sends != mine.long_sends)
-    differ("config::send_receive_long", mine.long_sends, theirs.long_sends,
-           "set CHORALE_SEND_RECEIVE_LONG alike");
+  const auto compare = [&](const char* what, std::uint64_t message_terms::*part, const char* remedy) {
+    if (theirs.messages.*part != mine.messages.*part)
+      differ(what, mine.messages.*part, theirs.messages.*part, remedy);
+  };
+  compare("config::block_bytes", &message_terms::block_bytes, "set CHORALE_BLOCK_BYTES alike");
+  compare("config::blocks", &message_terms::blocks, "set CHORALE_BLOCKS alike");
+  compare("config::zero_copy_bytes", &message_terms::zero_copy_bytes, "set CHORALE_ZERO_COPY_BYTES alike");
+  compare("config::send_receive_eager_bytes", &message_terms::eager_bytes,
+          "set CHORALE_SEND_RECEIVE_EAGER_BYTES alike");
+  compare("config::send_receive_block_bytes", &message_terms::send_block_bytes,
+          "set CHORALE_SEND_RECEIVE_BLOCK_BYTES alike");
+  compare("config::send_receive_long", &message_terms::long_sends, "set CHORALE_SEND_RECEIVE_LONG alike");
   if (theirs.tuning != mine.tuning)
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.connections != mine.connections)

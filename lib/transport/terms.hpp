@@ -24,16 +24,22 @@ struct port_terms {
   char device[64]{};                 ///< for errors alone
 };
 
+/// The part that says how messages travel.
+struct message_terms {
+  std::uint64_t block_bytes = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t zero_copy_bytes = 0;
+  // Of send and receive.
+  std::uint64_t eager_bytes = 0;
+  std::uint64_t send_block_bytes = 0;
+  std::uint64_t long_sends = 0;
+};
+
 /// What has to be the same on all ranks, and what an error says beside it. Its fingerprint travels in each
 /// card; the whole only if the fingerprints differ.
 struct group_terms {
   static constexpr std::size_t most_ports = 16;
-  std::uint64_t block_bytes = 0;
-  std::uint64_t blocks = 0;
-  std::uint64_t zero_copy_bytes = 0;
-  std::uint64_t eager_bytes = 0;       ///< of send and receive
-  std::uint64_t send_block_bytes = 0;  ///< of send and receive
-  std::uint64_t long_sends = 0;
+  message_terms messages{};
   std::uint64_t tuning = 0;  ///< fingerprint of the table
   std::uint32_t connections = 0;
   std::uint32_t port_count = 1;

@@ -233,13 +233,13 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
       CHECK(std::string{e.what()}.find("rank 5") != std::string::npos);
     }
   };
-  differs([](auto& t) { t.block_bytes = 4096; },
+  differs([](auto& t) { t.messages.block_bytes = 4096; },
           "config::block_bytes differs between ranks: 0 on rank 3, 4096");
-  differs([](auto& t) { t.blocks = 3; }, "config::blocks");
-  differs([](auto& t) { t.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
-  differs([](auto& t) { t.eager_bytes = 3; }, "config::send_receive_eager_bytes");
-  differs([](auto& t) { t.send_block_bytes = 3; }, "config::send_receive_block_bytes");
-  differs([](auto& t) { t.long_sends = 3; }, "config::send_receive_long");
+  differs([](auto& t) { t.messages.blocks = 3; }, "config::blocks");
+  differs([](auto& t) { t.messages.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
+  differs([](auto& t) { t.messages.eager_bytes = 3; }, "config::send_receive_eager_bytes");
+  differs([](auto& t) { t.messages.send_block_bytes = 3; }, "config::send_receive_block_bytes");
+  differs([](auto& t) { t.messages.long_sends = 3; }, "config::send_receive_long");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");
   differs([](auto& t) { t.connections = 3; }, "config::connections");
   differs([](auto& t) { t.ports[0].mtu = 256; }, "the path MTU");

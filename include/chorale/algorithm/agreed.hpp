@@ -39,7 +39,8 @@ static_assert(sizeof(envelope) == 40);
 /// The data begins at a multiple of 16 bytes, as all payloads do.
 inline constexpr std::size_t envelope_room = 48;
 
-/// Bytes that travel behind an envelope: none of what is a message of its own. Precondition of all here: the transport's blocks hold more than one.
+/// Bytes that travel behind an envelope: none of what is a message of its own. Precondition of all here: the
+/// transport's blocks hold more than one.
 template <mailbox_transport Net>
 [[nodiscard]] std::size_t first_bytes(const Net& net, std::size_t bytes) noexcept {
   return transfer::is_whole(net, bytes) ? 0 : std::min(bytes, net.block_bytes() - envelope_room);

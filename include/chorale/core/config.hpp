@@ -93,8 +93,8 @@ struct config {
   /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
   /// broadcasts from four times that.
   std::size_t zero_copy_bytes = 65536;
-  /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones go
-  /// as `send_receive_long` says. The same on all ranks, as those below.
+  /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
+  /// go as `send_receive_long` says. The same on all ranks, as are the two below.
   std::size_t send_receive_eager_bytes = 8192;
   /// Size of a block of that transport in bytes, its header of 16 bytes included: of a receive of its shared
   /// receive queue. `block_bytes` and `zero_copy_bytes` do not concern it.

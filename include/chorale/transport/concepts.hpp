@@ -87,10 +87,11 @@ concept mailbox_transport =
 /// nothing is agreed in advance, and nothing registered for more than one.
 ///
 /// * `post_send(to, now, bytes)`, `post_receive(from, now, into)`: begin, and do not wait. The memory may not
-///   be changed, or used, before the message is over. What they return lives until then; one that an exception
-///   ends first puts this rank's memory out of reach, as those of `expose` do. Messages of one rank to another
-///   are matched in the order in which they are posted; `send` and `receive` count among them. A message of at
-///   most `block_bytes()` may be sent by the one and received by the other way. Nothing is sent for no bytes.
+///   be changed, or used, before the message is over. What they return lives until then; one that an
+///   exception ends first puts this rank's memory out of reach, as those of `expose` do. Messages of one rank
+///   to another are matched in the order in which they are posted; `send` and `receive` count among them. A
+///   message of at most `block_bytes()` may be sent by the one and received by the other way. Nothing is sent
+///   for no bytes.
 /// * `sent(to, now)`: all that was posted to that rank may be changed again. `received(from, now)`: all that
 ///   was posted from that rank is filled. errc::mismatch if a message has another length than its place.
 ///

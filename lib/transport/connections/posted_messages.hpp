@@ -37,8 +37,8 @@ class posted_messages {
   /// Whether there is anything to advance.
   [[nodiscard]] bool is_active() const noexcept { return !active_.empty(); }
   void advance();
-  /// To be asked where a posted receive is awaited and nothing moves. @throws error errc::mismatch if what has
-  /// come from that rank is not what is awaited.
+  /// To be asked where a posted receive is awaited and nothing moves. @throws error errc::mismatch if what
+  /// has come from that rank is not what is awaited.
   void judge(int from, epoch now);
   [[nodiscard]] matched::message_statistics statistics() const noexcept { return statistics_; }
 
