@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
@@ -12,12 +13,32 @@
 
 namespace chorale {
 
+/// True if an operand of so many bytes is left to the transport as a whole, which has messages of any length.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_whole_operand(const Net& net, std::size_t bytes, const reduction& op) noexcept {
+  if constexpr (message_transport<Net>)
+    return bytes > op.whole(net.block_bytes());
+  else
+    return false;
+}
+
 /// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
-/// side waits for the other's free blocks. `theirs_is_left`: what comes stands to the left of `mine`. `op` is
+/// side waits for the other's free blocks; or as messages of the transport, into memory of the call. `theirs_is_left`: what comes stands to the left of `mine`. `op` is
 /// that of the coroutine that awaits this one.
 template <mailbox_transport Net>
 task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
+  if constexpr (message_transport<Net>) {
+    if (is_whole_operand(net, out.size(), op) || is_whole_operand(net, mine.size(), op)) {
+      std::vector<std::byte> theirs(mine.size());
+      co_await transfer::copy(net, now, to, out, from, theirs);
+      if (theirs_is_left)
+        op.combine_right(theirs, mine);
+      else
+        op.combine_left(mine, theirs);
+      co_return;
+    }
+  }
   const auto outgoing = chunks{out, op.whole(net.block_bytes())};
   const auto incoming = chunks{mine, op.whole(net.block_bytes())};
   auto next_out = outgoing.begin();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -24,6 +25,12 @@ struct recursive_doubling {
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
     using kind = topology::recursive_doubling::kind;
+    if constexpr (message_transport<Net>) {
+      if (is_whole_operand(net, data.size(), op)) {
+        co_await by_messages(net, now, data, op);
+        co_return;
+      }
+    }
     for (const auto mine : chunks{data, op.whole(net.block_bytes())}) {
       for (const auto step : topology::recursive_doubling{net.rank(), net.size()}) {
         const bool sends =
@@ -40,6 +47,23 @@ struct recursive_doubling {
           const auto result = co_await net.receive(step.peer, now);
           transfer::place(net, step.peer, now, result, mine);
         }
+      }
+    }
+  }
+
+ private:
+  /// `op` is that of the coroutine that awaits this one.
+  template <message_transport Net>
+  static task<> by_messages(Net& net, epoch now, std::span<std::byte> data, const reduction& op) {
+    using kind = topology::recursive_doubling::kind;
+    for (const auto step : topology::recursive_doubling{net.rank(), net.size()}) {
+      if (step.kind == kind::receive_result) {
+        co_await transfer::receive(net, step.peer, now, data);
+      } else {
+        const bool sends = step.kind != kind::receive_operand;
+        const bool takes = step.kind == kind::exchange || step.kind == kind::receive_operand;
+        co_await exchange_and_combine(net, now, step.peer, sends ? data : data.first(0), step.peer,
+                                      takes ? data : data.first(0), step.peer_is_left(), op);
       }
     }
   }

@@ -19,7 +19,7 @@ namespace chorale::alltoall {
 /// the message; each byte travels log2 n / 2 times. Best for short messages.  Source: P5 section 2 (Bruck).
 ///
 /// The blocks of a round come into the places of those that left: chunk by chunk, and a chunk has been sent
-/// when its place is overwritten.
+/// when its place is overwritten; or all together, where the transport has messages of any length.
 struct bruck {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
@@ -47,6 +47,20 @@ struct bruck {
       for (int j = 0; j < ranks; ++j)
         if (round.moves(j)) moving.push_back(place(j));
       const std::size_t total = moving.size() * one;
+      if constexpr (message_transport<Net>) {
+        if (transfer::is_whole(net, total)) {
+          std::vector<std::byte> out_of(total);
+          std::vector<std::byte> into(total);
+          each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
+            std::memcpy(out_of.data() + done, part.data(), part.size());
+          });
+          co_await transfer::copy(net, now, round.to, out_of, round.from, into);
+          each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
+            std::memcpy(part.data(), into.data() + done, part.size());
+          });
+          continue;
+        }
+      }
       for (std::size_t at = 0; at < total; at += packed.size()) {
         const auto chunk = std::span{packed}.first(std::min(packed.size(), total - at));
         each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {

@@ -17,8 +17,9 @@ namespace chorale::exchange {
 /// blocks. A piece of the first round holds the manifest, in which the two compare their lists, and behind it
 /// as much data as fits: short messages cost one message for each neighbour, however many there are. Long
 /// ones go straight into the receiver's buffer, above the transport's threshold, once its manifest has said
-/// where it is. A rank that only takes short messages from a peer sends it nothing, so that the sender does
-/// not wait. Cost: a message for each neighbour and block; what does not lie together is copied once more.
+/// where it is; or behind all pieces, as messages of a transport that has them. A rank that only takes short
+/// messages from a peer sends it nothing, so that the sender does not wait. Cost: a message for each
+/// neighbour and block; what does not lie together is copied once more.
 ///
 /// A buffer is read until its bytes are sent, or placed, and written only by what this call announces.
 struct direct {
@@ -63,6 +64,12 @@ struct direct {
         }
         if (may_put) co_await n.put_straight(net, now);
       }
+    }
+    if constexpr (message_transport<Net>) {
+      std::vector<transfer::going> going;
+      std::vector<transfer::coming> coming;
+      for (const auto& n : around) n.add_whole(net, going, coming);
+      if (!going.empty() || !coming.empty()) co_await transfer::move(net, now, going, coming);
     }
     if constexpr (one_sided_transport<Net>) {
       for (auto& n : around)

@@ -94,7 +94,7 @@ class neighbour {
       if (is_straight(net, message.bytes.size())) {
         memory_.lend(net, message.bytes);
         sends_straight = true;
-      } else {
+      } else if (!transfer::is_whole(net, message.bytes.size())) {
         out_.add(message.bytes);
       }
     }
@@ -104,7 +104,7 @@ class neighbour {
         here = memory_.expose(net, message.bytes);
         takes_straight = true;
         ++notices_;
-      } else {
+      } else if (!transfer::is_whole(net, message.bytes.size())) {
         in_.add(message.bytes);
       }
       write({message.bytes.size(), here.address, here.key, message.type});
@@ -164,6 +164,14 @@ class neighbour {
       }
     }
     co_return;
+  }
+
+  /// Adds the messages that are left to the transport. Precondition: the streams have come and gone.
+  void add_whole(const Net& net, std::vector<transfer::going>& out, std::vector<transfer::coming>& in) const {
+    for (const outgoing& message : sends_)
+      if (transfer::is_whole(net, message.bytes.size())) out.push_back({peer_, message.bytes});
+    for (const incoming& message : takes_)
+      if (transfer::is_whole(net, message.bytes.size())) in.push_back({peer_, message.bytes});
   }
 
  private:
