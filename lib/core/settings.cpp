@@ -185,10 +185,8 @@ std::vector<setting> make_settings() {
              "intervals"),
       number("CHORALE_DEADLINE_MS", "deadline", &config::deadline, {0, longest_wait},
              "hard limit of a wait in milliseconds; 0: none"),
-      number(
-          "CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes,
-          {256, 1 << 20, [](long long value) { return value % 64 == 0; }, "256 to 1048576, a multiple of 64"},
-          "one block of a mailbox in bytes, 16 of them for the trailer"),
+      number("CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes, {256, 1 << 20},
+             "one block of a mailbox in bytes, 16 of them for the trailer"),
       number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
              "blocks of a mailbox in each direction of a connection"),
       number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},

@@ -17,6 +17,9 @@ constexpr double block_bytes = 8192;
 /// Blocks of as many bytes go straight between the users' buffers: `config::zero_copy_bytes` without a
 /// choice.
 constexpr std::size_t straight_bytes = 65536;
+/// Operands of trees are put from there on, in pieces that follow each other up the tree.
+constexpr double put_bytes = 2 * straight_bytes;
+constexpr double piece_bytes = 65536;
 
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
 /// other algorithms bytes contend for the middle of the network (P4 section 2.3), two for one place.
@@ -65,21 +68,22 @@ struct prices {
     return message() + beside() * std::max(cost.further, bytes * cost.byte);
   }
   /// The reduce of P2 section 5.2 for the first block, at best, except that operands which combine slower
-  /// than they arrive wait for each other. Rank 0 takes all further blocks of all its children.
-  [[nodiscard]] double up_tree(int degree) const {
+  /// than they arrive wait for each other. Rank 0 takes all further blocks of all its children. Before
+  /// operands are put, all ranks tell their children at once where to.
+  [[nodiscard]] double up_tree(int degree, bool is_put) const {
     const topology::degree_k head{0, ranks, degree};
     const double senders = head.children().size();
-    const prices first = of(std::min(bytes, block_bytes));
+    const prices first = of(std::min(bytes, is_put ? piece_bytes : block_bytes));
     const double arrival = std::max(cost.further, first.bytes * cost.byte);
     return degree_k_reduce(ranks, degree, static_cast<std::size_t>(first.bytes), events_of(cost)).best +
-           (senders - head.steps()) * std::max(0.0, first.combined() - arrival) +
+           (is_put ? cost.start : 0) + (senders - head.steps()) * std::max(0.0, first.combined() - arrival) +
            senders * (bytes - first.bytes) * std::max(cost.byte, cost.combine);
   }
   /// `up_tree` where all others send to the root at once.
   [[nodiscard]] double up_star() const {
     int degree = 1;
     while (degree < ranks - 1) degree = 2 * degree + 1;
-    return up_tree(degree);
+    return up_tree(degree, false);
   }
   /// Down the binomial tree: P2 section 5.1, in one block, since further blocks cost nothing by themselves.
   [[nodiscard]] double down_tree() const {
@@ -100,6 +104,7 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
   const double ts = cost.start;
   const double mtw = one.bytes * cost.byte;
   const double combined = one.combined();
+  const bool is_put = one.bytes >= put_bytes;
   const prices block = one.of(std::min(one.bytes, block_bytes));  // the first of a pipeline
   const prices share = one.of(one.bytes / n);
   const hockney_costs hockney{cost.start, cost.byte};
@@ -121,13 +126,14 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
       if (algorithm == "scatter_allgather") return share.to_all() + (n - 1) * share.message();
       break;
     case operation::reduce:
-      if (const int k = degree_of(algorithm, "degree_k"); topology::valid_degree(k)) return one.up_tree(k);
+      if (const int k = degree_of(algorithm, "degree_k"); topology::valid_degree(k))
+        return one.up_tree(k, is_put);
       if (algorithm == "reproducible") return one.up_star();
       break;
     case operation::allreduce:
       if (algorithm == "recursive_doubling") return doubling * (ts + mtw + combined);
       if (const int k = degree_of(algorithm, "degree_k"); topology::valid_degree(k))
-        return one.up_tree(k) + (algorithm.ends_with("flat>") ? one.to_all() : one.down_tree());
+        return one.up_tree(k, is_put) + (algorithm.ends_with("flat>") ? one.to_all() : one.down_tree());
       if (algorithm == "rabenseifner")
         return 2 * doubling * ts + 2 * mtw + combined + (doubling - levels) * (mtw + combined);
       if (algorithm == "ring") return 2 * (n - 1) * ts + 2 * mtw + combined;

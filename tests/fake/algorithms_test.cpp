@@ -26,3 +26,17 @@ TEST_CASE("what is longer than a segment travels in several", "[algorithms]") {
     }
   }
 }
+
+TEST_CASE("operands longer than a piece are put in several", "[algorithms]") {
+  using chorale::operation;
+  for (const auto& one : fake::candidates_of<fake::transport>(fake::reducing_algorithms{})) {
+    if (one.name.find("degree_k") == std::string::npos) continue;
+    for (const int ranks : {2, 3, 5, 13}) {
+      auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + static_cast<std::uint64_t>(ranks)));
+      c.block_bytes = 4096;
+      c.zero_copy_bytes = 1000;
+      // Up to twelve bytes each: several pieces, of no power of two.
+      fake::run_calls(one, c, {60'001, 17'003}, ranks == 3 ? 4 : 2);
+    }
+  }
+}

@@ -26,8 +26,9 @@ constexpr epoch now{1, 42, chorale::operation::barrier};
 
 /// What goes wrong when all ranks run `body(net)`; empty if nothing does.
 template <class Body>
-std::string outcome(int ranks, std::uint64_t seed, Body body) {
-  fake::world all{{.ranks = ranks, .seed = seed, .who = static_cast<fake::order>(seed % 4)}};
+std::string outcome(int ranks, std::uint64_t seed, Body body, std::size_t blocks = 2) {
+  fake::world all{
+      {.ranks = ranks, .seed = seed, .who = static_cast<fake::order>(seed % 4), .blocks = blocks}};
   std::vector<std::unique_ptr<transport>> nets;
   std::vector<task<>> programs;
   for (int r = 0; r < ranks; ++r) nets.push_back(std::make_unique<transport>(all, r));
@@ -41,9 +42,9 @@ std::string outcome(int ranks, std::uint64_t seed, Body body) {
 }
 /// Whether each of some schedules ends with these words.
 template <class Body>
-void require_found(int ranks, const char* words, Body body) {
+void require_found(int ranks, const char* words, Body body, std::size_t blocks = 2) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    CHECK_THAT(outcome(ranks, seed, body), Catch::Contains(words));
+    CHECK_THAT(outcome(ranks, seed, body, blocks), Catch::Contains(words));
 }
 
 std::span<const std::byte> bytes_of(const remote_region& region) {
@@ -147,6 +148,45 @@ TEST_CASE("memory is used as its owner allows", "[fake]") {
   };
   require_found(2, "outside of what was registered",
                 [&](transport& net) { return one_sided(net, exposing, wider, seen); });
+}
+
+TEST_CASE("an answer is one only if what it answers was given back", "[fake]") {
+  const auto body = [](bool gives_back, bool answers, bool says_so) {
+    return [=](transport& net) -> task<> {
+      for (int i = 0; i < 5; ++i) {
+        const int other = 1 - net.rank();
+        if (net.rank() == 0) {
+          co_await net.send(other, now, {});
+          const auto sent = net.sent_to(other);
+          co_await net.receive(other, now);
+          if (says_so) net.answered_by(other, sent);
+        } else {
+          auto message = co_await net.receive(other, now);
+          if (gives_back) message.release();
+          if (answers) net.will_answer(other);
+          co_await net.send(other, now, {});
+        }
+      }
+    };
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) CHECK(outcome(2, seed, body(true, true, true), 4).empty());
+  require_found(2, "will_answer() with messages that were not given back", body(false, true, true), 4);
+  require_found(2, "answered_by() of a rank that has not given back", body(true, false, true), 4);
+  require_found(2, "for rank 1: a free block", body(true, true, false), 4);
+}
+
+TEST_CASE("a payload for several ranks stays as it is", "[fake]") {
+  require_found(3, "has changed between them", [](transport& net) -> task<> {
+    std::byte memory{1};
+    if (net.rank() != 0) {
+      co_await net.receive(0, now);
+      co_return;
+    }
+    auto payload = net.for_several({&memory, 1});
+    co_await net.send(1, now, payload);
+    memory = std::byte{2};
+    co_await net.send(2, now, payload);
+  });
 }
 
 TEST_CASE("what is left over at the end is an error", "[fake]") {

@@ -33,7 +33,8 @@ class lane {
   lane(int from, int to, std::size_t block_bytes, std::size_t blocks)
       : from_(from), to_(to), block_bytes_(block_bytes), blocks_(blocks) {}
 
-  [[nodiscard]] bool has_room() const noexcept { return sent_ - released_ < blocks_.size(); }
+  /// The sender hears of blocks that were given back when half of them have been, or by an answer.
+  [[nodiscard]] bool has_room() const noexcept { return sent_ - credited_ < blocks_.size(); }
   void send(chorale::epoch now, std::span<const std::byte> bytes) {
     if (bytes.size() > block_bytes_)
       fail("sends a message of " + std::to_string(bytes.size()) + " bytes in a block of " +
@@ -41,6 +42,7 @@ class lane {
     blocks_[sent_++ % blocks_.size()] = {now, {bytes.begin(), bytes.end()}, put_};
   }
   [[nodiscard]] bool has_message() const noexcept { return received_ < sent_; }
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
   /// The next message, which has to be of call `now`. Precondition: there is one.
   [[nodiscard]] std::span<const std::byte> receive(chorale::epoch now) {
@@ -55,7 +57,18 @@ class lane {
     if (index != released_) return false;
     auto& bytes = blocks_[released_++ % blocks_.size()].bytes;
     std::fill(bytes.begin(), bytes.end(), std::byte{0xdd});
+    if (released_ - told_ >= blocks_.size() / 2) credited_ = told_ = released_;
     return true;
+  }
+  /// The sender says that an answer has come; false if it was none.
+  [[nodiscard]] bool is_answered(std::uint64_t messages) noexcept {
+    credited_ = std::max(credited_, messages);
+    return messages <= released_ && messages <= told_;
+  }
+  /// The receiver says that one will come; false if it cannot be one.
+  [[nodiscard]] bool will_be_answered() noexcept {
+    told_ = released_;
+    return released_ == received_;
   }
 
   void signal(chorale::epoch now) noexcept { signal_ = {now, {}, put_}; }
@@ -176,6 +189,8 @@ class lane {
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t released_ = 0;
+  std::uint64_t told_ = 0;      ///< of those, what the receiver takes the sender to know
+  std::uint64_t credited_ = 0;  ///< ... and what it knows
   block signal_;
   std::deque<std::function<void()>> puts_;
   put_count put_ = 0;

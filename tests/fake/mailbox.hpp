@@ -38,5 +38,6 @@ class mailbox {
 }  // namespace fake
 
 static_assert(chorale::tunable_transport<fake::mailbox> && !chorale::one_sided_transport<fake::mailbox> &&
-              !chorale::multicast_transport<fake::mailbox> &&
+              !chorale::multicast_transport<fake::mailbox> && !chorale::sharing_transport<fake::mailbox> &&
+              !chorale::answering_transport<fake::mailbox> &&
               !chorale::path_choosing_transport<fake::mailbox>);

@@ -1,6 +1,7 @@
 // A transport that has what algorithms use, as transport/concepts.hpp says it, and nothing else.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <string>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/config.hpp>
@@ -91,6 +93,36 @@ class transport {
     return gives(
         "a message", from, now, [&lane = in(from)] { return lane.has_message(); },
         [this, &lane = in(from), now] { return taken(lane, now); });
+  }
+
+  /// A payload that its owner must not change.
+  class shared_payload {
+   public:
+    explicit shared_payload(std::span<const std::byte> bytes)
+        : bytes_(bytes), given_(bytes.begin(), bytes.end()) {}
+    shared_payload(const shared_payload&) = delete;
+    shared_payload& operator=(const shared_payload&) = delete;
+    [[nodiscard]] std::span<const std::byte> bytes() const {
+      if (!std::equal(bytes_.begin(), bytes_.end(), given_.begin()))
+        throw broken("a payload for several ranks has changed between them");
+      return bytes_;
+    }
+
+   private:
+    std::span<const std::byte> bytes_;
+    std::vector<std::byte> given_;
+  };
+  [[nodiscard]] shared_payload for_several(std::span<const std::byte> bytes) { return shared_payload{bytes}; }
+  [[nodiscard]] auto send(int to, chorale::epoch now, shared_payload& payload) {
+    return send(to, now, payload.bytes());
+  }
+  void will_answer(int from) noexcept {
+    if (!in(from).will_be_answered()) in_.complain("will_answer() with messages that were not given back");
+  }
+  [[nodiscard]] std::uint64_t sent_to(int to) const noexcept { return in_.between(rank_, to).sent(); }
+  void answered_by(int to, std::uint64_t messages) noexcept {
+    if (!out(to).is_answered(messages))
+      in_.complain("answered_by() of a rank that has not given back the messages");
   }
 
   // One-sided.
@@ -240,6 +272,8 @@ class transport {
 }  // namespace fake
 
 static_assert(chorale::reading_transport<fake::transport>);
+static_assert(chorale::sharing_transport<fake::transport>);
+static_assert(chorale::answering_transport<fake::transport>);
 static_assert(chorale::multicast_transport<fake::transport>);
 static_assert(chorale::path_choosing_transport<fake::transport>);
 static_assert(chorale::tunable_transport<fake::transport>);

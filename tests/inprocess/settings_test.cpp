@@ -42,9 +42,9 @@ TEMPLATE_TEST_CASE("the smallest mailbox", "[settings]", standard<rc>, standard<
   run_with<TestType>(c);
 }
 
-TEMPLATE_TEST_CASE("an odd number of blocks", "[settings]", standard<rc>, standard<ud>) {
+TEMPLATE_TEST_CASE("an odd number of blocks of an odd size", "[settings]", standard<rc>, standard<ud>) {
   auto c = settings();
-  c.block_bytes = 320;
+  c.block_bytes = 1025;
   c.blocks = 3;
   run_with<TestType>(c);
 }

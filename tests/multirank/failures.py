@@ -312,7 +312,7 @@ class Refused(Case):
 
     def test_environment(self):
         for variable, value in [("CHORALE_BLOCK_BYTES", "banana"), ("CHORALE_BLOCKS", "1"), ("CHORALE_WAIT", "please"),
-                                ("CHORALE_DEADLINE_MS", "-1"), ("CHORALE_BLOCK_BYTES", "300"), ("CHORALE_MTU", "1000"),
+                                ("CHORALE_DEADLINE_MS", "-1"), ("CHORALE_BLOCK_BYTES", "200"), ("CHORALE_MTU", "1000"),
                                 ("CHORALE_RANKS", "many")]:
             with self.subTest(variable=variable, value=value):
                 self.check_all(self.run_ranks(2, "nothing", -1, env={variable: value}), 2, "invalid_environment",

@@ -138,6 +138,36 @@ task<> move(Net& net, epoch now, std::span<const going> out, std::span<const com
   for (const coming& one : in) co_await net.received(one.from, now);
 }
 
+/// `bytes` as `net.send` takes them for several ranks: prepared once, where the transport can.
+template <mailbox_transport Net>
+[[nodiscard]] auto for_several(Net& net, std::span<const std::byte> bytes) {
+  if constexpr (sharing_transport<Net>)
+    return net.for_several(bytes);
+  else
+    return bytes;
+}
+
+// Of messages whose notification is an answer (`answering_transport`); -1 is nobody.
+
+/// What rank `from` has sent so far needs no notification: it will be `answered_by` this rank.
+template <mailbox_transport Net>
+void will_answer(Net& net, int from) noexcept {
+  if constexpr (answering_transport<Net>) net.will_answer(from);
+}
+/// How many messages this rank has sent to `to`, for `answered_by`.
+template <mailbox_transport Net>
+[[nodiscard]] std::uint64_t sent_to(const Net& net, int to) noexcept {
+  if constexpr (answering_transport<Net>) return to < 0 ? 0 : net.sent_to(to);
+  return 0;
+}
+/// What came since says that rank `to` has given back the first `messages` that this rank sent it.
+template <mailbox_transport Net>
+void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
+  if constexpr (answering_transport<Net>) {
+    if (to >= 0) net.answered_by(to, messages);
+  }
+}
+
 /// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
 /// where they may not, `agreed::send` and its kin compare.
 ///

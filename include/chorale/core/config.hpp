@@ -84,14 +84,14 @@ struct config {
   /// A wait that takes longer fails, whatever the reason, and names the ranks that did not come; 0: no limit.
   /// Time in which this rank did not run is not counted.
   std::chrono::milliseconds deadline{0};
-  /// Size of one block of a mailbox in bytes, its trailer of 16 bytes included; a multiple of 64. The default
-  /// takes a message of 8 KiB.
+  /// Size of one block of a mailbox in bytes, its trailer of 16 bytes included. Where it is no multiple of
+  /// 64, blocks lie that far apart all the same. The default takes a message of 8 KiB.
   std::size_t block_bytes = 8256;
   /// Blocks of a mailbox in each direction of a connection.
   std::uint32_t blocks = 16;
   /// Messages of at least so many bytes go straight between the users' buffers, shorter ones through the
   /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
-  /// broadcasts from four times that.
+  /// as do operands of trees, broadcasts from four times that.
   std::size_t zero_copy_bytes = 65536;
   /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
   /// go as `send_receive_long` says. The same on all ranks, as are the two below.

@@ -29,7 +29,8 @@ namespace chorale::transport {
 /// * A mailbox has `block_bytes()`, `try_signal(to, now)`, `try_signalled(from, now)`,
 ///   `try_send(to, now, bytes)`, `try_receive(from, now, message)`, which sets `message` to the bytes that
 ///   have arrived, `sender_of(from)`, and `release(sender)`, noexcept: the oldest message of that sender
-///   which has been handed out is given back.
+///   which has been handed out is given back. It may have a `shared_payload`, made of bytes, which
+///   `try_send` takes in place of bytes, and what `answering_transport` has, noexcept.
 /// * A mailbox may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
 ///   `is_over`.
 /// * What is one-sided has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
@@ -164,6 +165,28 @@ class assembled {
     return waiting{*this, to, now, [bytes](assembled& net, int peer, epoch call) {
                      return net.mailbox().try_send(peer, call, bytes);
                    }};
+  }
+  /// Of mailboxes that stage a payload for several peers once.
+  template <class Mailbox = mailbox_type>
+  [[nodiscard]] typename Mailbox::shared_payload for_several(std::span<const std::byte> bytes) {
+    return typename Mailbox::shared_payload{bytes};
+  }
+  template <class Mailbox = mailbox_type>
+  [[nodiscard]] auto send(int to, epoch now, typename Mailbox::shared_payload& payload) {
+    return waiting{*this, to, now, [&payload](assembled& net, int peer, epoch call) {
+                     return net.mailbox().try_send(peer, call, payload);
+                   }};
+  }
+  void will_answer(int from) noexcept requires requires(mailbox_type& m) { m.will_answer(0); } {
+    mailbox().will_answer(from);
+  }
+  [[nodiscard]] std::uint64_t sent_to(int to) const noexcept
+      requires requires(mailbox_type& m) { m.will_answer(0); } {
+    return parts_.mailbox().sent_to(to);
+  }
+  void answered_by(int to, std::uint64_t messages) noexcept
+      requires requires(mailbox_type& m) { m.will_answer(0); } {
+    mailbox().answered_by(to, messages);
   }
   [[nodiscard]] auto receive(int from, epoch now) {
     struct look {

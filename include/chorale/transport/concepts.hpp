@@ -1,6 +1,8 @@
 // All that is used of a transport, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
+//   ... with several children          sharing_transport
+//   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
 //   ... that multicasts                multicast_transport
 //   ... that asks for connections      path_choosing_transport
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
@@ -105,6 +108,36 @@ concept message_transport =
       { net.post_receive(peer, now, into) } -> std::movable;
       { net.sent(peer, now) } -> awaitable;
       { net.received(peer, now) } -> awaitable;
+    };
+
+/// *Sharing*: a payload that goes to several peers is prepared for them all at once.
+///
+/// * `for_several(bytes)`: that payload, of at most `block_bytes()`, for `send(to, now, payload)` to several
+///   peers in the same call. `bytes` do not change as long as it lives. Move it nowhere.
+template <class T>
+concept sharing_transport =
+    mailbox_transport<T> && requires(T& net, int peer, epoch now, std::span<const std::byte> bytes) {
+      { net.send(peer, now, std::declval<decltype(net.for_several(bytes))&>()) } -> awaitable;
+    };
+
+/// *Answering*: a message of an algorithm may take the place of notifications of messages that were given
+/// back (P2 section 4.2.4). Both sides have to say so in each call, or the sender runs out of blocks.
+///
+/// * `will_answer(from)`: this rank has taken and given back all that rank `from` has sent it, which needs no
+///   notification, since rank `from` will know.
+/// * `sent_to(to)`: messages that this rank has sent to that one, ever; not those on other paths, which are
+///   not notified of.
+/// * `answered_by(to, messages)`: something came of which the algorithm knows that no rank could have sent it
+///   before rank `to` had given back the first `messages`, a value of `sent_to`, and called `will_answer`.
+///
+/// An answer that is none lets the sender write into blocks that are still in use: errc::misuse at the
+/// receiver when it gets to see that. tests/fake/transport.hpp sees it at once.
+template <class T>
+concept answering_transport =
+    mailbox_transport<T> && requires(T& net, const T& seen, int peer, std::uint64_t messages) {
+      net.will_answer(peer);
+      { seen.sent_to(peer) } -> std::same_as<std::uint64_t>;
+      net.answered_by(peer, messages);
     };
 
 /// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.

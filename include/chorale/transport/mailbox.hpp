@@ -29,6 +29,18 @@ constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
   return word >> 32 == static_cast<std::uint32_t>(index + 1);
 }
 
+/// Payload bytes with padding: the payload then begins on a 16-byte boundary.
+constexpr std::size_t padded(std::size_t bytes) noexcept {
+  return (bytes + 15) / 16 * 16;
+}
+
+/// True if `word`, of the block where message number `index` is awaited, says that a later message came in
+/// its place: the sender took the block, one of so many, for given back.
+constexpr bool is_overrun(std::uint64_t word, std::uint64_t index, std::uint32_t blocks) noexcept {
+  const auto count = static_cast<std::uint32_t>(word >> 32);
+  return count != 0 && count - static_cast<std::uint32_t>(index + 1) - 1 < blocks;
+}
+
 /// Offsets in an inbox. The signal and the notification have cache lines of their own, since different
 /// loops poll them.
 struct mailbox_layout {
@@ -38,27 +50,35 @@ struct mailbox_layout {
   static constexpr std::size_t farewell_offset = 72;
   static constexpr std::size_t blocks_offset = 128;
 
-  std::size_t block_size = 0;  ///< payload and trailer, a multiple of 64
-  std::uint32_t blocks = 0;
+  /// `block_bytes`: payload and trailer of one block, more than the trailer; any number.
+  constexpr mailbox_layout(std::size_t block_bytes, std::uint32_t blocks) noexcept
+      : payload_(block_bytes - sizeof(mailbox_trailer)),
+        room_(padded(block_bytes)),
+        stride_((room_ + 63) / 64 * 64 + (room_ % 4096 == 0 ? 64 : 0)),
+        blocks_(blocks) {}
 
-  [[nodiscard]] std::size_t payload_bytes() const noexcept { return block_size - sizeof(mailbox_trailer); }
-  /// Distance of blocks: one cache line more than a block of whole pages, or all the counters would compete
-  /// for one set of the cache.
-  [[nodiscard]] constexpr std::size_t stride() const noexcept {
-    return block_size % 4096 == 0 ? block_size + 64 : block_size;
+  /// Largest payload of one message.
+  [[nodiscard]] constexpr std::size_t payload_bytes() const noexcept { return payload_; }
+  [[nodiscard]] constexpr std::uint32_t blocks() const noexcept { return blocks_; }
+  /// What a message takes at most, with padding and trailer.
+  [[nodiscard]] constexpr std::size_t message_bytes() const noexcept { return room_; }
+  [[nodiscard]] constexpr std::size_t total_bytes() const noexcept {
+    return blocks_offset + blocks_ * stride_;
   }
-  [[nodiscard]] std::size_t total_bytes() const noexcept { return blocks_offset + blocks * stride(); }
   /// One past the trailer of the block for message number `index` (from 0): the data is bottom-filled, so the
   /// counter of a block is always in the same place.
   [[nodiscard]] constexpr std::size_t block_end(std::uint64_t index) const noexcept {
-    return blocks_offset + index % blocks * stride() + block_size;
+    return blocks_offset + index % blocks_ * stride_ + room_;
   }
-};
 
-/// Payload bytes with padding: the payload then begins on a 16-byte boundary.
-constexpr std::size_t padded(std::size_t bytes) noexcept {
-  return (bytes + 15) / 16 * 16;
-}
+ private:
+  std::size_t payload_;
+  std::size_t room_;
+  /// Distance of blocks, whole cache lines: one more for a block of whole pages, or all the counters would
+  /// compete for one set of the cache.
+  std::size_t stride_;
+  std::uint32_t blocks_;
+};
 
 /// A barrier signal: 48 bits of call number over 16 bits of signature.
 constexpr std::uint64_t signal_word(epoch now) noexcept {

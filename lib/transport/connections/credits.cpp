@@ -12,6 +12,7 @@ void credits::tell(account& a) noexcept {
     if (c.ready && links_->has_room(c)) {
       links_->post_word(c, mailbox_layout::notification_offset, a.released);
       a.told = a.released;
+      ++notifications_;
       return;
     }
   } catch (...) {

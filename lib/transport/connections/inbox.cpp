@@ -6,21 +6,32 @@
 
 #include <chorale/transport/connections/inbox.hpp>
 
+#include "shared_staging.hpp"
+
 namespace chorale::transport {
-namespace {
 
-constexpr std::size_t short_message = 256;
+inbox::inbox(connections& links, const config& settings)
+    : links_(&links),
+      layout_{settings.block_bytes, settings.blocks},
+      credits_(links, settings.blocks),
+      shared_(std::make_unique<shared_staging>(links, layout_.message_bytes(), settings.blocks)),
+      senders_(links.owner().size()) {}
 
-}  // namespace
+inbox::~inbox() = default;
 
-connections::options inbox::needs(const config& settings, int ranks) noexcept {
-  return {.limit = settings.connections,
-          .inbox_bytes = mailbox_layout{settings.block_bytes, settings.blocks}.total_bytes(),
-          .receives = static_cast<std::uint32_t>(std::clamp(4 * ranks, 64, 4096)),
-          .inline_bytes = static_cast<std::uint32_t>(settings.block_bytes)};
+void inbox::shared_payload::end() const noexcept {
+  staged_->close();
 }
 
-bool inbox::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+connections::options inbox::needs(const config& settings, int ranks) noexcept {
+  const mailbox_layout layout{settings.block_bytes, settings.blocks};
+  return {.limit = settings.connections,
+          .inbox_bytes = layout.total_bytes(),
+          .receives = static_cast<std::uint32_t>(std::clamp(4 * ranks, 64, 4096)),
+          .inline_bytes = static_cast<std::uint32_t>(layout.message_bytes())};
+}
+
+bool inbox::send(int to, epoch now, std::span<const std::byte> bytes, shared_payload* shared) {
   if (bytes.size() > layout_.payload_bytes()) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, layout_.payload_bytes()));
@@ -52,12 +63,14 @@ bool inbox::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   request.opcode = IBV_WR_RDMA_WRITE;
   request.wr.rdma.remote_addr = c.remote_inbox + end - counter - total;
   request.wr.rdma.rkey = c.remote_inbox_key;
-  std::array<std::byte, short_message> together;
+  std::array<std::byte, short_message> once;
+  bool is_shared = false;
   if (total <= short_message && total <= c.qp->inline_bytes()) {
-    // One piece costs a device less than two.
-    if (!bytes.empty()) std::memcpy(together.data(), bytes.data(), bytes.size());
-    std::memcpy(together.data() + bytes.size(), rest, rest_bytes);
-    source[0] = {reinterpret_cast<std::uintptr_t>(together.data()), static_cast<std::uint32_t>(total), 0};
+    std::byte* together = shared != nullptr ? shared->short_.data() : once.data();
+    if (!bytes.empty() && (shared == nullptr || !std::exchange(shared->is_in_short_, true)))
+      std::memcpy(together, bytes.data(), bytes.size());
+    std::memcpy(together + bytes.size(), rest, rest_bytes);
+    source[0] = {reinterpret_cast<std::uintptr_t>(together), static_cast<std::uint32_t>(total), 0};
     request.num_sge = 1;
     request.send_flags = IBV_SEND_INLINE;
   } else if (total <= c.qp->inline_bytes()) {
@@ -67,16 +80,34 @@ bool inbox::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     source[static_cast<std::size_t>(request.num_sge++)] = {reinterpret_cast<std::uintptr_t>(rest),
                                                            static_cast<std::uint32_t>(rest_bytes), 0};
     request.send_flags = IBV_SEND_INLINE;
+  } else if (shared != nullptr && links_->may_signal() && stage(*shared)) {
+    // What stands behind the payload differs from peer to peer; its place is free again when the receiver's
+    // block is.
+    if (s->endings.data == nullptr) s->endings = links_->pool().take(layout_.blocks() * sizeof tail);
+    std::byte* place = s->endings.data + sent % layout_.blocks() * sizeof tail;
+    std::memcpy(place, rest, rest_bytes);
+    source[0] = {reinterpret_cast<std::uintptr_t>(shared->staged_->data()),
+                 static_cast<std::uint32_t>(bytes.size()), shared->staged_->lkey()};
+    source[1] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(rest_bytes),
+                 s->endings.lkey};
+    request.num_sge = 2;
+    request.send_flags = IBV_SEND_SIGNALED;
+    is_shared = true;
   } else {
     // A staging block is free again when the receiver's block of the same number is: it has been read.
-    if (s->staging.data == nullptr) s->staging = links_->pool().take(layout_.blocks * layout_.block_size);
-    std::byte* place = s->staging.data + (sent % layout_.blocks) * layout_.block_size;
+    if (s->staging.data == nullptr)
+      s->staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
+    std::byte* place = s->staging.data + (sent % layout_.blocks()) * layout_.message_bytes();
     std::memcpy(place, bytes.data(), bytes.size());
     std::memcpy(place + bytes.size(), rest, rest_bytes);
+    ++statistics_.staged_copies;
+    statistics_.staged_bytes += bytes.size();
     source[0] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), s->staging.lkey};
     request.num_sge = 1;
   }
   links_->post(c, request);
+  if (is_shared) [[unlikely]]
+    shared->staged_->note_posted(c, c.posted);
   if (counter != 0) {
     std::uint64_t word = 0;
     std::memcpy(&word, reinterpret_cast<const std::byte*>(&tail.trailer) + sizeof tail.trailer - sizeof word,
@@ -85,6 +116,25 @@ bool inbox::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   }
   ++s->account.sent;
   return true;
+}
+
+bool inbox::stage(shared_payload& payload) {
+  if (payload.staged_ != nullptr) return true;
+  payload.staged_ = shared_->take();
+  if (payload.staged_ == nullptr) return false;
+  std::memcpy(payload.staged_->data(), payload.bytes_.data(), payload.bytes_.size());
+  ++statistics_.staged_copies;
+  statistics_.staged_bytes += payload.bytes_.size();
+  return true;
+}
+
+void inbox::report_overrun(int from) const {
+  throw error(
+      errc::misuse,
+      fmt::format("rank {} has sent more messages than its blocks on rank {} take: its algorithm said by "
+                  "answered_by({}) that messages had been given back which had not",
+                  from, links_->owner().rank(), links_->owner().rank()),
+      {from});
 }
 
 void inbox::on_accepted(connection& c) {
@@ -96,6 +146,7 @@ void inbox::on_closed(connection& c) noexcept {
   if (s == nullptr) return;
   credits_.on_closed(s->account);
   links_->pool().give_back(std::exchange(s->staging, {}));
+  links_->pool().give_back(std::exchange(s->endings, {}));
 }
 
 void inbox::count(int peer, ledger& l) const noexcept {
@@ -106,11 +157,12 @@ void inbox::count(int peer, ledger& l) const noexcept {
 }
 
 void inbox::describe(memory_report& m) const {
-  std::size_t staging = 0;
-  senders_.each([&](const sender& s) { staging += in_cache_lines(s.staging.bytes); });
+  std::size_t staging = shared_->registered_bytes();
+  senders_.each(
+      [&](const sender& s) { staging += in_cache_lines(s.staging.bytes) + in_cache_lines(s.endings.bytes); });
   m.staging_bytes += staging;
   m.spare_bytes -= staging;
-  m.bytes_per_peer += layout_.blocks * layout_.block_size;
+  m.bytes_per_peer += layout_.blocks() * layout_.message_bytes();
 }
 
 }  // namespace chorale::transport

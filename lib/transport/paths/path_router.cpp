@@ -194,6 +194,18 @@ bool path_router::try_send(int to, epoch now, std::span<const std::byte> bytes) 
   return streams_->try_send(to, now, bytes);
 }
 
+bool path_router::try_send(int to, epoch now, shared_payload& payload) {
+  switch (way_to(to, payload.bytes().size())) {
+    case path::changing:
+      return false;
+    case path::connection:
+      return inbox_->try_send(to, now, payload);
+    case path::datagrams:
+      break;
+  }
+  return streams_->try_send(to, now, payload.bytes());
+}
+
 bool path_router::try_receive(int from, epoch now, std::span<const std::byte>& message) {
   last_by_connection_ = streams_->has_no_more_messages(from);
   return last_by_connection_ ? inbox_->try_receive(from, now, message)

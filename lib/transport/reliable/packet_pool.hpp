@@ -11,11 +11,12 @@ namespace chorale::transport::reliable {
 /// peers need together does not grow with their number. Not thread-safe.
 class packet_pool {
  public:
-  packet_pool(std::size_t block_bytes, std::size_t limit) : block_bytes_(block_bytes), limit_(limit) {}
+  packet_pool(std::size_t block_bytes, std::size_t limit)
+      : block_bytes_(block_bytes), distance_((block_bytes + 15) / 16 * 16), limit_(limit) {}
 
   [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
-    return chunks_.size() * chunk_blocks * block_bytes_;
+    return chunks_.size() * chunk_blocks * distance_;
   }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
   /// True if a block can be had within the limit.
@@ -37,12 +38,13 @@ class packet_pool {
  private:
   static constexpr std::size_t chunk_blocks = 16;
   void grow() {
-    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_blocks * block_bytes_));
+    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_blocks * distance_));
     free_.reserve(chunks_.size() * chunk_blocks);
-    for (std::size_t i = 0; i < chunk_blocks; ++i) free_.push_back(chunks_.back().get() + i * block_bytes_);
+    for (std::size_t i = 0; i < chunk_blocks; ++i) free_.push_back(chunks_.back().get() + i * distance_);
   }
 
   std::size_t block_bytes_;
+  std::size_t distance_;  ///< of blocks, whose payload begins on a 16-byte boundary
   std::size_t limit_;
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;

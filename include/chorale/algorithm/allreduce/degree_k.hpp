@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/reduce/put_operands.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -15,7 +18,11 @@ namespace chorale::allreduce {
 
 /// A degree-k reduce to rank 0, in place, then a broadcast from there: `Down`, the binomial one in the paper.
 /// Evaluates in rank order, so also for operators that do not commute, and always to the same bits. Any n.
-/// Cost: ceil(log_{K+1} n) steps up and those of `Down`.  Source: P2 section 4.2; P3 figure 6.16.
+/// Short operands travel in blocks, long ones are put. Cost: ceil(log_{K+1} n) steps up and those of `Down`.
+///  Source: P2 section 4.2; P3 figure 6.16.
+///
+/// The broadcast is the notification (P2 section 4.2.4): what comes down says that all that went up has been
+/// combined, so that blocks on the way up need no notifications.
 ///
 /// All blocks go up before the first comes down: a rank that still sends up does not read what comes down,
 /// and the two together could fill each other's mailboxes.
@@ -29,6 +36,12 @@ struct degree_k {
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
     const topology::degree_k tree{net.rank(), net.size(), K};
+    if constexpr (reduce::puts_operands<Net>) {
+      if (reduce::is_put(net, data.size())) [[unlikely]] {
+        co_await straight(net, now, data, op, tree);
+        co_return;
+      }
+    }
     for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
       for (const int child : tree.children()) {
         const auto operand = co_await net.receive(child, now);
@@ -36,7 +49,36 @@ struct degree_k {
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, block);
     }
+    if (data.empty()) co_return;
+    for (const int child : tree.children()) transfer::will_answer(net, child);
+    const std::uint64_t sent = transfer::sent_to(net, tree.parent());
     co_await Down::run(net, now, data, 0);
+    transfer::answered_by(net, tree.parent(), sent);
+  }
+
+ private:
+  /// `op` is that of the coroutine that awaits this one.
+  template <reduce::puts_operands Net>
+  static task<> straight(Net& net, epoch now, std::span<std::byte> data, const reduction& op,
+                         topology::degree_k tree) {
+    const reduce::operand_pieces pieces{op, data.size()};
+    const auto children = tree.children();
+    {
+      std::optional<reduce::put_operand<Net>> up;
+      if (!tree.is_root()) up.emplace(net, now, data, pieces, tree.parent());
+      std::optional<reduce::operand_room<Net, decltype(tree.children())>> room;
+      if (!children.empty()) room.emplace(net, now, children, pieces);
+      if (room) co_await room->invite();
+      for (std::size_t n = 0; n < pieces.count(); ++n) {
+        if (room) co_await room->combine(n, pieces.of(data, n), op);
+        if (up) co_await up->put(n);
+      }
+      if (up) co_await up->flush();
+    }
+    for (const int child : children) transfer::will_answer(net, child);
+    const std::uint64_t sent = transfer::sent_to(net, tree.parent());
+    co_await Down::run(net, now, data, 0);
+    transfer::answered_by(net, tree.parent(), sent);
   }
 };
 

@@ -23,8 +23,9 @@ namespace detail {
 inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
 
 /// Short messages: block by block through the mailboxes. A rank forwards a block to its children, then copies
-/// it to the user's buffer while the children's are on their way. Where the transport has messages of any
-/// length, what is longer than a block goes to one child after the other, as in an MPI.
+/// it to the user's buffer while the children's are on their way. A block is staged once for all children.
+/// Where the transport has messages of any length, what is longer than a block goes to one child after the
+/// other, as in an MPI.
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
   if constexpr (message_transport<Net>) {
@@ -36,12 +37,14 @@ task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree)
   }
   for (const auto block : chunks{data, net.block_bytes()}) {
     if (tree.is_root()) {
-      for (const int child : tree.children()) co_await net.send(child, now, block);
+      auto payload = transfer::for_several(net, block);
+      for (const int child : tree.children()) co_await net.send(child, now, payload);
     } else {
       const auto arrived = co_await net.receive(tree.parent(), now);
       if constexpr (How == forwarding::per_block) {
-        const auto bytes = transfer::exact(net, tree.parent(), now, arrived, block.size());
-        for (const int child : tree.children()) co_await net.send(child, now, bytes);
+        auto payload =
+            transfer::for_several(net, transfer::exact(net, tree.parent(), now, arrived, block.size()));
+        for (const int child : tree.children()) co_await net.send(child, now, payload);
       }
       transfer::place(net, tree.parent(), now, arrived, block);
     }
@@ -49,7 +52,8 @@ task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree)
   if constexpr (How == forwarding::store_and_forward) {
     if (tree.is_root()) co_return;
     for (const auto block : chunks{data, net.block_bytes()}) {
-      for (const int child : tree.children()) co_await net.send(child, now, block);
+      auto payload = transfer::for_several(net, block);
+      for (const int child : tree.children()) co_await net.send(child, now, payload);
     }
   }
 }

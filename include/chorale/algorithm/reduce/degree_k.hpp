@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/reduce/put_operands.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -17,8 +19,9 @@ namespace chorale::reduce {
 /// Up the degree-k tree (K = 2^m - 1): a rank receives from at most K others in a step and combines their
 /// operands in ascending rank order, so that the result is right for operators that do not commute, and the
 /// same whenever messages arrive. Any n; the tree is headed by rank 0, which forwards the result to another
-/// root. Cost: ceil(log_{K+1} n) steps; one more message if root is not 0.  Source: P2 section 4.2;
-/// P3 figure 6.16 for the cost.
+/// root. Short operands travel in blocks; long ones are put, for which inner ranks keep what they have
+/// combined: the memory of one operand. Cost: ceil(log_{K+1} n) steps; one more message if root is
+/// not 0.  Source: P2 section 4.2; P3 figure 6.16 for the cost.
 template <int K>
 struct degree_k {
   static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
@@ -32,6 +35,12 @@ struct degree_k {
   static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
+    if constexpr (puts_operands<Net>) {
+      if (is_put(net, in.size()) && net.size() > 1) [[unlikely]] {
+        co_await straight(net, now, in, out, op, tree);
+        co_return;
+      }
+    }
     std::vector<std::byte> scratch;
     // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up:
     // fewer wait for it than a mailbox has blocks.
@@ -66,6 +75,59 @@ struct degree_k {
       const auto piece = out.subspan(delivered, std::min(block, in.size() - delivered));
       transfer::place(net, tree.deliver_from(), now, arrived, piece);
       delivered += piece.size();
+    }
+  }
+
+ private:
+  /// `op` is that of the coroutine that awaits this one. More than one rank.
+  template <puts_operands Net>
+  static task<> straight(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+                         const reduction& op, topology::degree_k tree) {
+    const operand_pieces pieces{op, in.size()};
+    const auto children = tree.children();
+    const bool takes = tree.deliver_from() >= 0;
+    const bool has_result = takes || (tree.is_root() && tree.deliver_to() < 0);
+    // A root other than rank 0 may combine where the result will be: of that comes nothing before its own
+    // part has arrived where it is combined.
+    std::vector<std::byte> kept(!children.empty() && !has_result ? in.size() : 0);
+    const std::span<std::byte> combined = has_result ? out : std::span{kept};
+
+    const auto exposed = net.expose(takes ? out : out.first(0));
+    if (takes) {
+      const remote_region here = exposed.region();
+      co_await net.send(tree.deliver_from(), now, transfer::bytes_of(here));
+    }
+    std::optional<operand_room<Net, decltype(tree.children())>> room;
+    if (!children.empty()) room.emplace(net, now, children, pieces);
+    if (room) co_await room->invite();
+    std::optional<put_operand<Net>> up;
+    if (!tree.is_root()) up.emplace(net, now, children.empty() ? in : combined, pieces, tree.parent());
+    const bool delivers = tree.deliver_to() >= 0;
+    const auto lent = net.lend(delivers ? combined : combined.first(0));
+    remote_region there;
+    if (delivers) {
+      const auto place = co_await net.receive(tree.deliver_to(), now);
+      there = transfer::read_region(net, tree.deliver_to(), now, place, in.size());
+    }
+
+    for (std::size_t n = 0; n < pieces.count(); ++n) {
+      if (room) {
+        const auto piece = pieces.of(combined, n);
+        const auto own = pieces.of(in, n);
+        if (own.data() != piece.data()) std::memcpy(piece.data(), own.data(), own.size());
+        co_await room->combine(n, piece, op);
+      }
+      if (up) co_await up->put(n);
+      if (delivers) co_await net.put(there, pieces.offset(n), lent, pieces.of(combined, n), now);
+    }
+    if (delivers) {
+      co_await net.send(tree.deliver_to(), now, {});
+      co_await net.flush(tree.deliver_to(), now);
+    }
+    if (up) co_await up->flush();
+    if (takes) {
+      const auto over = co_await net.receive(tree.deliver_from(), now);
+      static_cast<void>(transfer::exact(net, tree.deliver_from(), now, over, 0));
     }
   }
 };

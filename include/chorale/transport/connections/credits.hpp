@@ -5,22 +5,25 @@
 #include <cstring>
 #include <utility>
 
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/mailbox.hpp>
 
 namespace chorale::transport {
 
 /// A sender has as many credits as its peer has blocks for it. The peer gives them back, half of them at
-/// once, by an RDMA write of one word (P2 section 4.1.4). Credits outlive connections. One thread at a time.
+/// once, by an RDMA write of one word (P2 section 4.1.4), or by an answer: a message of the algorithm that
+/// both sides know to imply it (P2 section 4.2.4). Credits outlive connections. One thread at a time.
 class credits {
  public:
   /// With one peer, in both directions.
   struct account {
     connection* link;
     std::uint64_t sent = 0;      ///< messages to the peer
+    std::uint64_t free_to = 0;   ///< ... of which at least so many have been given back
     std::uint64_t received = 0;  ///< messages of the peer handed out
     std::uint64_t released = 0;  ///< ... and given back
-    std::uint64_t told = 0;      ///< ... which the peer has been told
+    std::uint64_t told = 0;      ///< ... which the peer has been told, or will know by an answer
     bool is_due = false;         ///< there was no room to tell the peer
     account* next_due = nullptr;
   };
@@ -29,9 +32,19 @@ class credits {
   credits(const credits&) = delete;
   credits& operator=(const credits&) = delete;
 
-  [[nodiscard]] bool has_credit(const account& a) const noexcept {
-    return a.sent - load_acquire(a.link->words + mailbox_layout::notification_offset) < blocks_;
+  [[nodiscard]] bool has_credit(account& a) const noexcept {
+    if (a.sent - a.free_to < blocks_) [[likely]]
+      return true;
+    // A notification that was on its way when an answer came says less than the answer.
+    a.free_to = std::max(a.free_to, load_acquire(a.link->words + mailbox_layout::notification_offset));
+    return a.sent - a.free_to < blocks_;
   }
+  /// An answer says that the peer has given back the first `messages`.
+  static void answered(account& a, std::uint64_t messages) noexcept {
+    a.free_to = std::max(a.free_to, messages);
+  }
+  /// What was handed out of the peer's messages has been given back, and the peer will know by an answer.
+  static void will_answer(account& a) noexcept { a.told = a.released; }
   /// The oldest message of the peer that was handed out is given back.
   void give_back(account& a) noexcept {
     ++a.released;
@@ -40,6 +53,8 @@ class credits {
   /// Tells peers for which there was no room. @throws nothing of its own.
   void on_progress() noexcept;
   void on_closed(account& a) const noexcept;
+  /// Words that were written to tell peers.
+  [[nodiscard]] std::uint64_t notifications() const noexcept { return notifications_; }
   static void count(const account& a, ledger& l) noexcept {
     l.sent = a.sent;
     l.received = a.received;
@@ -52,6 +67,7 @@ class credits {
   connections* links_;
   std::uint32_t blocks_;
   account* due_ = nullptr;  ///< list of accounts that are due
+  std::uint64_t notifications_ = 0;
 };
 
 }  // namespace chorale::transport

@@ -1,9 +1,11 @@
 // Messages and signals over connections by RDMA write, polled in memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include <chorale/transport/connections/connections.hpp>
@@ -11,6 +13,9 @@
 #include <chorale/transport/mailbox.hpp>
 
 namespace chorale::transport {
+
+class shared_place;
+class shared_staging;
 
 /// Mailbox whose messages are RDMA writes into blocks of the receiver, data and counter in one write,
 /// bottom-filled (P2 section 4.1.3); a signal is an RDMA write of one word into a place of the sender's own
@@ -20,20 +25,50 @@ namespace chorale::transport {
 /// `try_...` return false as long as they have to wait. @throws error errc::mismatch, errc::peer_lost.
 class inbox {
  public:
+  /// Messages of so many bytes with trailer are put together before they go inline: one piece costs a device
+  /// less than two.
+  static constexpr std::size_t short_message = 256;
+
   /// What it keeps of a peer.
   struct sender {
     credits::account account;
     std::uint64_t signal_sent = 0;
     pool_block staging{};           ///< source of messages that cannot go inline; made when first needed
+    pool_block endings{};           ///< trailers of those whose payload lies in shared staging; the same
     bool separate_counter = false;  ///< the device places data in no order: a counter needs its own write
   };
 
+  /// A payload for several peers, which does not change as long as this lives: staged once, if it has to be.
+  class shared_payload {
+   public:
+    explicit shared_payload(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+    shared_payload(const shared_payload&) = delete;
+    shared_payload& operator=(const shared_payload&) = delete;
+    ~shared_payload() {
+      if (staged_ != nullptr) [[unlikely]]
+        end();
+    }
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+   private:
+    friend class inbox;
+    void end() const noexcept;
+
+    std::span<const std::byte> bytes_;
+    shared_place* staged_ = nullptr;
+    bool is_in_short_ = false;
+    /// Of a short message, with room for what stands behind it.
+    std::array<std::byte, short_message> short_;
+  };
+
+  struct statistics {
+    std::uint64_t staged_copies = 0;  ///< payloads copied into registered memory before they were sent
+    std::uint64_t staged_bytes = 0;
+  };
+
   /// Settings: `block_bytes`, `blocks`. `links` outlives it.
-  inbox(connections& links, const config& settings)
-      : links_(&links),
-        layout_{settings.block_bytes, settings.blocks},
-        credits_(links, settings.blocks),
-        senders_(links.owner().size()) {}
+  inbox(connections& links, const config& settings);
+  ~inbox();
 
   /// What connections have to offer for it.
   static connections::options needs(const config& settings, int ranks) noexcept;
@@ -42,9 +77,26 @@ class inbox {
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
+  bool try_send(int to, epoch now, std::span<const std::byte> bytes) { return send(to, now, bytes, nullptr); }
+  bool try_send(int to, epoch now, shared_payload& payload) {
+    return send(to, now, payload.bytes_, &payload);
+  }
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
   [[nodiscard]] sender* sender_of(int peer) const noexcept { return senders_.find(peer); }
+  [[nodiscard]] const statistics& figures() const noexcept { return statistics_; }
+  /// Notifications of blocks that were given back, each an RDMA write.
+  [[nodiscard]] std::uint64_t notifications() const noexcept { return credits_.notifications(); }
+  // As `answering_transport` has them.
+  void will_answer(int from) noexcept {
+    if (sender* s = senders_.find(from)) credits::will_answer(s->account);
+  }
+  [[nodiscard]] std::uint64_t sent_to(int to) const noexcept {
+    const sender* s = senders_.find(to);
+    return s == nullptr ? 0 : s->account.sent;
+  }
+  void answered_by(int to, std::uint64_t messages) noexcept {
+    if (sender* s = senders_.find(to)) credits::answered(s->account, messages);
+  }
   /// The oldest message of the sender that was handed out is given back.
   void release(sender* from) noexcept { credits_.give_back(from->account); }
 
@@ -65,11 +117,17 @@ class inbox {
     return links_->connect(peer) ? &known(peer) : nullptr;
   }
   sender& known(int peer) { return senders_.get(peer, credits::account{&links_->get(peer)}); }
+  bool send(int to, epoch now, std::span<const std::byte> bytes, shared_payload* shared);
+  /// True if it lies in shared staging now.
+  [[nodiscard]] bool stage(shared_payload& payload);
+  [[gnu::cold]] void report_overrun(int from) const;
 
   connections* links_;
   mailbox_layout layout_;
   credits credits_;
+  std::unique_ptr<shared_staging> shared_;
   per_peer<sender> senders_;
+  statistics statistics_;
 };
 
 inline bool inbox::try_signalled(int from, epoch now) {
@@ -108,7 +166,11 @@ inline bool inbox::try_receive(int from, epoch now, std::span<const std::byte>& 
   if (s == nullptr || s->account.link->inbox.data == nullptr) return false;
   const std::byte* end = s->account.link->inbox.data + layout_.block_end(s->account.received);
   const std::uint64_t counter = load_acquire(end - sizeof(std::uint64_t));
-  if (!has_arrived(counter, s->account.received)) return false;
+  if (!has_arrived(counter, s->account.received)) {
+    if (is_overrun(counter, s->account.received, layout_.blocks())) [[unlikely]]
+      report_overrun(from);
+    return false;
+  }
   mailbox_trailer trailer;
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (trailer.call != static_cast<std::uint32_t>(now.number) || trailer.signature != now.signature ||

@@ -77,9 +77,15 @@ class path_router {
   bool try_signal(int to, epoch now);
   bool try_signalled(int from, epoch now);
   bool try_send(int to, epoch now, std::span<const std::byte> bytes);
+  using shared_payload = inbox::shared_payload;
+  bool try_send(int to, epoch now, shared_payload& payload);
   bool try_receive(int from, epoch now, std::span<const std::byte>& message);
   [[nodiscard]] origin sender_of(int peer) const noexcept { return {peer, last_by_connection_}; }
   void release(origin from) noexcept;
+  // Datagrams have a window of their own.
+  void will_answer(int from) noexcept { inbox_->will_answer(from); }
+  [[nodiscard]] std::uint64_t sent_to(int to) const noexcept { return inbox_->sent_to(to); }
+  void answered_by(int to, std::uint64_t messages) noexcept { inbox_->answered_by(to, messages); }
 
   // What connections, and the endpoint, ask of a mechanism.
   [[nodiscard]] bool admits(int peer) const noexcept;

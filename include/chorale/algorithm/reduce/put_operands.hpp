@@ -1,0 +1,148 @@
+// Operands of reductions, put from where they lie into the rank that combines them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// Where long operands are put: memory operations are the device's, and an algorithm may keep memory that the
+/// device reaches. Else blocks cost no more.
+template <class Net>
+concept puts_operands = reading_transport<Net> && requires(Net& net, std::size_t bytes) { net.keep(bytes); };
+
+/// True if an operand of so many bytes is put, piece by piece, rather than sent through blocks of the
+/// mailbox: a rendezvous, without a copy at the sender (P2 section 4.2.2). All ranks know its size.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_put(const Net& net, std::size_t bytes) noexcept {
+  if constexpr (puts_operands<Net>)
+    return transfer::is_zero_copy_one_way(net, bytes);
+  else
+    return false;
+}
+
+/// The pieces of an operand, and the two places that they take by turns: one is filled while the other is
+/// combined. The same on all ranks.
+class operand_pieces {
+ public:
+  /// `bytes`: of the operand, more than 0, in whole elements of `op`.
+  operand_pieces(const reduction& op, std::size_t bytes) noexcept
+      : bytes_(bytes), piece_(std::min(op.whole(most), bytes)) {}
+
+  [[nodiscard]] std::size_t count() const noexcept { return (bytes_ + piece_ - 1) / piece_; }
+  /// Bytes of both places.
+  [[nodiscard]] std::size_t room() const noexcept { return std::min(bytes_, 2 * piece_); }
+  /// Where piece `n` comes to lie in the room.
+  [[nodiscard]] std::size_t place(std::size_t n) const noexcept { return n % 2 * piece_; }
+  [[nodiscard]] std::size_t offset(std::size_t n) const noexcept { return n * piece_; }
+  template <class Byte>
+  [[nodiscard]] std::span<Byte> of(std::span<Byte> operand, std::size_t n) const noexcept {
+    return operand.subspan(offset(n), std::min(piece_, bytes_ - offset(n)));
+  }
+
+ private:
+  /// Few enough to be combined out of a cache, enough for the cost of a put to vanish.
+  static constexpr std::size_t most = std::size_t{1} << 16;
+
+  std::size_t bytes_;
+  std::size_t piece_;
+};
+
+/// This rank's operand, or what it has combined, for rank `to`, which has an `operand_room` for it.
+template <puts_operands Net>
+class put_operand {
+ public:
+  /// `operand` outlives it; what has been put does not change before `flush`.
+  put_operand(Net& net, epoch now, std::span<const std::byte> operand, const operand_pieces& pieces, int to)
+      : net_(&net), now_(now), operand_(operand), pieces_(pieces), to_(to), lent_(net.lend(operand)) {}
+
+  /// Puts piece `n`: in ascending order, all of them. Waits for its place.
+  task<> put(std::size_t n) {
+    if (n == 0) {
+      const auto invitation = co_await net_->receive(to_, now_);
+      room_ = transfer::read_region(*net_, to_, now_, invitation, pieces_.room());
+    } else if (n >= 2) {
+      const auto combined = co_await net_->receive(to_, now_);
+      static_cast<void>(transfer::exact(*net_, to_, now_, combined, 0));
+    }
+    co_await net_->put(room_, pieces_.place(n), lent_, pieces_.of(operand_, n), now_);
+    co_await net_->send(to_, now_, {});
+  }
+  task<> flush() { co_await net_->flush(to_, now_); }
+
+ private:
+  Net* net_;
+  epoch now_;
+  std::span<const std::byte> operand_;
+  operand_pieces pieces_;
+  int to_;
+  decltype(std::declval<Net&>().lend({})) lent_;
+  remote_region room_{};
+};
+
+/// Room for the operands that other ranks put: memory of this rank's, two pieces for each of them, which is
+/// kept from call to call.
+template <puts_operands Net, class Owners>
+class operand_room {
+ public:
+  /// `owners`: the other ranks in the order in which their operands are combined; at least one.
+  operand_room(Net& net, epoch now, const Owners& owners, const operand_pieces& pieces)
+      : net_(&net), now_(now), owners_(owners), pieces_(pieces), whole_(room_of(net, owners, pieces)) {}
+
+  /// Tells all owners where to put their operands.
+  task<> invite() {
+    for (int i = 0; i < owners_.size(); ++i) {
+      const remote_region here = transfer::part_of(whole_.where, of(i));
+      co_await net_->send(owners_[i], now_, transfer::bytes_of(here));
+    }
+  }
+  /// mine = ((mine op first's) op second's) ..., piece `n` of all: in ascending order.
+  task<> combine(std::size_t n, std::span<std::byte> mine, const reduction& op) {
+    for (int i = 0; i < owners_.size(); ++i) {
+      const int owner = owners_[i];
+      {
+        const auto here = co_await net_->receive(owner, now_);
+        static_cast<void>(transfer::exact(*net_, owner, now_, here, 0));
+      }
+      op.combine_left(mine, of(i).subspan(pieces_.place(n), mine.size()));
+      // The piece after the next one goes into the same place.
+      if (n + 2 < pieces_.count()) co_await net_->send(owner, now_, {});
+    }
+  }
+
+ private:
+  struct kept {
+    std::optional<decltype(std::declval<Net&>().keep(std::size_t{}))> memory;
+  };
+  struct room {
+    std::span<std::byte> memory;
+    remote_region where;
+  };
+  static room room_of(Net& net, const Owners& owners, const operand_pieces& pieces) {
+    auto& memory = net.template state<kept>().memory;
+    const std::size_t needed = static_cast<std::size_t>(owners.size()) * pieces.room();
+    if (!memory || memory->memory().size() < needed) {
+      memory.reset();
+      memory.emplace(net.keep(needed));
+    }
+    return {memory->memory(), memory->region()};
+  }
+  [[nodiscard]] std::span<std::byte> of(int i) const noexcept {
+    return whole_.memory.subspan(static_cast<std::size_t>(i) * pieces_.room(), pieces_.room());
+  }
+
+  Net* net_;
+  epoch now_;
+  Owners owners_;
+  operand_pieces pieces_;
+  room whole_;
+};
+
+}  // namespace chorale::reduce
