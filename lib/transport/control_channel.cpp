@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 #include <system_error>
 
@@ -11,6 +12,7 @@
 #include <chorale/transport/group_view.hpp>
 
 #include "messages.hpp"
+#include "telling.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -65,8 +67,14 @@ bool control_channel::send(int to, std::uint16_t kind, std::span<const std::byte
                              self_.secret,
                              self_.rank,
                              static_cast<std::uint32_t>(body.size() + more.size())};
+  const auto write = [&](std::byte* place) {
+    std::memcpy(place, &head, sizeof head);
+    place += sizeof head;
+    if (!body.empty()) std::memcpy(place, body.data(), body.size());
+    if (!more.empty()) std::memcpy(place + body.size(), more.data(), more.size());
+  };
   const std::lock_guard hold{lock_};
-  return port_->send(to, {std::as_bytes(std::span{&head, 1}), body, more}, solicited);
+  return port_->send(to, sizeof head + head.bytes, write, solicited);
 }
 
 void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body) {
@@ -82,14 +90,7 @@ void control_channel::broadcast(std::uint16_t kind,
     if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int to = 0; to < self_.size; ++to) {
       if (to == self_.rank || !is_there(to)) continue;
-      try {
-        if (clock::now() < patient_until)
-          insist(to, kind, body(to));
-        else
-          send(to, kind, body(to));
-      } catch (const error&) {
-        // A rank that cannot be reached must not keep the others from hearing it.
-      }
+      tell(*this, to, kind, body, patient_until);
     }
   }
 }
@@ -149,6 +150,11 @@ void control_channel::read() {
   port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::own); });
 }
 
+void control_channel::look_after_sends() {
+  const std::lock_guard hold{lock_};
+  port_->reap();
+}
+
 void control_channel::start_service() {
   if (service_ || policy_ == service_policy::off) return;
   lock_.share();
@@ -164,6 +170,7 @@ void control_channel::start_service() {
 
 void control_channel::serve() noexcept {
   try {
+    port_->reap();
     port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::any); });
     for (const entry* one : tended_) one->part.tend();
   } catch (...) {

@@ -15,6 +15,7 @@
 #include "messages.hpp"
 #include "peer_calls.hpp"
 #include "stall_survey.hpp"
+#include "telling.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -30,11 +31,6 @@ constexpr auto drain_time = std::chrono::milliseconds{500};
 /// A rank that leaves reads so often what comes between its farewells, and insists for so long at most.
 constexpr auto look_interval = std::chrono::microseconds{200};
 constexpr auto longest_farewell = std::chrono::seconds{1};
-
-template <class Message>
-std::span<const std::byte> wire(const Message& m) noexcept {
-  return std::as_bytes(std::span{&m, 1});
-}
 
 void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
@@ -60,14 +56,7 @@ void say_farewell(control_channel& channel, Words&& words, Listens&& listens) {
       if (to == channel.rank() || !listens(to)) continue;
       somebody_listens = true;
       if (!is_due) break;
-      try {
-        if (clock::now() < patient_until)
-          channel.insist(to, kind, words(to));
-        else
-          channel.send(to, kind, words(to));
-      } catch (const error&) {
-        // A rank that cannot be reached must not keep the others from hearing it.
-      }
+      tell(channel, to, kind, words, patient_until);
     }
     if (is_due) rounds.note(now);
     if (somebody_listens && !rounds.are_over()) clock::sleep_for(look_interval);
@@ -115,7 +104,7 @@ void inquiry::take_question(int from, std::span<const std::byte> body) {
 }
 
 void inquiry::take_answer(int from, std::span<const std::byte> body) {
-  const auto theirs = read_answer(body);
+  const auto theirs = parse<status_answer>(body);
   if (!theirs) return channel_->refuse();
   peers_->take(from, *theirs);
   if (survey_ != nullptr) survey_->take(from, *theirs);

@@ -21,13 +21,6 @@ std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes,
   return received_datagram{head.source, head.kind, body};
 }
 
-std::optional<status_answer> read_answer(std::span<const std::byte> body) noexcept {
-  status_answer theirs;
-  if (body.size() != sizeof theirs) return std::nullopt;
-  std::memcpy(static_cast<void*>(&theirs), body.data(), sizeof theirs);
-  return theirs;
-}
-
 std::vector<std::byte> write_notice(const error& why, std::size_t room) {
   failure_notice n{};
   // An errno of this rank says nothing to another: there it is a failed verbs call.
@@ -41,7 +34,7 @@ std::vector<std::byte> write_notice(const error& why, std::size_t room) {
   for (const int r : why.ranks()) {
     if (n.rank_count < 8) n.ranks[n.rank_count++] = r;
   }
-  const auto body = std::as_bytes(std::span{&n, 1}).first(failure_notice::bytes_without_text + n.bytes);
+  const auto body = wire(n).first(failure_notice::bytes_without_text + n.bytes);
   return {body.begin(), body.end()};
 }
 

@@ -56,6 +56,25 @@ struct failure_notice {
 static_assert(std::is_trivially_copyable_v<failure_notice> &&
               offsetof(failure_notice, text) == failure_notice::bytes_without_text);
 
+/// A message as it travels: as it lies in memory. An empty one has no bytes.
+template <class Message>
+[[nodiscard]] std::span<const std::byte> wire(const Message& m) noexcept {
+  static_assert(std::is_trivially_copyable_v<Message>);
+  if constexpr (std::is_empty_v<Message>)
+    return {};
+  else
+    return std::as_bytes(std::span{&m, 1});
+}
+/// A message of one size, read; nothing if the bytes have another size.
+template <class Message>
+[[nodiscard]] std::optional<Message> parse(std::span<const std::byte> bytes) noexcept {
+  static_assert(std::is_trivially_copyable_v<Message>);
+  if (bytes.size() != sizeof(Message)) return std::nullopt;
+  Message m;
+  __builtin_memcpy(static_cast<void*>(&m), bytes.data(), sizeof m);
+  return m;
+}
+
 struct received_datagram {
   int source;
   std::uint16_t kind;
@@ -64,8 +83,6 @@ struct received_datagram {
 /// Nothing if it is not from a rank of this job of `size` ranks.
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
                                                int size) noexcept;
-/// Nothing if these bytes are no answer.
-std::optional<status_answer> read_answer(std::span<const std::byte> body) noexcept;
 /// A failure as it is told to others, in at most `room` bytes.
 [[nodiscard]] std::vector<std::byte> write_notice(const error& why, std::size_t room);
 /// The failure that rank `from` tells of, its ranks within 0..size-1; nothing if these bytes tell of none.

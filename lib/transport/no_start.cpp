@@ -29,9 +29,9 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
     if (peer == members.rank()) continue;
     try {
       // Once more if the queue was full; those who miss it hear it in the next round.
-      if (!port.send(peer, {std::as_bytes(std::span{&head, 1}), notice})) {
+      if (!port.send(peer, {wire(head), notice})) {
         port.drain(std::chrono::milliseconds{10});
-        static_cast<void>(port.send(peer, {std::as_bytes(std::span{&head, 1}), notice}));
+        static_cast<void>(port.send(peer, {wire(head), notice}));
       }
     } catch (const error&) {
       // One that cannot be reached must not keep the others from hearing it.

@@ -13,6 +13,7 @@ progress_engine::~progress_engine() = default;
 
 void progress_engine::progress() {
   parts_.channel.read();
+  parts_.channel.look_after_sends();
   parts_.groups.progress();
   parts_.user.on_progress();
 }

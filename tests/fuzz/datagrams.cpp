@@ -61,7 +61,7 @@ void read_one_set_of_terms(std::span<const std::byte> bytes) {
 }
 
 void read_body(const received_datagram& d) {
-  if (const auto answer = read_answer(d.body)) {
+  if (const auto answer = parse<status_answer>(d.body)) {
     const call mine;
     must(!answer->latest.describe().empty());
     if (const call* theirs = answer->find(answer->number)) {

@@ -92,36 +92,36 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
   };
   auto wrong = head(raw(multicast_kind::signal), sizeof word);
   wrong.job ^= 1;
-  is_refused(wrong, bytes_of(word));  // another secret
+  is_refused(wrong, wire(word));  // another secret
   wrong = head(raw(multicast_kind::signal), sizeof word);
   wrong.source = 3;
-  is_refused(wrong, bytes_of(word));  // no rank
+  is_refused(wrong, wire(word));  // no rank
   wrong.source = -1;
-  is_refused(wrong, bytes_of(word));
+  is_refused(wrong, wire(word));
   wrong = head(raw(multicast_kind::signal), sizeof word);
   wrong.magic = 0;
-  is_refused(wrong, bytes_of(word));
-  is_refused(head(raw(multicast_kind::signal), sizeof word), bytes_of(word).first(5));  // truncated
-  is_refused(head(raw(multicast_kind::signal), 5), bytes_of(word).first(5));
+  is_refused(wrong, wire(word));
+  is_refused(head(raw(multicast_kind::signal), sizeof word), wire(word).first(5));  // truncated
+  is_refused(head(raw(multicast_kind::signal), 5), wire(word).first(5));
   is_refused(head(raw(multicast_kind::signal), 0), {});
-  is_refused(head(raw(multicast_kind::message), 8), bytes_of(next).first(8));
-  is_refused(head(raw(multicast_kind::message), sizeof next + 8), bytes_of(next));  // shorter than it says
-  is_refused(head(raw(multicast_kind::message), sizeof next - 8), bytes_of(next));  // and longer
-  is_refused(head(raw(multicast_kind::question), sizeof next), bytes_of(next));     // not one for the group
-  is_refused(head(7, sizeof word), bytes_of(word));
+  is_refused(head(raw(multicast_kind::message), 8), wire(next).first(8));
+  is_refused(head(raw(multicast_kind::message), sizeof next + 8), wire(next));  // shorter than it says
+  is_refused(head(raw(multicast_kind::message), sizeof next - 8), wire(next));  // and longer
+  is_refused(head(raw(multicast_kind::question), sizeof next), wire(next));     // not one for the group
+  is_refused(head(7, sizeof word), wire(word));
   auto far = next;
   far.sequence += multicast_window;
-  is_refused(head(raw(multicast_kind::message), sizeof far), bytes_of(far));  // beyond the window
+  is_refused(head(raw(multicast_kind::message), sizeof far), wire(far));  // beyond the window
   stranger.send_bytes(3);
   ++refused;
-  stranger.send(head(raw(multicast_kind::signal), sizeof word), bytes_of(word),
+  stranger.send(head(raw(multicast_kind::signal), sizeof word), wire(word),
                 1);  // another key: the device drops it
 
   // What was sent before comes again: nothing happens.
   const std::uint64_t old = signal_word(call(50));
   const message_head first{first_multicast, signature, 0};
-  stranger.send(head(raw(multicast_kind::signal), sizeof old), bytes_of(old));
-  stranger.send(head(raw(multicast_kind::message), sizeof first), bytes_of(first));
+  stranger.send(head(raw(multicast_kind::signal), sizeof old), wire(old));
+  stranger.send(head(raw(multicast_kind::message), sizeof first), wire(first));
   for (const int r : {1, 2}) {
     all[r].engine().progress();
     CHECK(all.statistics(r).refused == refused);
@@ -144,7 +144,7 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
   std::this_thread::sleep_for(1ms);
   std::uint64_t refused = 0;
   const auto says = [&](multicast_kind kind, const auto& body, bool good) {
-    REQUIRE(all[1].channel().send(0, raw(kind), bytes_of(body)));
+    REQUIRE(all[1].channel().send(0, raw(kind), wire(body)));
     all[0].engine().progress();
     if (!good) ++refused;
     CHECK(all.statistics(0).refused == refused);

@@ -257,7 +257,7 @@ bool multicast_rank::send_piece(const multicast_call& call) {
 }
 
 bool multicast_rank::take_signal(const multicast_call& call) {
-  using enum multicast_receiver::presence;
+  using enum chorale::transport::presence;
   auto& receiver = protocol_->receiver();
   if (receiver.look_for_signal(call.root, call.number) == absent) drain();
   switch (receiver.look_for_signal(call.root, call.number)) {
@@ -275,7 +275,7 @@ bool multicast_rank::take_signal(const multicast_call& call) {
 }
 
 bool multicast_rank::take_piece(const multicast_call& call) {
-  using enum multicast_receiver::presence;
+  using enum chorale::transport::presence;
   auto& receiver = protocol_->receiver();
   std::span<const std::byte> message;
   if (receiver.look_for_message(call.root, call.number, message) == absent) drain();

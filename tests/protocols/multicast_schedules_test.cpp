@@ -98,7 +98,7 @@ void intrude(multicast_job& job) {
     // What nobody has sent yet, nor can have.
     const auto far = first_multicast + 100'000;
     const auto says = [&](multicast_kind kind, const auto& body) {
-      return protocol.on_datagram((victim + 1) % job.size(), raw(kind), bytes_of(body), net.now());
+      return protocol.on_datagram((victim + 1) % job.size(), raw(kind), wire(body), net.now());
     };
     switch (net.below(5)) {
       case 0:

@@ -10,7 +10,7 @@ using namespace protocols;
 
 namespace {
 
-using presence = multicast_receiver::presence;
+using chorale::transport::presence;
 
 constexpr multicast_options of_rank(int rank) {
   return {.rank = rank, .size = 4, .secret = 0x5ec4e7, .payload_bytes = 32, .patience = 1ms};
@@ -70,7 +70,7 @@ missing_messages missing(std::uint32_t first, std::uint64_t here = 0) {
   return {first_multicast + first, 0, here};
 }
 bool says(recorder& to, multicast_kind kind, const auto& body, steady::time_point now) {
-  return to.protocol.on_datagram(1, raw(kind), bytes_of(body), now);
+  return to.protocol.on_datagram(1, raw(kind), wire(body), now);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ TEST_CASE("what has not been sent yet is not repeated", "[protocols]") {
   for (std::size_t i = 0; i < 32; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(9), now));
   const message_state all{first_multicast + 32, first_multicast + 32, 0};
   for (const int r : {1, 2, 3})
-    REQUIRE(sender.protocol.on_datagram(r, raw(multicast_kind::acknowledgement), bytes_of(all), now));
+    REQUIRE(sender.protocol.on_datagram(r, raw(multicast_kind::acknowledgement), wire(all), now));
   sender.has_room = false;
   CHECK_FALSE(sender.protocol.sender().try_send(call(2), payload(3), now));
   sender.has_room = true;
@@ -145,7 +145,7 @@ TEST_CASE("a NAK has repeated what is missing, and not what was sent a moment ag
 TEST_CASE("a question is answered by what is here, and by what is missing", "[protocols]") {
   recorder receiver{1};
   const sender_state theirs{first_multicast + 3, 0, signal_word(call(7))};
-  REQUIRE(receiver.protocol.on_datagram(2, raw(multicast_kind::question), bytes_of(theirs), start));
+  REQUIRE(receiver.protocol.on_datagram(2, raw(multicast_kind::question), wire(theirs), start));
   REQUIRE(receiver.letters.size() == 3);
   const auto body = [&](std::size_t i) {
     return std::span<const std::byte>{*receiver.letters[i].second.body};

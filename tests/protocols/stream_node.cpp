@@ -238,7 +238,9 @@ void stream_node::judge(int awaited) {
   if (verdict.what == outcome::silent && job_->nodes[static_cast<std::size_t>(verdict.peer)]->is_done()) {
     ++job_->missed_farewells;
     const auto words = job_->nodes[static_cast<std::size_t>(verdict.peer)]->table_->last_words(rank_);
-    take({verdict.peer, goodbye_kind, {reliable::wire(words).begin(), reliable::wire(words).end()}});
+    take({verdict.peer,
+          goodbye_kind,
+          {chorale::transport::wire(words).begin(), chorale::transport::wire(words).end()}});
     return;
   }
   if (verdict.what == outcome::silent)
@@ -308,7 +310,7 @@ void stream_node::say_goodbye() {
     somebody_listens = true;
     const auto words = table_->last_words(peer);
     // A rank insists while its send queue is full.
-    while (is_due && !send_datagram(peer, goodbye_kind, reliable::wire(words), false)) {
+    while (is_due && !send_datagram(peer, goodbye_kind, chorale::transport::wire(words), false)) {
     }
   }
   if (is_due) rounds_.note(now);

@@ -27,13 +27,13 @@ bool stream_node::attempt(const step& s) {
     violated(fmt::format("the stream to {} is broken: {}", s.peer, t.broken(s.peer)));
   const auto found = [&](auto&& find) {
     auto f = find();
-    if (f.what == stream_table::state::absent) {
+    if (f.what == chorale::transport::presence::absent) {
       read();
       f = find();
     }
-    if (f.what == stream_table::state::other_call)
+    if (f.what == chorale::transport::presence::of_another_call)
       violated(fmt::format("{}: what comes is of call {} and not of {}", describe(), f.seen, call.number));
-    if (f.what == stream_table::state::here) return true;
+    if (f.what == chorale::transport::presence::here) return true;
     t.await(s.peer, now);
     return false;
   };

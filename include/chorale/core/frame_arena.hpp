@@ -25,9 +25,8 @@ class frame_arena {
     }
   }
 
-  /// Memory for a frame of `bytes`; the frame remembers its arena (nullptr: the heap). Inline always: where a
-  /// coroutine begins, its size is constant.
-  [[gnu::always_inline]] static void* allocate(frame_arena* arena, std::size_t bytes) {
+  /// Memory for a frame of `bytes`; the frame remembers its arena (nullptr: the heap).
+  static void* allocate(frame_arena* arena, std::size_t bytes) {
     const std::size_t total = bytes + sizeof(header);
     const std::size_t bucket = (total + granule - 1) / granule;
     void* raw = nullptr;

@@ -117,7 +117,7 @@ class [[nodiscard]] task {
   }
 
   /// The result of a task that is done; throws what it threw. @throws error errc::misuse if it is not done.
-  [[gnu::always_inline]] T result() {
+  T result() {
     if (!frame_.done()) [[unlikely]]
       throw_not_done();
     if (frame_.promise().failure) std::rethrow_exception(frame_.promise().failure);

@@ -92,6 +92,9 @@ class control_channel {
   /// keep the others from hearing it. Takes a second at most. Not under the lock.
   void broadcast(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body,
                  const std::function<bool(int to)>& is_there);
+  /// Looks whether what was sent has left, and how: `send` looks only when its queue fills. @throws error if
+  /// it has failed.
+  void look_after_sends();
   /// Waits until all that was sent has left, for at most `patience`. Not under the lock.
   void drain(clock::duration patience);
 

@@ -3,20 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/transport/datagram_queue.hpp>
 #include <chorale/transport/device_port.hpp>
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/completion_channel.hpp>
-#include <chorale/verbs/completion_queue.hpp>
-#include <chorale/verbs/queue_pair.hpp>
-#include <chorale/verbs/registered_buffer.hpp>
 
 namespace chorale::transport {
 
@@ -38,24 +35,41 @@ class datagram_port {
   /// Begins to send and receive. `qkey` is the same on all ranks of a job; top bit 0.
   void open(std::uint32_t qkey);
 
-  [[nodiscard]] std::uint32_t number() const noexcept { return qp_->number(); }
-  [[nodiscard]] std::size_t payload_bytes() const noexcept { return options_.payload_bytes; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return queue_.pair().number(); }
+  [[nodiscard]] std::size_t payload_bytes() const noexcept { return queue_.datagram_bytes(); }
 
   /// Makes the next rank (from 0) known; its path is resolved at the first send.
   void add_peer(std::uint32_t qp_number);
 
-  /// Sends `parts`, one behind the other, as one datagram; they may be reused at once. A `solicited` one
-  /// wakes who waits for an event at the receiver. False if the send queue is full: try again later. @throws
-  /// error if the queue pair is broken or the datagram too large.
+  /// Sends `bytes` that `write(std::byte* place)` writes. A `solicited` datagram wakes who waits for an event
+  /// at the receiver. False, and nothing is written, if the send queue is full: try again later. @throws
+  /// error if the queue pair is broken, as far as it has shown, or the datagram too large.
+  template <class Write>
+  bool send(int rank, std::size_t bytes, Write&& write, bool solicited = false) {
+    if (bytes > queue_.datagram_bytes()) [[unlikely]]
+      reject(rank, bytes);
+    if (!queue_.may_send()) [[unlikely]]
+      return false;
+    const peer& to = peers_.at(static_cast<std::size_t>(rank));
+    if (!to.path) [[unlikely]]
+      resolve(rank);
+    const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
+    write(queue_.place(index));
+    queue_.send(index, bytes, {to.path->native(), to.qp_number, qkey_}, solicited);
+    return true;
+  }
+  /// The same of `parts`, one behind the other.
   bool send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited = false);
 
   /// The next solicited datagram raises an event in the channel.
-  void arm() { receive_cq_->request_notification(true); }
+  void arm() { queue_.arm(); }
 
-  /// True if all that was sent has left.
+  /// Looks what has left. @throws error if a send has failed, which `send` finds only now and then.
+  void reap() { queue_.reap(); }
+  /// True if all that was sent has left. @throws as `reap`.
   [[nodiscard]] bool is_drained() {
     reap();
-    return completed_ == sent_;
+    return queue_.completed() == queue_.sent();
   }
   /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
   /// what waits in it along.
@@ -65,49 +79,25 @@ class datagram_port {
   /// again.
   template <class Handler>
   void poll(Handler&& handler) {
-    for (;;) {
-      const auto arrived = receive_cq_->poll(completions_);
-      for (const ibv_wc& wc : arrived) {
-        if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
-          fail(wc);
-        if (wc.byte_len >= grh_bytes) {
-          const std::byte* slot = receive_slot(wc.wr_id);
-          handler(std::span{slot + grh_bytes, wc.byte_len - grh_bytes});
-        }
-        post_receive(wc.wr_id);
-      }
-      if (arrived.size() < completions_.size()) return;
-    }
+    queue_.poll(std::forward<Handler>(handler));
   }
 
   /// Registered bytes of this port.
-  [[nodiscard]] std::size_t memory_bytes() const noexcept { return buffer_->bytes(); }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_.memory_bytes(); }
 
  private:
-  static constexpr std::size_t grh_bytes = 40;
   struct peer {
     std::uint32_t qp_number = 0;
     std::optional<verbs::address_handle> path;
   };
 
-  [[nodiscard]] std::size_t slot_bytes() const noexcept;
-  [[nodiscard]] std::byte* receive_slot(std::uint64_t index) const noexcept;
-  void post_receive(std::uint64_t index);
-  void reap();
-  [[noreturn]] static void fail(const ibv_wc& wc);
+  [[noreturn]] void reject(int rank, std::size_t bytes) const;
+  void resolve(int rank);
 
   const device_port* over_;
-  options options_;
   std::uint32_t qkey_ = 0;
-  // Declared so that the queue pair goes first, then its queues and its memory.
-  std::deque<peer> peers_;
-  std::optional<verbs::registered_buffer> buffer_;
-  std::optional<verbs::completion_queue> send_cq_;
-  std::optional<verbs::completion_queue> receive_cq_;
-  std::optional<verbs::queue_pair> qp_;
-  std::vector<ibv_wc> completions_{16};
-  std::uint64_t sent_ = 0;
-  std::uint64_t completed_ = 0;
+  std::vector<peer> peers_;
+  datagram_queue queue_;  ///< goes before the paths that it sends by
 };
 
 }  // namespace chorale::transport

@@ -181,29 +181,24 @@ void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
   const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
                           request};
-  owner_->channel().send(peer, connect_kind_, std::as_bytes(std::span{&m, 1}));
+  owner_->channel().send(peer, connect_kind_, wire(m));
 }
 
 void connections::send(int peer, const close_message& m) {
-  owner_->channel().send(peer, static_cast<std::uint16_t>(connect_kind_ + 1),
-                         std::as_bytes(std::span{&m, 1}));
+  owner_->channel().send(peer, static_cast<std::uint16_t>(connect_kind_ + 1), wire(m));
 }
 
 void connections::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  connect_message opening;
-  close_message closing;
-  if (from == owner_->rank()) {
-    owner_->channel().refuse();
-  } else if (kind == connect_kind_ && body.size() == sizeof opening) {
-    std::memcpy(&opening, body.data(), sizeof opening);
-    heard_ = opening;
-    table_.on_connect(from, opening.request, clock::now());
-  } else if (kind == connect_kind_ + 1 && body.size() == sizeof closing) {
-    std::memcpy(static_cast<void*>(&closing), body.data(), sizeof closing);
-    table_.on_close(from, closing, clock::now());
-  } else {
-    owner_->channel().refuse();
+  if (from == owner_->rank()) return owner_->channel().refuse();
+  if (kind == connect_kind_) {
+    if (const auto opening = parse<connect_message>(body)) {
+      heard_ = *opening;
+      return table_.on_connect(from, opening->request, clock::now());
+    }
+  } else if (const auto closing = parse<close_message>(body)) {
+    return table_.on_close(from, *closing, clock::now());
   }
+  owner_->channel().refuse();
 }
 
 bool connections::is_drained(int peer) {

@@ -3,8 +3,6 @@
 #include <cstring>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include <chorale/transport/connections/rma_queue.hpp>
 
 namespace chorale::transport {
@@ -36,6 +34,7 @@ void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byt
 rma_queue::rma_queue(connections& links, const config& settings)
     : links_(&links),
       rank_(links.owner().rank()),
+      ranks_(links.owner().size()),
       cache_(links.port().domain(), settings, finds_by_address(links.port().device())),
       peers_(links.owner().size()) {}
 
@@ -48,26 +47,9 @@ exposure rma_queue::expose_alone(std::span<std::byte> memory) {
   return {std::move(region), memory, rank_};
 }
 
-void rma_queue::require_within(const remote_region& remote, std::size_t offset, std::size_t bytes) const {
-  const int ranks = links_->owner().size();
-  if (remote.owner < 0 || remote.owner >= ranks)
-    throw error(errc::invalid_argument,
-                fmt::format("one-sided operation: rank {} is not in 0..{}", remote.owner, ranks - 1));
-  if (offset > remote.bytes || bytes > remote.bytes - offset) {
-    throw error(
-        errc::invalid_argument,
-        fmt::format(
-            "one-sided operation: {} bytes at offset {} leave the region of {} bytes that rank {} exposes",
-            bytes, offset, remote.bytes, remote.owner));
-  }
-}
-
-void rma_queue::require_within(const remote_region& remote, std::size_t offset, const exposure& local,
-                               std::span<const std::byte> memory) const {
-  require_within(remote, offset, memory.size());
-  if (!local.contains(memory))
-    throw error(errc::invalid_argument,
-                "one-sided operation: the local memory does not lie in the given exposure");
+void rma_queue::reject_local() {
+  throw error(errc::invalid_argument,
+              "one-sided operation: the local memory does not lie in the given exposure");
 }
 
 bool rma_queue::advance(transfer& t) {

@@ -1,5 +1,6 @@
 // A group's protocol with what it needs of an endpoint: its queue pair, datagrams, clock and lock.
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/multicast_group.hpp>
 
+#include "../awaited.hpp"
 #include "../messages.hpp"
 #include "multicast_address.hpp"
 #include "multicast_protocol.hpp"
@@ -18,8 +20,6 @@ namespace {
 
 /// What may come while this rank is elsewhere: the windows of four senders.
 constexpr std::uint32_t receives = 4 * multicast_window;
-
-using presence = multicast_receiver::presence;
 
 multicast_queue_pair::options options_for(const endpoint& owner) {
   require_multicast(owner.port().device(), owner.port().local(), owner.settings());
@@ -68,9 +68,14 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] steady::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? steady::now() : steady::time_point{};
   }
-  /// What is here does not seem to belong to call `now`. Not under the lock.
-  /// @throws error errc::mismatch if it does not.
-  void doubt(int root, epoch now) { owner_->inquiry().mismatch(root, now); }
+  /// One attempt at what `root` multicasts in call `now`. @throws error errc::mismatch if what is here is of
+  /// another call.
+  template <class Take, class Await>
+  bool attempt(int root, epoch now, const Take& take, const Await& await) {
+    return take_awaited(
+        owner_->channel().lock(), take, [this] { drain(); }, await,
+        [&](std::uint32_t) { owner_->inquiry().mismatch(root, now); });
+  }
 
  private:
   std::span<std::byte> place(std::uint32_t index) noexcept override { return pair_.place(index); }
@@ -101,20 +106,12 @@ bool multicast_group::try_signal(epoch now) {
 
 bool multicast_group::try_signalled(int root, epoch now) {
   member& m = *member_;
-  {
-    const std::lock_guard hold{m.owner().channel().lock()};
-    auto found = m.receiver().look_for_signal(root, now);
-    if (found == presence::absent) {
-      m.drain();
-      found = m.receiver().look_for_signal(root, now);
-      if (found == presence::absent) m.receiver().wait_for_signal(root, now);
-    }
+  const auto take = [&] {
+    const auto found = m.receiver().look_for_signal(root, now);
     if (found == presence::here) m.receiver().take_signal(m.end_of_wait());
-    if (found != presence::of_another_call) [[likely]]
-      return found == presence::here;
-  }
-  m.doubt(root, now);
-  return false;
+    return found;
+  };
+  return m.attempt(root, now, take, [&] { m.receiver().wait_for_signal(root, now); });
 }
 
 bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
@@ -131,20 +128,12 @@ bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
 
 bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte>& message) {
   member& m = *member_;
-  {
-    const std::lock_guard hold{m.owner().channel().lock()};
-    auto found = m.receiver().look_for_message(root, now, message);
-    if (found == presence::absent) {
-      m.drain();
-      found = m.receiver().look_for_message(root, now, message);
-      if (found == presence::absent) m.receiver().wait_for_message(root);
-    }
+  const auto take = [&] {
+    const auto found = m.receiver().look_for_message(root, now, message);
     if (found == presence::here) m.receiver().take_message(root, m.end_of_wait());
-    if (found != presence::of_another_call) [[likely]]
-      return found == presence::here;
-  }
-  m.doubt(root, now);
-  return false;
+    return found;
+  };
+  return m.attempt(root, now, take, [&] { m.receiver().wait_for_message(root); });
 }
 
 void multicast_group::release(int from) noexcept {

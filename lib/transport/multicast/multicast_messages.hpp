@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "../reliable/packet.hpp"
+#include "../messages.hpp"
+#include "../reliable/sequence.hpp"
 
 namespace chorale::transport {
 
@@ -52,13 +53,7 @@ static_assert(sizeof(message_head) == 16 && sizeof(missing_messages) == 16 && si
               sizeof(sender_state) == 16);
 
 using reliable::distance;
-using reliable::parse;
 
-/// A fixed part as it lies on the wire.
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) noexcept {
-  return std::as_bytes(std::span{&value, 1});
-}
 constexpr auto raw(multicast_kind kind) noexcept {
   return static_cast<std::uint16_t>(kind);
 }

@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <chorale/core/lean_chrono.hpp>
+#include <chorale/transport/datagram_queue.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
-#include <chorale/verbs/queue_pair.hpp>
-#include <chorale/verbs/registered_buffer.hpp>
 
 #include "../../verbs/interface_membership.hpp"
 #include "../../verbs/managed_membership.hpp"
@@ -22,10 +21,8 @@
 
 namespace chorale::transport {
 
-/// Sends to the group and receives from it, its own datagrams too. It has completion queues of its own, since
-/// in a common one nobody could tell where the data begins: behind the 40 bytes of a GRH or not (P1
-/// section 5.3). What is sent stays in a place of the caller's choice, so that it can be sent again from
-/// there. Unreliable. Not thread-safe.
+/// Sends to the group and receives from it, its own datagrams too. What is sent stays in a place of the
+/// caller's choice, so that it can be sent again from there. Unreliable. Not thread-safe.
 class multicast_queue_pair {
  public:
   struct options {
@@ -43,7 +40,9 @@ class multicast_queue_pair {
                        const verbs::local_port& port, const options& o);
 
   /// `datagram_bytes` to write a datagram into, to be written only while `is_free(index)`.
-  [[nodiscard]] std::span<std::byte> place(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::span<std::byte> place(std::uint32_t index) const noexcept {
+    return {queue_->place(index), queue_->datagram_bytes()};
+  }
   /// True if the device is done with what was sent from there.
   [[nodiscard]] bool is_free(std::uint32_t index);
   /// Sends the first `bytes` of a place to the group; again, if wanted, while they are unchanged. False if
@@ -54,47 +53,20 @@ class multicast_queue_pair {
   /// again.
   template <class Handler>
   void poll(Handler&& handler) {
-    for (;;) {
-      const auto arrived = receive_cq_->poll(completions_);
-      for (const ibv_wc& wc : arrived) {
-        if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
-          fail(wc);
-        if (wc.byte_len >= grh_bytes)
-          handler(std::span<const std::byte>{receive_place(wc.wr_id) + grh_bytes, wc.byte_len - grh_bytes});
-        post_receive(wc.wr_id);
-      }
-      if (arrived.size() < completions_.size()) return;
-    }
+    queue_->poll(std::forward<Handler>(handler));
   }
 
-  [[nodiscard]] std::size_t memory_bytes() const noexcept { return buffer_.bytes(); }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_->memory_bytes(); }
 
  private:
-  static constexpr std::size_t grh_bytes = 40;
-  [[nodiscard]] std::size_t stride() const noexcept {
-    return (grh_bytes + options_.datagram_bytes + 63) / 64 * 64;
-  }
-  [[nodiscard]] std::byte* receive_place(std::uint64_t index) const noexcept {
-    return buffer_.data() + index * stride();
-  }
-  void post_receive(std::uint64_t index);
-  void reap();
-  [[noreturn]] static void fail(const ibv_wc& wc);
-
-  options options_;
-  // Declared so that the membership goes first, then the queue pair, then its queues and its memory.
+  std::uint32_t qkey_;
+  // Declared so that the membership goes first, then the queue pair, then the way of its datagrams.
   std::optional<verbs::interface_membership> interface_;
   std::optional<verbs::managed_membership> managed_;
-  verbs::registered_buffer buffer_;
   std::optional<verbs::address_handle> way_;
-  std::optional<verbs::completion_queue> send_cq_;
-  std::optional<verbs::completion_queue> receive_cq_;
-  std::optional<verbs::queue_pair> qp_;
+  std::optional<datagram_queue> queue_;
   std::optional<verbs::multicast_membership> membership_;
-  std::vector<ibv_wc> completions_{16};
   std::vector<std::uint64_t> last_use_;  ///< number of the last send from each place
-  std::uint64_t sent_ = 0;
-  std::uint64_t completed_ = 0;
 };
 
 }  // namespace chorale::transport

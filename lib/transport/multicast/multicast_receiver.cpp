@@ -60,15 +60,15 @@ bool multicast_receiver::on_message(int rank, std::span<const std::byte> body) {
   return true;
 }
 
-multicast_receiver::presence multicast_receiver::look_for_signal(int root, epoch call) const noexcept {
+presence multicast_receiver::look_for_signal(int root, epoch call) const noexcept {
   const std::uint64_t seen = from(root).signal;
   const std::uint64_t wanted = signal_word(call);
   if (!has_reached(seen, wanted)) return presence::absent;
   return seen != wanted && same_call(seen, wanted) ? presence::of_another_call : presence::here;
 }
 
-multicast_receiver::presence multicast_receiver::look_for_message(
-    int root, epoch call, std::span<const std::byte>& message) const noexcept {
+presence multicast_receiver::look_for_message(int root, epoch call,
+                                              std::span<const std::byte>& message) const noexcept {
   const stream& s = from(root);
   if (s.arrived == s.taken) return presence::absent;
   const std::size_t place = s.taken % multicast_window;
@@ -105,7 +105,7 @@ bool multicast_receiver::acknowledge(int rank) noexcept {
   stream& s = from(rank);
   const message_state mine{s.released, s.arrived, s.signal};
   try {
-    s.acknowledgement_due = !port_->send_to(rank, multicast_kind::acknowledgement, bytes_of(mine), false);
+    s.acknowledgement_due = !port_->send_to(rank, multicast_kind::acknowledgement, wire(mine), false);
   } catch (...) {
     s.acknowledgement_due = true;  // a broken queue pair shows at the next send
   }
@@ -129,9 +129,8 @@ bool multicast_receiver::on_question(int rank, std::span<const std::byte> body) 
 void multicast_receiver::send_nak(int rank, bool of_message, std::uint64_t word) {
   const stream& s = from(rank);
   const missing_messages missing{s.arrived, 0, s.beyond};
-  const bool sent = of_message
-                        ? port_->send_to(rank, multicast_kind::message_missing, bytes_of(missing), true)
-                        : port_->send_to(rank, multicast_kind::signal_missing, bytes_of(word), true);
+  const bool sent = of_message ? port_->send_to(rank, multicast_kind::message_missing, wire(missing), true)
+                               : port_->send_to(rank, multicast_kind::signal_missing, wire(word), true);
   if (sent) ++counters_->naks_sent;
 }
 

@@ -11,6 +11,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/multicast_statistics.hpp>
 
+#include "../awaited.hpp"
 #include "multicast_messages.hpp"
 #include "multicast_options.hpp"
 #include "multicast_port.hpp"
@@ -26,7 +27,6 @@ namespace chorale::transport {
 class multicast_receiver {
  public:
   using time_point = steady::time_point;
-  enum class presence { absent, here, of_another_call };
 
   /// All that is referred to outlives the receiver.
   multicast_receiver(multicast_port& port, const multicast_options& options, multicast_statistics& counters);

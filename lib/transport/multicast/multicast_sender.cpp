@@ -142,7 +142,7 @@ void multicast_sender::ask_when_due(time_point now, Lags&& lags) {
   const sender_state mine{next_, 0, signal_};
   for (int r = 0; r < options_->size; ++r) {
     if (r == options_->rank || port_->has_left(r) || !lags(at(r))) continue;
-    if (port_->send_to(r, multicast_kind::question, bytes_of(mine), true)) ++counters_->questions;
+    if (port_->send_to(r, multicast_kind::question, wire(mine), true)) ++counters_->questions;
     // A rank that has not joined the group yet has no answer to that.
     if (leaving_) port_->ask_for_life(r);
   }

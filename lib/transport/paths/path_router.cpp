@@ -33,14 +33,16 @@ path_router::path_router(connections& links, inbox& by_connection, reliable::str
     : links_(&links),
       inbox_(&by_connection),
       streams_(&by_datagrams),
-      limit_(std::min(limit, links.owner().size() - 1)),
+      rank_(links.owner().rank()),
+      ranks_(links.owner().size()),
+      limit_(std::min(limit, ranks_ - 1)),
       choice_(choice),
-      peers_(static_cast<std::size_t>(links.owner().size())) {}
+      peers_(static_cast<std::size_t>(ranks_)) {}
 
 bool path_router::admits(int peer) const noexcept {
   const peer_path& p = peers_[static_cast<std::size_t>(peer)];
   if (p.now != stage::datagrams && p.now != stage::offered) return true;
-  return choice_ == path_choice::nearest && is_near(owner().rank(), peer, owner().size(), limit_);
+  return choice_ == path_choice::nearest && is_near(rank_, peer, ranks_, limit_);
 }
 
 void path_router::offer(int peer) {
@@ -58,7 +60,7 @@ void path_router::offer(int peer) {
 }
 
 void path_router::wants_connection(int peer) {
-  if (peer < 0 || peer >= owner().size() || peer == owner().rank()) return;
+  if (peer < 0 || peer >= ranks_ || peer == rank_) return;
   if (choice_ != path_choice::asked || of(peer).messages < of(peer).wanted_from) return;
   offer(peer);
 }
@@ -69,7 +71,7 @@ void path_router::count(int to, std::size_t bytes) {
   p.bytes += bytes;
   if (p.now != stage::datagrams) return;
   if (choice_ == path_choice::nearest) {
-    if (is_near(owner().rank(), to, owner().size(), limit_)) offer(to);
+    if (is_near(rank_, to, ranks_, limit_)) offer(to);
   } else if (choice_ == path_choice::busiest && p.messages >= p.wanted_from &&
              (p.messages >= busy_messages || p.bytes >= busy_bytes)) {
     offer(to);
@@ -140,10 +142,13 @@ void path_router::on_progress() {
   }
 }
 
+void path_router::reject(int peer, const char* what) const {
+  throw error(errc::invalid_argument,
+              fmt::format("rank {} cannot {} rank {} of {}", rank_, what, peer, ranks_));
+}
+
 path path_router::way_to(int to, std::size_t bytes) {
-  if (to < 0 || to >= owner().size() || to == owner().rank())
-    throw error(errc::invalid_argument,
-                fmt::format("rank {} cannot send to rank {} of {}", owner().rank(), to, owner().size()));
+  check(to, "send to");
   const stage now = of(to).now;
   if (now == stage::connection) [[likely]]
     return path::connection;
@@ -175,8 +180,10 @@ bool path_router::try_signal(int to, epoch now) {
 }
 
 bool path_router::try_signalled(int from, epoch now) {
+  check(from, "await a signal of");
   peer_path& p = of(from);
-  if (p.signals_there) return inbox_->try_signalled(from, now);
+  if (p.signals_there) [[likely]]
+    return inbox_->try_signalled(from, now);
   if (streams_->has_departed(from) && inbox_->try_signalled(from, now)) return p.signals_there = true;
   // Its last one by datagram may have been lost, whatever has come by the connection.
   return streams_->try_signalled(from, now);
@@ -207,7 +214,10 @@ bool path_router::try_send(int to, epoch now, shared_payload& payload) {
 }
 
 bool path_router::try_receive(int from, epoch now, std::span<const std::byte>& message) {
-  last_by_connection_ = streams_->has_no_more_messages(from);
+  check(from, "receive from");
+  peer_path& p = of(from);
+  if (!p.messages_there) p.messages_there = streams_->has_no_more_messages(from);
+  last_by_connection_ = p.messages_there;
   return last_by_connection_ ? inbox_->try_receive(from, now, message)
                              : streams_->try_receive(from, now, message);
 }

@@ -10,6 +10,7 @@
 
 #include <chorale/transport/reliable/requests.hpp>
 
+#include "../messages.hpp"
 #include "sequence.hpp"
 
 namespace chorale::transport::reliable {
@@ -151,25 +152,6 @@ struct packet {
 /// Nothing if the bytes are no packet: too short for their type, too long for one without payload, an unknown
 /// type, flag or operation.
 std::optional<packet> read_packet(std::span<const std::byte> bytes) noexcept;
-
-/// A body without payload, as it lies in memory; nothing if it has another size.
-template <class Body>
-[[nodiscard]] std::optional<Body> parse(std::span<const std::byte> bytes) noexcept {
-  static_assert(std::is_trivially_copyable_v<Body>);
-  if (bytes.size() != sizeof(Body)) return std::nullopt;
-  Body body;
-  __builtin_memcpy(&body, bytes.data(), sizeof body);
-  return body;
-}
-
-/// Bytes of a body on the wire; an empty struct has none.
-template <class Body>
-[[nodiscard]] std::span<const std::byte> wire(const Body& body) noexcept {
-  if constexpr (std::is_empty_v<Body>)
-    return {};
-  else
-    return std::as_bytes(std::span{&body, 1});
-}
 
 /// Why an access was refused, as a sentence's end.
 [[nodiscard]] const char* describe(refusal_reason reason) noexcept;

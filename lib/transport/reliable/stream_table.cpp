@@ -126,15 +126,14 @@ void stream_table::send(int to, epoch call, std::span<const std::byte> bytes, st
   s.credits().on_sent();
 }
 
-stream_table::finding stream_table::receive(int from, epoch call, std::span<const std::byte>& message) {
-  const auto* m = store_.next(from);
-  if (m == nullptr) return {};
+finding stream_table::take_message(int from, epoch call, std::span<const std::byte>& message) {
+  const auto& m = store_.next(from);
   at(from).end_await();
-  if (m->call != static_cast<std::uint32_t>(call.number) || m->signature != call.signature) [[unlikely]]
-    return {state::other_call, m->call};
-  message = {m->block, m->bytes};
+  if (m.call != static_cast<std::uint32_t>(call.number) || m.signature != call.signature) [[unlikely]]
+    return {presence::of_another_call, m.call};
+  message = {m.block, m.bytes};
   store_.hand_out(from);
-  return {state::here};
+  return {presence::here};
 }
 
 bool stream_table::release(int from) {
@@ -149,19 +148,15 @@ bool stream_table::signal(int to, epoch call, steady::time_point now) {
   return at(to).send_signal(signal_word(call), now);
 }
 
-stream_table::finding stream_table::signalled(int from, epoch call) {
-  stream& s = at(from);
+finding stream_table::take_signal(int from, epoch call, std::uint64_t seen) {
   const std::uint64_t wanted = signal_word(call);
-  const std::uint64_t seen = s.signal();
-  if (!reached(seen, wanted)) return {};
-  s.end_await();
+  at(from).end_await();
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
-    return {state::other_call, static_cast<std::uint32_t>(call.number)};
+    return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
   // A message that came before the signal and that no call has taken.
-  const auto* m = store_.next(from);
-  if (m != nullptr && is_left_over(m->call, call)) [[unlikely]]
-    return {state::other_call, m->call};
-  return {state::here};
+  if (store_.has_next(from) && is_left_over(store_.next(from).call, call)) [[unlikely]]
+    return {presence::of_another_call, store_.next(from).call};
+  return {presence::here};
 }
 
 void stream_table::withdraw() noexcept {
@@ -169,14 +164,13 @@ void stream_table::withdraw() noexcept {
   client_.withdraw();
 }
 
-stream_table::finding stream_table::notified(int from, epoch call) {
+finding stream_table::take_notice(int from, epoch call) {
   const auto* n = client_.next_notice(from);
-  if (n == nullptr) return {};
   at(from).end_await();
   if (n->call != static_cast<std::uint32_t>(call.number) || n->signature != call.signature) [[unlikely]]
-    return {state::other_call, static_cast<std::uint32_t>(call.number)};
+    return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
   client_.take_notice(from);
-  return {state::here};
+  return {presence::here};
 }
 
 void stream_table::tell(int to, path_mark what, steady::time_point now) {

@@ -14,6 +14,7 @@
 #include <chorale/transport/reliable/requests.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
+#include "../awaited.hpp"
 #include "memory_client.hpp"
 #include "memory_server.hpp"
 #include "message_store.hpp"
@@ -51,17 +52,6 @@ class stream_table final : packet_sink {
   /// What a rank that leaves has of this one's packets.
   void on_farewell(int from, std::span<const std::byte> body, const event_time& now);
 
-  /// How something that is awaited stands.
-  enum class state {
-    absent,
-    here,
-    other_call,  ///< it is of `seen`, as far as 32 bits tell, and not of the call that awaits it
-  };
-  struct finding {
-    state what = state::absent;
-    std::uint32_t seen = 0;
-  };
-
   // Mailbox.
   [[nodiscard]] bool may_send(int to) const noexcept {
     const stream& s = at(to);
@@ -69,20 +59,20 @@ class stream_table final : packet_sink {
   }
   /// Precondition: may_send(to), and the bytes fit into a block.
   void send(int to, epoch call, std::span<const std::byte> bytes, steady::time_point now);
-  [[nodiscard]] bool has_message(int from) const noexcept { return store_.next(from) != nullptr; }
   /// Hands the next message out if it is here: `message` is valid until it is released.
-  finding receive(int from, epoch call, std::span<const std::byte>& message);
+  finding receive(int from, epoch call, std::span<const std::byte>& message) {
+    return store_.has_next(from) ? take_message(from, call, message) : finding{};
+  }
   /// The oldest message that was handed out is given back. True if a packet waits for the room.
   [[nodiscard]] bool release(int from);
   void deliver_kept(int from, steady::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
   bool signal(int to, epoch call, steady::time_point now);
-  /// True if the signal `word` of that rank counts, or a later one; `signalled` says whether it is the
-  /// awaited one.
-  [[nodiscard]] bool has_signal(int from, std::uint64_t word) noexcept {
-    return reached(at(from).signal(), word);
+  /// Looks for the signal of that call, or a later one.
+  finding signalled(int from, epoch call) {
+    const std::uint64_t seen = at(from).signal();
+    return reached(seen, signal_word(call)) ? take_signal(from, call, seen) : finding{};
   }
-  finding signalled(int from, epoch call);
 
   // Memory.
   [[nodiscard]] exposures& exposed() noexcept { return server_.exposed(); }
@@ -96,7 +86,10 @@ class stream_table final : packet_sink {
   }
   /// True if all that was put to that rank has arrived.
   [[nodiscard]] bool is_flushed(int peer) const noexcept { return client_.has_arrived(peer); }
-  finding notified(int from, epoch call);
+  /// Takes the next notice if it is here.
+  finding notified(int from, epoch call) {
+    return client_.next_notice(from) != nullptr ? take_notice(from, call) : finding{};
+  }
   /// Asks for bytes, or for the old value of an atomic operation. Precondition: has_room(from). Returns the
   /// ticket of the answer, which is written to `into` or `old` when it comes.
   std::uint32_t get(int from, std::uint64_t address, std::uint32_t key, std::span<std::byte> into,
@@ -124,7 +117,7 @@ class stream_table final : packet_sink {
   }
   /// ... and no message that came before waits here to be received; the same of notices.
   [[nodiscard]] bool has_no_more_messages(int from) const noexcept {
-    return has_departed(from) && store_.next(from) == nullptr;
+    return has_departed(from) && !store_.has_next(from);
   }
   [[nodiscard]] bool has_no_more_notices(int from) const noexcept {
     return has_departed(from) && client_.next_notice(from) == nullptr;
@@ -164,6 +157,10 @@ class stream_table final : packet_sink {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return all_.pool.memory_bytes(); }
 
  private:
+  // What is here, of that call or of another one.
+  finding take_message(int from, epoch call, std::span<const std::byte>& message);
+  finding take_signal(int from, epoch call, std::uint64_t seen);
+  finding take_notice(int from, epoch call);
   bool deliver(stream& from, const packet& p, const event_time& now) override;
   void on_arrival(stream& to, const event_time& now) override;
   [[nodiscard]] stream& at(int peer) noexcept { return *streams_[static_cast<std::size_t>(peer)]; }

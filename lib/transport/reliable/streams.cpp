@@ -8,12 +8,10 @@
 #include <chorale/core/background.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
-#include "stream_table.hpp"
+#include "streams_parts.hpp"
 
 namespace chorale::transport::reliable {
 namespace {
-
-using state = stream_table::state;
 
 constexpr std::chrono::microseconds least_timeout{500};
 /// Where ranks share cores, a peer answers only when it has one.
@@ -42,6 +40,9 @@ std::uint32_t streams::receives_for(int ranks) noexcept {
 
 streams::streams(endpoint& owner)
     : owner_(&owner),
+      lock_(&owner.channel().lock()),
+      rank_(owner.rank()),
+      ranks_(owner.size()),
       block_bytes_(
           std::min(owner.settings().block_bytes, (owner.channel().room() - sizeof(packet_header)) / 16 * 16)),
       port_(std::make_unique<port>(owner.channel())) {
@@ -67,17 +68,11 @@ streams::~streams() = default;
 
 void streams::reject(int peer, const char* what) const {
   throw error(errc::invalid_argument,
-              fmt::format("rank {} cannot {} rank {} of {}", owner_->rank(), what, peer, owner_->size()));
+              fmt::format("rank {} cannot {} rank {} of {}", rank_, what, peer, ranks_));
 }
 
-void streams::require_sound(int peer) const {
-  if (!table_->broken(peer).empty()) [[unlikely]]
-    owner_->failures().lose(peer, table_->broken(peer));
-}
-
-void streams::await(int from) {
-  require_sound(from);
-  table_->await(from, steady::now());
+void streams::lose(int peer) const {
+  owner_->failures().lose(peer, table_->broken(peer));
 }
 
 bool streams::make_room(int to) {
@@ -90,28 +85,15 @@ bool streams::make_room(int to) {
 }
 
 bool streams::try_signal(int to, epoch now) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(to, "signal");
+  const std::lock_guard hold{*lock_};
   require_sound(to);
   return table_->signal(to, now, steady::now());
 }
 
 bool streams::try_signalled(int from, epoch now) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(from, "await a signal of");
-  const std::uint64_t word = signal_word(now);
-  if (!table_->has_signal(from, word)) {
-    owner_->channel().read();
-    if (!table_->has_signal(from, word)) {
-      await(from);
-      return false;
-    }
-  }
-  const auto found = table_->signalled(from, now);
-  if (found.what == state::here) [[likely]]
-    return true;
-  owner_->inquiry().mismatch(from, now, found.seen);
-  return false;
+  return attempt(from, now, [&] { return table_->signalled(from, now); });
 }
 
 bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
@@ -119,8 +101,8 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
     throw error(errc::invalid_argument,
                 fmt::format("send of {} bytes to rank {}: a block takes {}", bytes.size(), to, block_bytes_));
   }
-  const std::lock_guard hold{owner_->channel().lock()};
   check(to, "send to");
+  const std::lock_guard hold{*lock_};
   require_sound(to);
   if (!table_->may_send(to)) {
     owner_->channel().read();
@@ -134,24 +116,12 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
 }
 
 bool streams::try_receive(int from, epoch now, std::span<const std::byte>& message) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(from, "receive from");
-  if (!table_->has_message(from)) {
-    owner_->channel().read();
-    if (!table_->has_message(from)) {
-      await(from);
-      return false;
-    }
-  }
-  const auto found = table_->receive(from, now, message);
-  if (found.what == state::here) [[likely]]
-    return true;
-  owner_->inquiry().mismatch(from, now, found.seen);
-  return false;
+  return attempt(from, now, [&] { return table_->receive(from, now, message); });
 }
 
 void streams::release(int from) noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   try {
     if (table_->release(from)) table_->deliver_kept(from, steady::now());
   } catch (...) {
@@ -160,8 +130,8 @@ void streams::release(int from) noexcept {
 }
 
 bool streams::try_tell(int to, path_mark what) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(to, "speak to");
+  const std::lock_guard hold{*lock_};
   if (!table_->has_room(to)) {
     table_->press(to, steady::now());
     return false;
@@ -171,28 +141,28 @@ bool streams::try_tell(int to, path_mark what) {
 }
 
 std::vector<path_news> streams::take_path_news() {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->take_news();
 }
 
 bool streams::has_departed(int from) const noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->has_departed(from);
 }
 
 bool streams::has_no_more_messages(int from) const noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->has_no_more_messages(from);
 }
 
 bool streams::has_no_more_notices(int from) const noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->has_no_more_notices(from);
 }
 
 bool streams::try_drain(int peer) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(peer, "drain the stream to");
+  const std::lock_guard hold{*lock_};
   if (table_->is_drained(peer)) return true;
   owner_->channel().read();
   if (table_->is_drained(peer)) return true;
@@ -201,17 +171,17 @@ bool streams::try_drain(int peer) {
 }
 
 void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  if (from == owner_->rank()) return owner_->channel().refuse();
+  if (from == rank_) return owner_->channel().refuse();
   table_->on_datagram(from, kind, body, event_time{&steady::now});
 }
 
 void streams::progress() {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   if (table_->has_lagging()) table_->progress(steady::now());
 }
 
 std::span<const std::byte> streams::last_words(int peer) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   const report_body words = table_->last_words(peer);
   const auto bytes = wire(words);
   last_words_.assign(bytes.begin(), bytes.end());
@@ -219,14 +189,14 @@ std::span<const std::byte> streams::last_words(int peer) {
 }
 
 void streams::on_farewell(int from, std::span<const std::byte> body) {
-  if (from != owner_->rank()) table_->on_farewell(from, body, steady::now());
+  if (from != rank_) table_->on_farewell(from, body, steady::now());
 }
 
 void streams::close() noexcept {
   try {
     {
-      const std::lock_guard hold{owner_->channel().lock()};
-      for (int peer = 0; peer < owner_->size(); ++peer) table_->end_press(peer);
+      const std::lock_guard hold{*lock_};
+      for (int peer = 0; peer < ranks_; ++peer) table_->end_press(peer);
     }
     const steady::duration deadline = owner_->settings().deadline;
     const auto begin = owner_->liveness().attend();
@@ -237,7 +207,7 @@ void streams::close() noexcept {
       if (deadline != steady::duration::zero() && now - begin >= deadline) break;
       if (now >= next_look) {
         next_look = now + look_interval;
-        for (int peer = 0; peer < owner_->size(); ++peer)
+        for (int peer = 0; peer < ranks_; ++peer)
           if (!owner_->liveness().is_lost(peer) && !table_->is_confirmed(peer))
             owner_->liveness().look_at_process(peer);
       }
@@ -252,11 +222,11 @@ void streams::close() noexcept {
 }
 
 bool streams::confirm() {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   owner_->channel().read();
   bool all_there = true;
   const auto now = steady::now();
-  for (int peer = 0; peer < owner_->size(); ++peer) {
+  for (int peer = 0; peer < ranks_; ++peer) {
     if (table_->is_confirmed(peer) || owner_->liveness().is_lost(peer)) continue;
     all_there = false;
     if (table_->confirm(peer, now)) owner_->liveness().expect_answer(peer);
@@ -265,17 +235,17 @@ bool streams::confirm() {
 }
 
 stream_statistics streams::statistics() const {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->statistics();
 }
 
 std::size_t streams::memory_bytes() const {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->memory_bytes();
 }
 
 std::size_t streams::exposed_bytes() const {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->exposed().bytes();
 }
 

@@ -1,35 +1,33 @@
 // The owner of a rank's streams: memory operations.
 #include <mutex>
 
-#include <chorale/transport/reliable/streams.hpp>
-
-#include "stream_table.hpp"
+#include "streams_parts.hpp"
 
 namespace chorale::transport::reliable {
 
 std::uint32_t streams::expose(std::span<const std::byte> memory, bool writable) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return table_->exposed().add(memory, writable);
 }
 
 void streams::expose_as(std::uint32_t key, std::span<const std::byte> memory, bool writable) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   table_->exposed().add_as(key, memory, writable);
 }
 
 void streams::conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   table_->exposed().remove(key, memory, writable);
 }
 
 void streams::withdraw() noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   table_->withdraw();
 }
 
 bool streams::try_put(write_request& w, epoch now) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(w.peer, "put to");
+  const std::lock_guard hold{*lock_};
   require_sound(w.peer);
   while (!table_->put(w, now, steady::now()))
     if (!make_room(w.peer)) return false;
@@ -38,9 +36,9 @@ bool streams::try_put(write_request& w, epoch now) {
 }
 
 bool streams::try_flush(int peer) {
-  if (peer == owner_->rank()) return true;
-  const std::lock_guard hold{owner_->channel().lock()};
+  if (peer == rank_) return true;
   check(peer, "flush");
+  const std::lock_guard hold{*lock_};
   if (!table_->is_flushed(peer)) {
     owner_->channel().read();
     require_sound(peer);
@@ -55,34 +53,21 @@ bool streams::try_flush(int peer) {
 }
 
 bool streams::try_notified(int from, epoch now) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(from, "be notified by");
-  auto found = table_->notified(from, now);
-  if (found.what == stream_table::state::absent) {
-    owner_->channel().read();
-    found = table_->notified(from, now);
-    if (found.what == stream_table::state::absent) {
-      await(from);
-      return false;
-    }
-  }
-  if (found.what == stream_table::state::here) [[likely]]
-    return true;
-  owner_->inquiry().mismatch(from, now, found.seen);
-  return false;
+  return attempt(from, now, [&] { return table_->notified(from, now); });
 }
 
 void streams::expect(int from) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   owner_->channel().read();
-  for (int peer = 0; peer < owner_->size(); ++peer)
-    if (peer != owner_->rank() && (from < 0 ? !owner_->liveness().is_gone(peer) : peer == from)) await(peer);
+  for (int peer = 0; peer < ranks_; ++peer)
+    if (peer != rank_ && (from < 0 ? !owner_->liveness().is_gone(peer) : peer == from)) await(peer);
 }
 
 std::uint32_t streams::try_get(int from, std::uint64_t address, std::uint32_t key,
                                std::span<std::byte> into) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(from, "get from");
+  const std::lock_guard hold{*lock_};
   require_sound(from);
   if (!make_room(from)) return 0;
   table_->end_press(from);
@@ -91,8 +76,8 @@ std::uint32_t streams::try_get(int from, std::uint64_t address, std::uint32_t ke
 
 std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t key, atomic_operation what,
                                   std::uint64_t first, std::uint64_t second, std::uint64_t& old) {
-  const std::lock_guard hold{owner_->channel().lock()};
   check(on, "operate on");
+  const std::lock_guard hold{*lock_};
   require_sound(on);
   if (!make_room(on)) return 0;
   table_->end_press(on);
@@ -100,7 +85,7 @@ std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t k
 }
 
 bool streams::try_finish(std::uint32_t ticket) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   auto how = table_->finish(ticket);
   if (!how.over) {
     owner_->channel().read();
@@ -118,13 +103,13 @@ bool streams::try_finish(std::uint32_t ticket) {
 }
 
 void streams::abandon(std::uint32_t ticket) noexcept {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   table_->abandon(ticket);
 }
 
 std::uint64_t streams::atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                    std::uint64_t second) {
-  const std::lock_guard hold{owner_->channel().lock()};
+  const std::lock_guard hold{*lock_};
   return memory_server::operate(address, what, first, second);
 }
 

@@ -9,6 +9,7 @@
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/registration_cache.hpp>
+#include <chorale/transport/remote_range.hpp>
 
 namespace chorale::transport {
 
@@ -82,23 +83,25 @@ class rma_queue {
   // remote region or of the local exposure.
   [[nodiscard]] transfer write(remote_region target, std::size_t offset, const exposure& local,
                                std::span<const std::byte> from, epoch now, bool notified) {
-    require_within(target, offset, local, from);
+    require_within(target, offset, from.size(), ranks_);
+    require_lent(local, from);
     return {
         this, notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, target, offset, local.lkey(), from,
         now};
   }
   [[nodiscard]] transfer read(remote_region source, std::size_t offset, const exposure& local,
                               std::span<std::byte> into, epoch now) {
-    require_within(source, offset, local, into);
+    require_within(source, offset, into.size(), ranks_);
+    require_lent(local, into);
     return {this, IBV_WR_RDMA_READ, source, offset, local.lkey(), into, now};
   }
   [[nodiscard]] atomic add(remote_region target, std::size_t offset, std::uint64_t value) {
-    require_within(target, offset, sizeof value);
+    require_within(target, offset, sizeof value, ranks_);
     return {this, IBV_WR_ATOMIC_FETCH_AND_ADD, target, offset, value, 0};
   }
   [[nodiscard]] atomic swap(remote_region target, std::size_t offset, std::uint64_t expected,
                             std::uint64_t wanted) {
-    require_within(target, offset, sizeof wanted);
+    require_within(target, offset, sizeof wanted, ranks_);
     return {this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted};
   }
   bool try_flush(int to);
@@ -110,9 +113,11 @@ class rma_queue {
   void describe(memory_report& m) const;
 
  private:
-  void require_within(const remote_region& remote, std::size_t offset, std::size_t bytes) const;
-  void require_within(const remote_region& remote, std::size_t offset, const exposure& local,
-                      std::span<const std::byte> memory) const;
+  static void require_lent(const exposure& local, std::span<const std::byte> memory) {
+    if (!local.contains(memory)) [[unlikely]]
+      reject_local();
+  }
+  [[noreturn]] static void reject_local();
   [[nodiscard]] connection* ready(int to) {
     connection* c = links_->find(to);
     if (c != nullptr && c->ready) [[likely]]
@@ -124,6 +129,7 @@ class rma_queue {
 
   connections* links_;
   int rank_;
+  int ranks_;
   registration_cache cache_;
   per_peer<peer> peers_;
 };

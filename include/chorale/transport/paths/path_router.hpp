@@ -86,6 +86,12 @@ class path_router {
   void will_answer(int from) noexcept { inbox_->will_answer(from); }
   [[nodiscard]] std::uint64_t sent_to(int to) const noexcept { return inbox_->sent_to(to); }
   void answered_by(int to, std::uint64_t messages) noexcept { inbox_->answered_by(to, messages); }
+  /// True if no notice of that rank comes by datagrams any more.
+  [[nodiscard]] bool notices_by_connection(int from) {
+    check(from, "be notified by");
+    peer_path& p = of(from);
+    return p.notices_there || (p.notices_there = streams_->has_no_more_notices(from));
+  }
 
   // What connections, and the endpoint, ask of a mechanism.
   [[nodiscard]] bool admits(int peer) const noexcept;
@@ -102,18 +108,25 @@ class path_router {
   };
   struct peer_path {
     stage now = stage::datagrams;
-    bool offers = false;         ///< the offer has not been sent yet
-    bool answers = false;        ///< ... nor the answer to the peer's
-    bool accepts = false;        ///< that answer
-    bool signals_there = false;  ///< a signal has come by the connection
-    int writes = 0;              ///< under way by datagrams
-    std::uint64_t messages = 0;  ///< sent by datagrams
+    bool offers = false;          ///< the offer has not been sent yet
+    bool answers = false;         ///< ... nor the answer to the peer's
+    bool accepts = false;         ///< that answer
+    bool signals_there = false;   ///< a signal has come by the connection
+    bool messages_there = false;  ///< no message comes by datagrams any more ...
+    bool notices_there = false;   ///< ... nor a notice
+    int writes = 0;               ///< under way by datagrams
+    std::uint64_t messages = 0;   ///< sent by datagrams
     std::uint64_t bytes = 0;
     std::uint64_t wanted_from = 0;  ///< messages after which it is offered again
   };
 
   [[nodiscard]] peer_path& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] endpoint& owner() const noexcept { return links_->owner(); }
+  void check(int peer, const char* what) const {
+    if (static_cast<unsigned>(peer) >= static_cast<unsigned>(ranks_) || peer == rank_) [[unlikely]]
+      reject(peer, what);
+  }
+  [[noreturn]] void reject(int peer, const char* what) const;
   void count(int to, std::size_t bytes);
   void offer(int peer);
   void take_news();
@@ -122,6 +135,8 @@ class path_router {
   connections* links_;
   inbox* inbox_;
   reliable::streams* streams_;
+  int rank_;
+  int ranks_;
   int limit_;
   path_choice choice_;
   std::vector<peer_path> peers_;

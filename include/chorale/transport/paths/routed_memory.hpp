@@ -126,8 +126,8 @@ class routed_memory {
   }
   bool try_flush(int to) { return packets_->try_flush(to) && by_connection_->try_flush(to); }
   bool try_notified(int from, epoch now) {
-    return packets_->has_no_more_notices(from) ? by_connection_->try_notified(from, now)
-                                               : packets_->try_notified(from, now);
+    return router_->notices_by_connection(from) ? by_connection_->try_notified(from, now)
+                                                : packets_->try_notified(from, now);
   }
 
  private:

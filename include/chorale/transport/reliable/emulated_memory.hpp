@@ -6,12 +6,11 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 
-#include <chorale/core/error.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/reliable/streams.hpp>
+#include <chorale/transport/remote_range.hpp>
 
 namespace chorale::transport::reliable {
 
@@ -145,21 +144,21 @@ class emulated_memory {
   // remote region.
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const exposed_memory&,
                               std::span<const std::byte> from, epoch now, bool notified) {
-    require_within(target, offset, from.size());
+    require_within(target, offset, from.size(), packets_->ranks());
     return {packets_, {target.owner, target.address + offset, target.key, from, notified}, now};
   }
   [[nodiscard]] reading read(remote_region source, std::size_t offset, const exposed_memory&,
                              std::span<std::byte> into, epoch) {
-    require_within(source, offset, into.size());
+    require_within(source, offset, into.size(), packets_->ranks());
     return {answered{*packets_}, source, offset, into};
   }
   [[nodiscard]] operating add(remote_region target, std::size_t offset, std::uint64_t value) {
-    require_within(target, offset, sizeof value);
+    require_within(target, offset, sizeof value, packets_->ranks());
     return {answered{*packets_}, target, offset, atomic_operation::fetch_add, value, 0};
   }
   [[nodiscard]] operating swap(remote_region target, std::size_t offset, std::uint64_t expected,
                                std::uint64_t wanted) {
-    require_within(target, offset, sizeof wanted);
+    require_within(target, offset, sizeof wanted, packets_->ranks());
     return {answered{*packets_}, target, offset, atomic_operation::compare_swap, expected, wanted};
   }
   bool try_flush(int to) { return packets_->try_flush(to); }
@@ -168,15 +167,6 @@ class emulated_memory {
  private:
   exposed_memory exposed(std::span<const std::byte> memory, bool writable) {
     return {packets_, packets_->expose(memory, writable), memory, packets_->rank(), writable};
-  }
-  void require_within(const remote_region& region, std::size_t offset, std::size_t bytes) const {
-    if (region.owner < 0 || region.owner >= packets_->ranks() || offset > region.bytes ||
-        bytes > region.bytes - offset)
-      throw error(errc::invalid_argument, "one-sided operation: " + std::to_string(bytes) +
-                                              " bytes at offset " + std::to_string(offset) +
-                                              " leave the region of " + std::to_string(region.bytes) +
-                                              " bytes that rank " + std::to_string(region.owner) + " of " +
-                                              std::to_string(packets_->ranks()) + " exposes");
   }
 
   streams* packets_;

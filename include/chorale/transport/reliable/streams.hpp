@@ -36,8 +36,8 @@ class streams {
   streams& operator=(const streams&) = delete;
   ~streams();
 
-  [[nodiscard]] int rank() const noexcept { return owner_->rank(); }
-  [[nodiscard]] int ranks() const noexcept { return owner_->size(); }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
   /// Datagrams that may come before this rank looks: what an endpoint of that many ranks should post.
   static std::uint32_t receives_for(int ranks) noexcept;
@@ -108,18 +108,25 @@ class streams {
  private:
   class port;
 
-  void check(int peer, const char* what) const {
-    if (peer < 0 || peer >= owner_->size() || peer == owner_->rank()) [[unlikely]]
+  [[gnu::always_inline]] void check(int peer, const char* what) const {
+    if (static_cast<unsigned>(peer) >= static_cast<unsigned>(ranks_) || peer == rank_) [[unlikely]]
       reject(peer, what);
   }
   [[noreturn]] void reject(int peer, const char* what) const;
   void require_sound(int peer) const;
+  [[gnu::cold]] void lose(int peer) const;
+  /// One attempt at what that rank sends in call `now`: `take()` gives a `finding`.
+  template <class Take>
+  bool attempt(int from, epoch now, const Take& take);
   /// Makes room in the stream to that rank by reading what has come; asks for it if that does not help.
   bool make_room(int to);
   void await(int from);
   bool confirm();
 
   endpoint* owner_;
+  service_lock* lock_;
+  int rank_;
+  int ranks_;
   std::size_t block_bytes_;  ///< payload of a message
   std::unique_ptr<port> port_;
   std::unique_ptr<stream_table> table_;

@@ -1,0 +1,20 @@
+// The one check of what a one-sided operation names.
+#pragma once
+
+#include <cstddef>
+
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::transport {
+
+[[noreturn]] void reject_range(const remote_region& remote, std::size_t offset, std::size_t bytes, int ranks);
+
+/// @throws error errc::invalid_argument unless `bytes` at `offset` lie in the region, and a rank of so many
+/// exposes it.
+inline void require_within(const remote_region& remote, std::size_t offset, std::size_t bytes, int ranks) {
+  if (static_cast<unsigned>(remote.owner) >= static_cast<unsigned>(ranks) || offset > remote.bytes ||
+      bytes > remote.bytes - offset) [[unlikely]]
+    reject_range(remote, offset, bytes, ranks);
+}
+
+}  // namespace chorale::transport

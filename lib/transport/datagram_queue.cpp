@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <chorale/core/error.hpp>
+#include <chorale/transport/datagram_queue.hpp>
+
+#include "../verbs/work_completion.hpp"
+
+namespace chorale::transport {
+namespace {
+
+datagram_queue::options within(const verbs::device& device, datagram_queue::options o) {
+  const auto limit = static_cast<std::uint32_t>(device.attributes().max_qp_wr);
+  o.receives = std::min(o.receives, limit);
+  o.sends = std::min(o.sends, limit);
+  if (o.places == 0) o.places = o.sends;
+  return o;
+}
+
+}  // namespace
+
+datagram_queue::datagram_queue(const verbs::device& device, const verbs::protection_domain& domain,
+                               const options& o)
+    : options_(within(device, o)),
+      stride_((grh_bytes + o.datagram_bytes + 63) / 64 * 64),
+      buffer_(domain, (options_.receives + options_.places) * stride_, IBV_ACCESS_LOCAL_WRITE),
+      send_cq_(device, static_cast<int>(options_.sends)),
+      receive_cq_(device, static_cast<int>(options_.receives), options_.channel),
+      qp_(domain, {.type = IBV_QPT_UD,
+                   .send = &send_cq_,
+                   .recv = &receive_cq_,
+                   .send_depth = options_.sends,
+                   .recv_depth = options_.receives}) {}
+
+void datagram_queue::open(const verbs::init_options& o) {
+  qp_.to_init(o);
+  for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
+  qp_.to_ready_to_receive();
+  qp_.to_ready_to_send(0);
+}
+
+void datagram_queue::reap() {
+  std::array<ibv_wc, 16> room;
+  for (;;) {
+    const auto done = send_cq_.poll(room);
+    completed_ += done.size();
+    for (const ibv_wc& wc : done)
+      if (wc.status !=
+          IBV_WC_SUCCESS)  // flushed ones too: they show each time that nothing goes out any more
+        fail(wc, "send");
+    if (done.size() < room.size()) return;
+  }
+}
+
+void datagram_queue::fail(const ibv_wc& wc, const char* what) const {
+  throw error(errc::completion_failed, verbs::describe(wc, std::string{options_.name} + " " + what));
+}
+
+}  // namespace chorale::transport

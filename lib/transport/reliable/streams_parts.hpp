@@ -1,0 +1,30 @@
+// What both halves of `streams`, messages and memory, are written with; inline in each of their operations.
+#pragma once
+
+#include <cstdint>
+
+#include <chorale/transport/reliable/streams.hpp>
+
+#include "../awaited.hpp"
+#include "stream_table.hpp"
+
+namespace chorale::transport::reliable {
+
+inline void streams::require_sound(int peer) const {
+  if (!table_->broken(peer).empty()) [[unlikely]]
+    lose(peer);
+}
+
+inline void streams::await(int from) {
+  require_sound(from);
+  table_->await(from, steady::now());
+}
+
+template <class Take>
+[[gnu::always_inline]] inline bool streams::attempt(int from, epoch now, const Take& take) {
+  return take_awaited(
+      *lock_, take, [this] { owner_->channel().read(); }, [this, from] { await(from); },
+      [&](std::uint32_t seen) { owner_->inquiry().mismatch(from, now, seen); });
+}
+
+}  // namespace chorale::transport::reliable

@@ -1,0 +1,66 @@
+// One attempt at something that is awaited.
+#include "../../lib/transport/awaited.hpp"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace chorale::transport;
+
+namespace {
+
+/// Writes down what an attempt does, with `(` and `)` around what is done under the lock.
+struct journal {
+  std::string text{};
+  void lock() { text += '('; }
+  void unlock() { text += ')'; }
+
+  /// An attempt that finds `first`, and after it has read `second`.
+  bool attempt(finding first, finding second) {
+    int looks = 0;
+    return take_awaited(
+        *this,
+        [&] {
+          text += 'l';
+          return looks++ == 0 ? first : second;
+        },
+        [&] { text += 'r'; }, [&] { text += 'a'; },
+        [&](std::uint32_t seen) { text += "d" + std::to_string(seen); });
+  }
+};
+
+constexpr finding here{presence::here, 0};
+constexpr finding other{presence::of_another_call, 7};
+
+}  // namespace
+
+TEST_CASE("what is awaited is looked for before and behind a read, and doubted without the lock",
+          "[awaited]") {
+  struct {
+    finding first;
+    finding second;
+    bool is_here;
+    const char* does;
+  } const cases[]{
+      {here, {}, true, "(l)"},     {{}, here, true, "(lrl)"},     {{}, {}, false, "(lrla)"},
+      {other, {}, false, "(l)d7"}, {{}, other, false, "(lrl)d7"},
+  };
+  for (const auto& c : cases) {
+    journal j;
+    CHECK(j.attempt(c.first, c.second) == c.is_here);
+    CHECK(j.text == c.does);
+  }
+}
+
+TEST_CASE("an attempt that fails lets go of the lock", "[awaited]") {
+  journal j;
+  const auto fail = [] { throw 1; };
+  const auto take = [] { return presence::absent; };
+  CHECK_THROWS_AS(take_awaited(
+                      j, take, fail, [] {}, [](std::uint32_t) {}),
+                  int);
+  CHECK_THROWS_AS(take_awaited(
+                      j, take, [] {}, fail, [](std::uint32_t) {}),
+                  int);
+  CHECK(j.text == "()()");
+}
