@@ -1,4 +1,5 @@
 // Exchanges with neighbours, against a plan that every rank knows.
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
@@ -84,11 +86,13 @@ struct part {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EXCHANGE_COMMUNICATORS) {
+TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EXCHANGE_COMMUNICATORS,
+                   chorale::communicator<transport::rc_send_receive>) {
   for (const int size : {1, 2, 3, 5, 7}) {
     for (const std::size_t straight : {std::size_t{1}, std::size_t{1000}, std::size_t{65536}}) {
       auto c = inprocess::settings();
       c.zero_copy_bytes = straight;
+      c.send_receive_eager_bytes = std::max(straight, std::size_t{64});
       if (straight == 1000) c.blocks = 2;
       run_ranks<TestType>(size, c, [](auto& comm) {
         std::mt19937 random(static_cast<unsigned>(seed()));

@@ -23,8 +23,9 @@ template <mailbox_transport Net>
 }
 
 /// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
-/// side waits for the other's free blocks; or as messages of the transport, into memory of the call. `theirs_is_left`: what comes stands to the left of `mine`. `op` is
-/// that of the coroutine that awaits this one.
+/// side waits for the other's free blocks; or as messages of the transport, into memory of the call.
+/// `theirs_is_left`: what comes stands to the left of `mine`. `op` is that of the coroutine that awaits this
+/// one.
 template <mailbox_transport Net>
 task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
