@@ -88,7 +88,11 @@ bool stream_node::attempt(const step& s) {
       check_put(s);
       return true;
     case kind::flush:
-      if (!has_room([&] { return t.is_flushed(s.peer); })) return false;
+      if (!t.is_flushed(s.peer)) read();
+      if (!t.is_flushed(s.peer)) {
+        t.press_at_once(s.peer, now);
+        return false;
+      }
       t.end_press(s.peer);
       return true;
     case kind::get:

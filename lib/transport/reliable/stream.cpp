@@ -129,6 +129,18 @@ void stream::press(steady::time_point now) {
   question_.repeat(now, pace_.trip());
 }
 
+void stream::press_at_once(steady::time_point now) {
+  pump(now);
+  // What still waits for room in the port could not be told of.
+  const bool all_sent = out_.unsent() == out_.next();
+  if (!question_.look(now, pace_.trip())) {
+    if (all_sent) ask();
+  } else if (question_.is_due(now)) {
+    ask();
+    question_.repeat(now, pace_.trip());
+  }
+}
+
 bool stream::confirm(steady::time_point now) {
   pump(now);
   if (!question_.runs())

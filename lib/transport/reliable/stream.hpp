@@ -106,6 +106,8 @@ class stream {
   void end_await() noexcept { request_.stop(); }
   /// This rank waits for room, or until all has arrived: asks what the peer has.
   void press(steady::time_point now);
+  /// The same at once, when it begins to wait until all has arrived: nothing else may make the peer tell.
+  void press_at_once(steady::time_point now);
   void end_press() noexcept { question_.stop(); }
   /// This rank leaves: asks until the peer has everything. True if it has just asked.
   bool confirm(steady::time_point now);

@@ -43,7 +43,8 @@ bool streams::try_flush(int peer) {
     owner_->channel().read();
     require_sound(peer);
     if (!table_->is_flushed(peer)) {
-      table_->press(peer, steady::now());
+      // A put asks for nothing by itself; the question wakes the service thread of a rank that computes.
+      table_->press_at_once(peer, steady::now());
       return false;
     }
   }
