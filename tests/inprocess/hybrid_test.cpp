@@ -4,6 +4,7 @@
 #include <string>
 
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
+#include <chorale/topology/all_pairs.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/window.hpp>
 
@@ -129,8 +130,8 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
 
 TEST_CASE("the nearest get connections, both sides the same ones", "[hybrid]") {
   for (const int size : {4, 6, 7, 8}) {
-    // Powers of two: the partners of three steps; others: the next and the previous rank.
-    const int each = size == 4 || size == 8 ? 3 : 2;
+    // Three steps have three partners, but four in odd groups, where steps come in pairs.
+    const int each = size % 2 == 0 ? 3 : 4;
     std::atomic<int> connections{0};
     // Each rank sends to every other: only who is sent to is connected.
     using pairwise = chorale::communicator<hybrid<3, path_choice::nearest>, chorale::alltoall::pairwise>;
@@ -146,16 +147,41 @@ TEST_CASE("the nearest get connections, both sides the same ones", "[hybrid]") {
   }
 }
 
-TEST_CASE("the pairwise alltoall asks for the connections of its first steps", "[hybrid]") {
-  for (const int size : {4, 8}) {
-    std::atomic<int> connections{0};
-    using asking =
-        chorale::communicator<hybrid<2, path_choice::asked>, chorale::alltoall::hybrid_pairwise<2>>;
-    run_ranks<asking>(size, settings(), [&](auto& comm) {
-      std::size_t count = 0;
-      connections = connect_all(comm, 2 * size, [&] { check_moves(comm, count++ % 2000, seed()); });
-      expect_within_limit(comm);
+namespace {
+
+/// Alltoalls until all ranks have the connections of `Limit` steps, which are not fewer and not more on any.
+template <int Limit>
+void expect_connections_of_steps(int size) {
+  using asking =
+      chorale::communicator<hybrid<Limit, path_choice::asked>, chorale::alltoall::hybrid_pairwise<Limit>>;
+  const int each = chorale::topology::nearest_steps{size, Limit}.count();
+  run_ranks<asking>(size, settings(), [&](auto& comm) {
+    std::vector<word> in(static_cast<std::size_t>(size));
+    std::vector<word> out = in;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      in[i] = static_cast<word>(comm.rank() * size) + static_cast<word>(i);
+    connect_all(comm, each * size, [&] {
+      comm.alltoall(std::span<const word>{in}, std::span{out});
+      for (std::size_t i = 0; i < out.size(); ++i)
+        windows::expect(out[i] == i * out.size() + static_cast<std::size_t>(comm.rank()),
+                        "a block is another's");
     });
-    CHECK(connections == size * 2);
+    windows::expect(comm.transport().connections() == each,
+                    "rank " + std::to_string(comm.rank()) + " has " +
+                        std::to_string(comm.transport().connections()) + " connections for " +
+                        std::to_string(Limit) + " steps, not " + std::to_string(each));
+    expect_within_limit(comm);
+    comm.barrier();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the pairwise alltoall has the connections of its k steps on every rank", "[hybrid]") {
+  for (const int size : {2, 3, 4, 5, 6, 7, 8, 13}) {
+    if (too_large(size)) continue;
+    expect_connections_of_steps<1>(size);
+    expect_connections_of_steps<2>(size);
+    expect_connections_of_steps<3>(size);
   }
 }

@@ -1,5 +1,7 @@
 // Ring, all pairs and Bruck's patterns, played with real blocks.
+#include <algorithm>
 #include <ranges>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -127,6 +129,30 @@ TEST_CASE("bruck_alltoall: place j ends with the block that rank - j had for thi
     }
     for (int r = 0; r < size; ++r)
       for (int j = 0; j < size; ++j) REQUIRE(at(places, r, j) == block{(r - j + size) % size, r});
+  }
+}
+
+TEST_CASE("nearest_steps: k steps and k partners, k + 1 where k and the ranks are odd", "[topology]") {
+  for (int size = 1; size <= 33; ++size) {
+    for (int wanted = -1; wanted <= size + 1; ++wanted) {
+      const topology::nearest_steps chosen{size, wanted};
+      const int within = std::clamp(wanted, 0, size - 1);
+      const int odd = size % 2 == 1 && within % 2 == 1 ? 1 : 0;
+      INFO(size << " ranks, " << wanted << " steps");
+      REQUIRE(chosen.count() == within + odd);
+      for (int r = 0; r < size; ++r) {
+        int steps = 0;
+        std::set<int> partners;
+        for (const auto step : topology::all_pairs{r, size}) {
+          if (!chosen.contain(step.index)) continue;
+          ++steps;
+          partners.insert(step.to);
+          partners.insert(step.from);
+        }
+        REQUIRE(steps == chosen.count());
+        REQUIRE(static_cast<int>(partners.size()) == chosen.count());
+      }
+    }
   }
 }
 

@@ -39,4 +39,31 @@ class all_pairs {
   int size_ = 1;
 };
 
+/// Which steps of an alltoall are taken for something that each partner costs, as connections do: at least
+/// `wanted` of them, with as few partners as may be. Where `size` is a power of two these are the first. Else
+/// they come in pairs, i and size - i, which have the same two partners; of an even `size` step size / 2 has
+/// but one, and goes to make an odd number. `wanted` below 0 is 0. Source: P5 section 4.3 (the k steps).
+class nearest_steps {
+ public:
+  constexpr nearest_steps(int size, int wanted)
+      : size_(size),
+        wanted_(wanted < 0          ? 0
+                : wanted < size - 1 ? wanted
+                                    : size - 1) {}
+
+  /// How many: what was wanted, at most all; one more where `size` and that are odd. Each rank has as many
+  /// partners in them.
+  [[nodiscard]] constexpr int count() const { return wanted_ + (size_ % 2 == 1 && wanted_ % 2 == 1 ? 1 : 0); }
+  [[nodiscard]] constexpr bool contain(int index) const {
+    if (is_power_of_two(size_)) return index <= wanted_;
+    const int distance = index < size_ - index ? index : size_ - index;
+    if (2 * distance == size_) return wanted_ % 2 == 1;
+    return 2 * distance <= count();
+  }
+
+ private:
+  int size_;
+  int wanted_;
+};
+
 }  // namespace chorale::topology

@@ -55,7 +55,9 @@ class hybrid_parts final : private endpoint_user {
 /// reliable datagrams; all operations are there for all peers, and an algorithm sees no difference. Atomic
 /// operations go by datagrams for all, so that they are atomic among themselves.
 /// Cost: as `rc` for the peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and
-/// mailboxes a rank, however many ranks there are.  Source: P5 section 4.3, from the alltoall to every
+/// mailboxes a rank, however many ranks there are. Where `nearest` or `asked` chooses, `Limit` is P5's k: the
+/// steps of a pairwise exchange that go by connection on every rank, for which it takes one connection more
+/// if both `Limit` and the number of ranks are odd.  Source: P5 section 4.3, from the alltoall to every
 /// collective.
 template <int Limit, path_choice Choice = path_choice::busiest>
 class hybrid final : public assembled<hybrid_parts> {

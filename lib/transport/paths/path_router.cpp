@@ -17,12 +17,19 @@ constexpr std::uint64_t busy_bytes = 64 * 1024;
 
 constexpr int sends_between_looks = 4;
 
-/// Symmetric, and true for at most `limit` others of each rank.
+/// Partners of a rank in `steps` steps of a pairwise exchange, as few as may be: where the ranks are no power
+/// of two, steps i and ranks - i have the same two, so that an odd number of ranks makes them even.
+int partners_in(int steps, int ranks) noexcept {
+  const int most = std::min(steps, ranks - 1);
+  return most + (ranks % 2 == 1 && most % 2 == 1 ? 1 : 0);
+}
+
+/// Symmetric, and true for `limit` others of each rank if that is what `partners_in` gives.
 bool is_near(int a, int b, int ranks, int limit) noexcept {
   if (std::has_single_bit(static_cast<unsigned>(ranks))) return (a ^ b) <= limit;
   const int forward = (b - a + ranks) % ranks;
   const int distance = std::min(forward, ranks - forward);
-  if (2 * distance == ranks) return 2 * distance - 1 <= limit;
+  if (2 * distance == ranks) return limit % 2 == 1;
   return 2 * distance <= limit;
 }
 
@@ -35,7 +42,7 @@ path_router::path_router(connections& links, inbox& by_connection, reliable::str
       streams_(&by_datagrams),
       rank_(links.owner().rank()),
       ranks_(links.owner().size()),
-      limit_(std::min(limit, ranks_ - 1)),
+      limit_(choice == path_choice::busiest ? std::min(limit, ranks_ - 1) : partners_in(limit, ranks_)),
       choice_(choice),
       peers_(static_cast<std::size_t>(ranks_)) {}
 

@@ -16,7 +16,7 @@ namespace chorale::transport {
 
 /// By which rule a rank chooses the peers that get a connection.
 enum class path_choice {
-  nearest,  ///< the partners of the first k steps of a pairwise exchange; known to both without a word
+  nearest,  ///< the partners of k steps of a pairwise exchange; known to both without a word
   busiest,  ///< those to whom it has sent much; both must have a place left
   asked,    ///< those an algorithm asks for by `wants_connection`; both must have a place left
 };
@@ -58,7 +58,8 @@ class path_router {
     int* writes_ = nullptr;
   };
 
-  /// All but `limit` and `choice` outlive it.
+  /// All but `limit` and `choice` outlive it. `limit`: of connections if those are the busiest; else of steps
+  /// of a pairwise exchange, which need a connection more where both that and the number of ranks are odd.
   path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
               path_choice choice);
 
