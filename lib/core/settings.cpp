@@ -76,23 +76,25 @@ setting number(const char* variable, const char* name, Field config::*field, num
 }
 
 /// A number that the library chooses, as `initially` says, unless it is set.
-setting optional_number(const char* variable, const char* name, std::optional<int> config::*field,
+template <class Value>
+setting optional_number(const char* variable, const char* name, std::optional<Value> config::*field,
                         numbers range, const char* initially, const char* meaning) {
-  return {.variable = variable,
-          .field = name,
-          .accepts = in_words(range),
-          .initially = initially,
-          .meaning = meaning,
-          .set =
-              [field, range](config& c, std::string_view text) {
-                const auto value = read_number(text);
-                if (!value || !range.take(*value)) return false;
-                c.*field = static_cast<int>(*value);
-                return true;
-              },
-          .good = [field, range](const config& c) { return !(c.*field) || range.take(*(c.*field)); },
-          .show = [field, initially](
-                      const config& c) { return c.*field ? fmt::to_string(*(c.*field)) : initially; }};
+  return {
+      .variable = variable,
+      .field = name,
+      .accepts = in_words(range),
+      .initially = initially,
+      .meaning = meaning,
+      .set =
+          [field, range](config& c, std::string_view text) {
+            const auto value = read_number(text);
+            if (!value || !range.take(*value)) return false;
+            c.*field = static_cast<Value>(*value);
+            return true;
+          },
+      .good = [field, range](const config& c) { return !(c.*field) || range.take(to_number(*(c.*field))); },
+      .show = [field,
+               initially](const config& c) { return c.*field ? fmt::to_string(*(c.*field)) : initially; }};
 }
 
 /// One of a few words.
@@ -172,6 +174,8 @@ std::vector<setting> make_settings() {
       number("CHORALE_PKEY_INDEX", "pkey_index", &config::pkey_index, {0, 65535},
              "row of the port's partition key table"),
       number("CHORALE_SERVICE_LEVEL", "service_level", &config::service_level, {0, 15}, "service level"),
+      optional_number("CHORALE_UD_SERVICE_LEVEL", "ud_service_level", &config::ud_service_level, {0, 15},
+                      "CHORALE_SERVICE_LEVEL", "service level of datagrams and multicasts"),
       number("CHORALE_MTU", "mtu", &config::mtu, {0, 4096, is_mtu, "256, 512, 1024, 2048, 4096, or 0"},
              "path MTU in bytes; 0: the port's active MTU"),
       number("CHORALE_QP_TIMEOUT", "qp_timeout", &config::qp_timeout, {1, 31},
@@ -191,6 +195,9 @@ std::vector<setting> make_settings() {
              "blocks of a mailbox in each direction of a connection"),
       number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
              "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
+      optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
+                      &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",
+                      "bytes from which a block of an alltoall does; the same on all ranks"),
       number("CHORALE_SEND_RECEIVE_EAGER_BYTES", "send_receive_eager_bytes",
              &config::send_receive_eager_bytes, {64, most_bytes},
              "rc_send_receive: bytes of the longest message that is copied through blocks at once; the same "

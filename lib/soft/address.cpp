@@ -35,6 +35,9 @@ ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* a) noexcept {
   if (ah == nullptr) return nullptr;
   ah->pd = pd;
   ah->to = resolve(process_of(pd->context).fabric(), *a);
+  engine_counters& counts = process_of(pd->context).motor().counters;
+  (ah->to.multicast ? counts.multicast_levels : counts.datagram_levels)
+      .fetch_or(static_cast<std::uint16_t>(1U << (a->sl & 15U)), std::memory_order_relaxed);
   static_cast<protection_domain*>(pd)->users.fetch_add(1);
   return ah;
 }

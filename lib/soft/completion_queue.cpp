@@ -22,7 +22,7 @@ void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.wc_flags = e.wc_flags;
   wc.pkey_index = 0;
   wc.slid = e.slid;
-  wc.sl = 0;
+  wc.sl = e.service_level;
   wc.dlid_path_bits = 0;
 }
 

@@ -19,7 +19,9 @@ soft_counters read_soft_counters(const ibv_context* context) noexcept {
           .lost = e.lost.load(),
           .duplicated = e.duplicated.load(),
           .context_hits = s.context_hits.load(),
-          .context_misses = s.context_misses.load()};
+          .context_misses = s.context_misses.load(),
+          .datagram_levels = e.datagram_levels.load(),
+          .multicast_levels = e.multicast_levels.load()};
 }
 
 }  // namespace chorale::verbs

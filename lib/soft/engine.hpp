@@ -80,6 +80,9 @@ struct engine_counters {
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> lost{0};
   std::atomic<std::uint64_t> duplicated{0};
+  // Bit n: an address handle at service level n was made.
+  std::atomic<std::uint16_t> datagram_levels{0};
+  std::atomic<std::uint16_t> multicast_levels{0};
 };
 
 /// The engine of one process. Its clock counts calls of the device: a program that polls moves it, and the

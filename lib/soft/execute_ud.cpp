@@ -134,6 +134,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     c.byte_len = static_cast<std::uint32_t>(bytes);
     c.qp_num = qpn;
     c.src_qp = d.source_qpn;
+    c.service_level = d.to.service_level;
     c.slid = static_cast<std::uint16_t>(self.fabric().lid);
     c.wc_flags = d.to.global ? static_cast<unsigned>(IBV_WC_GRH) : 0U;
     if (d.has_imm) {

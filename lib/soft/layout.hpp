@@ -13,7 +13,7 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-inline constexpr std::uint32_t layout_version = 4;
+inline constexpr std::uint32_t layout_version = 5;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
@@ -115,7 +115,8 @@ struct completion {
   std::uint32_t qp_num;
   std::uint32_t src_qp;
   std::uint32_t wc_flags;
-  std::uint16_t voided;  ///< its QP is gone: skip
+  std::uint8_t voided;         ///< its QP is gone: skip
+  std::uint8_t service_level;  ///< of a datagram
   std::uint16_t slid;
   std::uint64_t send_count;  ///< work requests of the send queue that this one retires; 0: a receive
   std::uint64_t timestamp;   ///< now_ns() of the completion, in a queue that is asked for it

@@ -23,7 +23,7 @@ void datagram_port::add_peer(std::uint32_t qp_number) {
 }
 
 void datagram_port::resolve(int rank) {
-  peers_[static_cast<std::size_t>(rank)].path.emplace(over_->domain(), over_->path_to(rank));
+  peers_[static_cast<std::size_t>(rank)].path.emplace(over_->domain(), over_->datagram_path_to(rank));
 }
 
 void datagram_port::reject(int rank, std::size_t bytes) const {

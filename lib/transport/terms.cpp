@@ -70,9 +70,9 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   std::uint64_t h = 0;
   const auto add = [&h](std::uint64_t word) { h = mixed((h + 0x9e3779b97f4a7c15ULL) ^ word); };
   for (const std::uint64_t word :
-       {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.eager_bytes,
-        messages.send_block_bytes, messages.long_sends, tuning, std::uint64_t{connections}, transport_hash,
-        composition_hash, std::uint64_t{port_count}})
+       {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
+        messages.eager_bytes, messages.send_block_bytes, messages.long_sends, tuning,
+        std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
@@ -128,6 +128,8 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   compare("config::block_bytes", &message_terms::block_bytes, "set CHORALE_BLOCK_BYTES alike");
   compare("config::blocks", &message_terms::blocks, "set CHORALE_BLOCKS alike");
   compare("config::zero_copy_bytes", &message_terms::zero_copy_bytes, "set CHORALE_ZERO_COPY_BYTES alike");
+  compare("config::alltoall_zero_copy_bytes", &message_terms::alltoall_zero_copy_bytes,
+          "set CHORALE_ALLTOALL_ZERO_COPY_BYTES alike");
   compare("config::send_receive_eager_bytes", &message_terms::eager_bytes,
           "set CHORALE_SEND_RECEIVE_EAGER_BYTES alike");
   compare("config::send_receive_block_bytes", &message_terms::send_block_bytes,

@@ -9,6 +9,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
+#include <chorale/verbs/soft_counters.hpp>
 
 #include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "../support/collectives/checks.hpp"
@@ -267,4 +268,31 @@ TEMPLATE_TEST_CASE("what is lost on the way is repeated", "[lossymulticast]", mu
     CHECK(sum.refused == 0);
     if (lossy && size > 2) CHECK(sum.repairs > 0);
   }
+}
+
+TEMPLATE_TEST_CASE("datagrams and multicasts leave at the service level that is set for them", "[multicast]",
+                   multicasting<rc>, multicasting<ud>) {
+  const auto levels = [](auto& comm) {
+    return chorale::verbs::read_soft_counters(comm.transport().device().native());
+  };
+  auto c = settings();
+  // No other test uses these; what was recorded is of this process, and stays.
+  constexpr int level = std::is_same_v<TestType, multicasting<rc>> ? 14 : 13;
+  // No other test uses these; what was recorded is of this process, and stays.
+  c.service_level = 9;
+  c.ud_service_level = level;
+  const unsigned wanted = 1U << level;
+  run_ranks<TestType>(3, c, [&](auto& comm) {
+    comm.barrier();
+    check_broadcast<std::byte>(comm, 100, 1, seed());
+    check_barrier(comm);
+    // Questions that a rank which waits asks of the others are datagrams on every transport.
+    if (comm.rank() == 0) std::this_thread::sleep_for(50ms);
+    comm.barrier();
+    const auto seen = levels(comm);
+    if ((seen.datagram_levels & wanted) == 0) throw std::runtime_error("no datagram has left at the level");
+    if ((seen.multicast_levels & wanted) == 0) throw std::runtime_error("no multicast has left at the level");
+    if (((seen.datagram_levels | seen.multicast_levels) >> 9 & 1U) != 0)
+      throw std::runtime_error("a datagram has left at the level of connections");
+  });
 }

@@ -94,6 +94,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK_FALSE(c.gid_index.has_value());
   CHECK(c.pkey_index == 0);
   CHECK(c.service_level == 0);
+  CHECK_FALSE(c.ud_service_level.has_value());
   CHECK(c.mtu == 0);
   CHECK(c.qp_timeout == 14);
   CHECK(c.qp_retry == 7);
@@ -104,6 +105,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
   CHECK(c.zero_copy_bytes == 65536);
+  CHECK_FALSE(c.alltoall_zero_copy_bytes.has_value());
   CHECK(c.send_receive_eager_bytes == 8192);
   CHECK(c.send_receive_block_bytes == 8208);
   CHECK(c.send_receive_long == chorale::long_send_policy::rendezvous);
@@ -126,6 +128,8 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_GID_INDEX", "255").gid_index == 255);
   CHECK(with("CHORALE_PKEY_INDEX", "65535").pkey_index == 65535);
   CHECK(with("CHORALE_SERVICE_LEVEL", "15").service_level == 15);
+  CHECK(with("CHORALE_UD_SERVICE_LEVEL", "0").ud_service_level == 0);
+  CHECK(with("CHORALE_UD_SERVICE_LEVEL", "15").ud_service_level == 15);
   for (const int mtu : {0, 256, 512, 1024, 2048, 4096})
     CHECK(with("CHORALE_MTU", std::to_string(mtu)).mtu == mtu);
   CHECK(with("CHORALE_QP_TIMEOUT", "1").qp_timeout == 1);
@@ -178,6 +182,7 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_GID_INDEX", {"256", "65536"}},
       {"CHORALE_PKEY_INDEX", {"65536"}},
       {"CHORALE_SERVICE_LEVEL", {"16"}},
+      {"CHORALE_UD_SERVICE_LEVEL", {"16"}},
       {"CHORALE_MTU", {"1", "255", "257", "1500", "8192"}},
       {"CHORALE_QP_TIMEOUT", {"0", "32"}},
       {"CHORALE_QP_RETRY", {"8"}},
@@ -187,6 +192,7 @@ TEST_CASE("config: a value that cannot be used is refused by name, with what wou
       {"CHORALE_BLOCK_BYTES", {"0", "17", "255", "1048577"}},
       {"CHORALE_BLOCKS", {"0", "1", "1025"}},
       {"CHORALE_ZERO_COPY_BYTES", {"1099511627777"}},
+      {"CHORALE_ALLTOALL_ZERO_COPY_BYTES", {"1099511627777"}},
       {"CHORALE_SEND_RECEIVE_EAGER_BYTES", {"63", "1099511627777"}},
       {"CHORALE_SEND_RECEIVE_BLOCK_BYTES", {"255", "1048577"}},
       {"CHORALE_SEND_RECEIVE_LONG", {"", "Copy", "eager"}},
@@ -213,6 +219,7 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("port", [](config& c) { c.port = 0; });
   check_invalid("gid_index", [](config& c) { c.gid_index = -1; });
   check_invalid("gid_index", [](config& c) { c.gid_index = 256; });
+  check_invalid("ud_service_level", [](config& c) { c.ud_service_level = 16; });
   check_invalid("service_level", [](config& c) { c.service_level = 16; });
   check_invalid("mtu", [](config& c) { c.mtu = 1500; });
   check_invalid("mtu", [](config& c) { c.mtu = -256; });
@@ -232,6 +239,8 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("blocks", [](config& c) { c.blocks = 1; });
   check_invalid("blocks", [](config& c) { c.blocks = 1025; });
   check_invalid("zero_copy_bytes", [](config& c) { c.zero_copy_bytes = (std::size_t{1} << 40) + 1; });
+  check_invalid("alltoall_zero_copy_bytes",
+                [](config& c) { c.alltoall_zero_copy_bytes = (std::size_t{1} << 40) + 1; });
   check_invalid("registration",
                 [](config& c) { c.registration = static_cast<chorale::registration_policy>(3); });
   check_invalid("registration_entries", [](config& c) { c.registration_entries = 0; });

@@ -53,7 +53,7 @@ TEST_CASE("A datagram arrives with 40 bytes before it", "[soft]") {
           const auto from = line.receive<std::uint32_t>();
           auto wc = wait(n.recv_cq);
           expect(wc.status == IBV_WC_SUCCESS && wc.wr_id == 1 && wc.byte_len == 4136 && wc.src_qp == from &&
-                     wc.qp_num == qp->qp_num && wc.imm_data == 0x55aa && wc.slid == n.lid,
+                     wc.qp_num == qp->qp_num && wc.imm_data == 0x55aa && wc.slid == n.lid && wc.sl == 5,
                  "completion");
           expect(wc.wc_flags == (global ? IBV_WC_GRH | IBV_WC_WITH_IMM : unsigned{IBV_WC_WITH_IMM}), "flags");
           ibv_grh grh{};

@@ -116,6 +116,7 @@ ibv_ah* make_ah(node& n, bool global) {
   ibv_ah_attr a{};
   a.port_num = 1;
   a.dlid = n.lid;
+  a.sl = 5;
   if (global) {
     a.is_global = 1;
     a.grh.dgid = n.gid;

@@ -66,6 +66,10 @@ struct config {
   std::uint16_t pkey_index = 0;
   /// Service level, 0 to 15.
   std::uint8_t service_level = 0;
+  /// Service level of datagrams and multicasts, 0 to 15, where it is to be another: with one of high priority
+  /// they are not lost behind long messages (P1 section 5.4). Unset: `service_level`. A managed multicast
+  /// group on InfiniBand has the one that the subnet manager gives it.
+  std::optional<int> ud_service_level;
   /// Path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU.
   int mtu = 0;
   /// Local acknowledgement timeout of connections: 4.096 us * 2^value.
@@ -93,6 +97,9 @@ struct config {
   /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
   /// as do operands of trees, broadcasts from four times that.
   std::size_t zero_copy_bytes = 65536;
+  /// The same of the blocks of an alltoall, where that is to be another: P5 section 4.1 puts short ones
+  /// straight as well. Unset: `zero_copy_bytes`. The same on all ranks.
+  std::optional<std::size_t> alltoall_zero_copy_bytes;
   /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
   /// go as `send_receive_long` says. The same on all ranks, as are the two below.
   std::size_t send_receive_eager_bytes = 8192;

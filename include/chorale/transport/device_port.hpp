@@ -48,6 +48,8 @@ class device_port {
   [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
   [[nodiscard]] const verbs::local_port& local() const noexcept { return local_; }
+  /// The port as datagrams and multicasts leave it: at a service level of their own.
+  [[nodiscard]] const verbs::local_port& datagrams() const noexcept { return datagrams_; }
   [[nodiscard]] std::uint16_t pkey_index() const noexcept { return pkey_index_; }
 
   /// Makes the next rank (from 0) known.
@@ -56,13 +58,18 @@ class device_port {
   [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
     return peers_[static_cast<std::size_t>(rank)];
   }
-  /// Address attributes of the path to that rank. Precondition: it is known.
+  /// Address attributes of a connection's path to that rank. Precondition: it is known.
   [[nodiscard]] ibv_ah_attr path_to(int rank) const { return verbs::path_to(local_, address_of(rank)); }
+  /// The same for datagrams.
+  [[nodiscard]] ibv_ah_attr datagram_path_to(int rank) const {
+    return verbs::path_to(datagrams_, address_of(rank));
+  }
 
  private:
   verbs::choice chosen_;
   std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
+  verbs::local_port datagrams_;
   std::uint16_t pkey_index_ = 0;
   std::vector<verbs::endpoint_address> peers_;
 };

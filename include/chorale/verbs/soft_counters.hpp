@@ -25,6 +25,9 @@ struct soft_counters {
 
   std::uint64_t context_hits = 0;    ///< uses of a QP whose context the adapter's cache held
   std::uint64_t context_misses = 0;  ///< ... and did not hold
+
+  std::uint16_t datagram_levels = 0;   ///< bit n: datagrams to one rank may leave at service level n
+  std::uint16_t multicast_levels = 0;  ///< the same of those to a group
 };
 
 /// The counters of the adapter that `context`, a context of `soft0`, is open on. Any thread.

@@ -43,7 +43,7 @@ class multicast_group::member final : multicast_port {
   explicit member(endpoint& owner)
       : owner_(&owner),
         options_(options_for(owner)),
-        pair_(owner.port().device(), owner.port().domain(), owner.port().local(), options_),
+        pair_(owner.port().device(), owner.port().domain(), owner.port().datagrams(), options_),
         protocol_(*this, {.rank = owner.rank(),
                           .size = owner.size(),
                           .secret = owner.job(),

@@ -8,18 +8,19 @@
 
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/alltoall/addresses.hpp>
+#include <chorale/algorithm/alltoall/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::alltoall {
 
-/// Message i goes to (rank + i) mod n, straight into the receiver's buffer above the transport's threshold,
-/// and its immediate data announces it: a rank is done with n - 1 notices, in no order that it would have to
-/// wait for. Even and uneven blocks. Cost: n - 1 messages a rank; for even blocks ceil(log2 n) small ones
-/// before, which carry the addresses of the receive buffers where those changed since the last call, and are
-/// empty else; for uneven ones n - 1 envelopes (`agreed.hpp`), empty blocks included. Shorter blocks are
-/// copied through the mailbox.  Source: P5 section 4.1.
+/// Message i goes to (rank + i) mod n, straight into the receiver's buffer from
+/// `config::alltoall_zero_copy_bytes` on, and its immediate data announces it: a rank is done with n - 1
+/// notices, in no order that it would have to wait for. Even and uneven blocks. Cost: n - 1 messages a rank;
+/// for even blocks ceil(log2 n) small ones before, which carry the addresses of the receive buffers where
+/// those changed since the last call, and are empty else; for uneven ones n - 1 envelopes (`agreed.hpp`),
+/// empty blocks included. Shorter blocks are copied through the mailbox.  Source: P5 section 4.1.
 ///
 /// No rank is written to before it is in this call: the messages before say that it is, even if nothing
 /// changed. It leaves when all for it has been announced and its own puts have been placed.
@@ -34,7 +35,7 @@ struct direct {
     // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
     if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
-      if (transfer::is_zero_copy(net, in.layout().largest())) return put_even(net, now, in, out);
+      if (goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
     }
     return copy_even(net, now, std::move(in), std::move(out));
   }
@@ -106,7 +107,7 @@ struct direct {
   /// any.
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
-    const auto straight = [&](std::size_t bytes) { return transfer::is_zero_copy(net, bytes); };
+    const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
     const auto first = [&](std::size_t bytes) {
       return straight(bytes) ? std::size_t{0} : agreed::first_bytes(net, bytes);
     };

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <chorale/algorithm/agreed.hpp>
+#include <chorale/algorithm/alltoall/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/topology/all_pairs.hpp>
@@ -13,9 +14,9 @@ namespace chorale::alltoall {
 
 /// n - 1 steps, in each of which every rank is the target of one: the partner of step i is rank xor i where n
 /// is a power of two, else blocks go to rank + i and come from rank - i. Even and uneven blocks. Cost: n - 1
-/// messages a rank, one after the other; zero copy above the transport's threshold, with one registration and
-/// one small message a pair, which says where the block goes. Uneven ones send it for empty blocks too. Best
-/// for long messages. Source: P5 section 2.
+/// messages a rank, one after the other; zero copy from `config::alltoall_zero_copy_bytes` on, with one
+/// registration and one small message a pair, which says where the block goes. Uneven ones send it for empty
+/// blocks too. Best for long messages. Source: P5 section 2.
 ///
 /// Each place of `out` is written by one step, and straight only when that step has told the writer where.
 /// The call is over when its own puts have been placed.
@@ -36,12 +37,19 @@ struct pairwise {
   static task<> move_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
     if constexpr (one_sided_transport<Net>) {
-      if (transfer::is_zero_copy(net, in.layout().largest())) {
+      if (goes_straight(net, in.layout().largest())) {
         const auto exposed = net.expose(out.buffer().first(out.layout().end()));
         const auto lent = net.lend(in.buffer());
         for (const auto step : pairs) {
-          co_await transfer::exchange_within(net, now, step.to, in[step.to], lent, step.from, out[step.from],
-                                             exposed.region());
+          const remote_region here = transfer::part_of(exposed.region(), out[step.from]);
+          co_await net.send(step.from, now, transfer::bytes_of(here));
+          remote_region there;
+          {
+            const auto offer = co_await net.receive(step.to, now);
+            there = transfer::read_region(net, step.to, now, offer, in[step.to].size());
+          }
+          co_await net.put_notified(there, 0, lent, in[step.to], now);
+          co_await net.notified(step.from, now);
         }
         for (const auto step : pairs) co_await net.flush(step.to, now);
         co_return;
@@ -55,7 +63,7 @@ struct pairwise {
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
-    const auto straight = [&](std::size_t bytes) { return transfer::is_zero_copy(net, bytes); };
+    const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
     const agreed::memory<Net> memory{net,
                                      straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
