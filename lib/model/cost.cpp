@@ -21,6 +21,11 @@ constexpr std::size_t straight_bytes = 65536;
 constexpr double put_bytes = 2 * straight_bytes;
 constexpr double piece_bytes = 65536;
 
+/// Results of more bytes are collected: `allgather::recursive_doubling::short_bytes`.
+constexpr std::size_t collected_bytes = 4096;
+/// The part of `message_cost::byte` that copying in and out of a message is.
+constexpr double copy_share = 1;
+
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
 /// other algorithms bytes contend for the middle of the network (P4 section 2.3), two for one place.
 constexpr std::size_t contended_bytes = std::size_t{1} << 20;
@@ -33,6 +38,22 @@ int degree_of(std::string_view text, std::string_view name) {
   int k = 0;
   std::from_chars(text.data() + name.size() + 1, text.data() + text.size(), k);
   return k;
+}
+
+/// What the collective buffer of P4 section 4.2 changes, in microseconds: each copied step has a second
+/// write, which announces it, and a rank copies one block in and the others out, where messages are copied in
+/// and out in each step.
+double collected(int ranks, std::size_t bytes, const message_cost& cost) {
+  const int folds = topology::is_power_of_two(ranks) ? 0 : 1;
+  int blocks = 1 + folds;
+  int steps = folds;
+  if (bytes == 0 || bytes >= straight_bytes) return 0;
+  while (blocks < ranks && static_cast<std::size_t>(blocks) * bytes < straight_bytes) {
+    blocks = std::min(ranks, 2 * blocks);
+    ++steps;
+  }
+  if (blocks <= 2 || static_cast<std::size_t>(blocks) * bytes <= collected_bytes) return 0;
+  return steps * cost.further - (blocks - 2) * static_cast<double>(bytes) * cost.byte * copy_share;
 }
 
 /// The parts of a message in P2's model, of which only Ts, Tt and To count beside the sum.
@@ -146,7 +167,8 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
       const message_cost far{cost.start, contended ? contention * cost.byte : cost.byte, cost.combine,
                              cost.further};
       if (algorithm == "recursive_doubling")
-        return recursive_doubling_allgather(ranks, bytes, {far.start, far.byte});
+        return recursive_doubling_allgather(ranks, bytes, {far.start, far.byte}) +
+               collected(ranks, bytes, cost);
       // Our Bruck needs no rotation at the end: blocks are in their places all along.
       if (algorithm == "bruck") return levels * ts + (n - 1) * one.bytes * far.byte;
       if (algorithm == "ring") return ring_allgather(ranks, bytes, hockney);

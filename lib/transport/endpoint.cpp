@@ -84,6 +84,7 @@ void endpoint::leave() noexcept {
     // A farewell that cannot be sent changes nothing: the peers then see silence.
   }
   channel_.stop_service();
+  store_.end_states();
 }
 
 }  // namespace chorale::transport

@@ -79,10 +79,11 @@ class lane {
     return true;
   }
 
-  /// `write` is called once, as late as can be.
-  void put(std::function<void()> write) {
+  /// `write` is called once, as late as can be. `to_flush`: its sender has to flush it.
+  void put(std::function<void()> write, bool to_flush) {
     puts_.push_back(std::move(write));
     ++put_;
+    if (to_flush) to_flush_ = put_;
   }
   void notice(chorale::epoch now) { notices_.push_back({now, {}, put_}); }
   [[nodiscard]] bool has_notice() const noexcept { return !notices_.empty(); }
@@ -139,7 +140,8 @@ class lane {
     if (!sends_.empty() || !receives_.empty())
       return describe(sends_.size() + receives_.size(), "messages that were posted and not waited for");
     if (!notices_.empty()) return describe(notices_.size(), "notices that were not taken");
-    if (flushed_ != put_) return describe(put_ - flushed_, "puts that were not flushed");
+    if (flushed_ < to_flush_) return describe(to_flush_ - flushed_, "puts that were not flushed");
+    if (placed_ != put_) return describe(put_ - placed_, "puts that nobody has looked at");
     return {};
   }
 
@@ -196,6 +198,7 @@ class lane {
   put_count put_ = 0;
   put_count placed_ = 0;
   put_count flushed_ = 0;
+  put_count to_flush_ = 0;
   std::deque<block> notices_;
   std::deque<posted<const std::byte>> sends_;
   std::deque<posted<std::byte>> receives_;

@@ -82,20 +82,43 @@ class registered_span {
         region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), all.add(owner, memory, how),
                 owner} {}
   registered_span(registered_span&& other) noexcept
-      : all_(std::exchange(other.all_, nullptr)), region_(other.region_) {}
+      : all_(std::exchange(other.all_, nullptr)), region_(other.region_), is_kept_(other.is_kept_) {}
   registered_span& operator=(registered_span&& other) noexcept {
     std::swap(all_, other.all_);
     std::swap(region_, other.region_);
+    std::swap(is_kept_, other.is_kept_);
     return *this;
   }
   ~registered_span() {
     if (all_ != nullptr) all_->remove(region_.key);
   }
   [[nodiscard]] chorale::remote_region region() const noexcept { return region_; }
+  /// Memory of an algorithm's own: what is put from there need not be flushed.
+  [[nodiscard]] bool is_kept() const noexcept { return is_kept_; }
+  void set_kept() noexcept { is_kept_ = true; }
 
  private:
   registry* all_;
   chorale::remote_region region_;
+  bool is_kept_ = false;
+};
+
+/// Memory of an algorithm's own, exposed as long as this lives.
+class kept_memory {
+ public:
+  kept_memory(registry& all, int owner, std::size_t bytes)
+      : memory_(bytes), exposure_(all, owner, memory_, access::exposed) {
+    exposure_.set_kept();
+  }
+  [[nodiscard]] std::span<std::byte> memory() const noexcept {
+    return {const_cast<std::byte*>(memory_.data()), memory_.size()};
+  }
+  [[nodiscard]] chorale::remote_region region() const noexcept { return exposure_.region(); }
+  [[nodiscard]] const registered_span& exposure() const noexcept { return exposure_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  registered_span exposure_;
 };
 
 }  // namespace fake

@@ -137,18 +137,19 @@ class transport {
   [[nodiscard]] registered_span lend(std::span<const std::byte> memory) {
     return {in_.memory(), rank_, memory, access::lent};
   }
+  [[nodiscard]] kept_memory keep(std::size_t bytes) { return {in_.memory(), rank_, bytes}; }
   [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
                          std::span<const std::byte> from, chorale::epoch now) {
-    return does("to put", target.owner, now, [this, target, offset, key = source.region().key, from] {
-      begin_put(target, offset, key, from);
+    return does("to put", target.owner, now, [this, target, offset, &source, from] {
+      begin_put(target, offset, source, from);
       return true;
     });
   }
   [[nodiscard]] auto put_notified(chorale::remote_region target, std::size_t offset,
                                   const registered_span& source, std::span<const std::byte> from,
                                   chorale::epoch now) {
-    return does("to put", target.owner, now, [this, target, offset, key = source.region().key, from, now] {
-      begin_put(target, offset, key, from);
+    return does("to put", target.owner, now, [this, target, offset, &source, from, now] {
+      begin_put(target, offset, source, from);
       out(target.owner).notice(now);
       return true;
     });
@@ -236,14 +237,18 @@ class transport {
   }
 
   /// The put happens later, and only then is looked whether both sides may still be used.
-  void begin_put(const chorale::remote_region& target, std::size_t offset, std::uint32_t key,
+  void begin_put(const chorale::remote_region& target, std::size_t offset, const registered_span& source,
                  std::span<const std::byte> from) {
+    const std::uint32_t key = source.region().key;
     static_cast<void>(here("the source of a put", key, from, access::lent));
     static_cast<void>(there("a put", target, offset, from.size(), access::exposed));
-    out(target.owner).put([this, target, offset, key, from] {
-      copy(here("the source of a put under way", key, from, access::lent),
-           there("a put under way", target, offset, from.size(), access::exposed));
-    });
+    out(target.owner)
+        .put(
+            [this, target, offset, key, from] {
+              copy(here("the source of a put under way", key, from, access::lent),
+                   there("a put under way", target, offset, from.size(), access::exposed));
+            },
+            !source.is_kept());
   }
   [[nodiscard]] std::span<std::byte> here(const char* what, std::uint32_t key,
                                           std::span<const std::byte> memory, access needed) const {
@@ -274,6 +279,7 @@ class transport {
 static_assert(chorale::reading_transport<fake::transport>);
 static_assert(chorale::sharing_transport<fake::transport>);
 static_assert(chorale::answering_transport<fake::transport>);
+static_assert(chorale::keeping_transport<fake::transport>);
 static_assert(chorale::multicast_transport<fake::transport>);
 static_assert(chorale::path_choosing_transport<fake::transport>);
 static_assert(chorale::tunable_transport<fake::transport>);

@@ -24,6 +24,14 @@ class algorithm_store {
     return *static_cast<State*>(place.get());
   }
 
+  /// States end. To be called when nothing of this rank is under way any more, and no peer can reach memory
+  /// that they keep.
+  void end_states() noexcept { states_.clear(); }
+
+  /// Registered bytes that states keep.
+  [[nodiscard]] std::size_t& kept_bytes() noexcept { return kept_bytes_; }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+
  private:
   static std::size_t next_index() noexcept;
   template <class State>
@@ -33,6 +41,7 @@ class algorithm_store {
   }
 
   frame_arena frames_;
+  std::size_t kept_bytes_ = 0;
   std::vector<std::shared_ptr<void>> states_;
 };
 

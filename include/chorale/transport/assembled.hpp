@@ -14,6 +14,7 @@
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/joining.hpp>
+#include <chorale/transport/kept_memory.hpp>
 #include <chorale/transport/memory_report.hpp>
 #include <chorale/transport/multicast_group.hpp>
 #include <chorale/transport/posting.hpp>
@@ -88,11 +89,13 @@ class assembled {
     memory_report m;
     parts_.describe(m);
     m.datagram_bytes = core().datagram_bytes();
+    m.algorithm_bytes = core().store().kept_bytes();
     return m;
   }
-  /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers.
+  /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers,
+  /// and what algorithms keep.
   [[nodiscard]] std::size_t registered_bytes() const {
-    return parts_.registered_bytes() + core().datagram_bytes();
+    return parts_.registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
   }
   [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
     return parts_.packets().statistics();
@@ -256,6 +259,12 @@ class assembled {
   }
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
     return guarded(parts_.one_sided().lend(memory));
+  }
+  /// Memory of an algorithm's own, in `state<S>()`.
+  [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
+    const auto expose = [this](std::span<std::byte> all) { return parts_.one_sided().expose_alone(all); };
+    return kept_memory<decltype(expose(std::span<std::byte>{}))>{domain(), bytes, core().store().kept_bytes(),
+                                                                 expose};
   }
   void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {
     parts_.one_sided().forget(memory);

@@ -4,6 +4,7 @@
 //   ... with several children          sharing_transport
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
+//   ... that keeps registered memory   keeping_transport
 //   ... that multicasts                multicast_transport
 //   ... that asks for connections      path_choosing_transport
 //   the choice among algorithms        tunable_transport
@@ -194,6 +195,20 @@ concept memory_transport =
 /// addresses. Where a transport has messages of any length, its memory operations are for windows alone.
 template <class T>
 concept one_sided_transport = memory_transport<T> && !message_transport<T>;
+
+/// *Keeping*: registered memory of an algorithm's own that stays from call to call.
+///
+/// * `keep(bytes)`: so many zeroes that peers may write and read as long as the returned object lives; it is
+///   moved into `state<S>()`, and so ends with the transport, or when the algorithm gives it up. `memory()`
+///   are the bytes, `exposure()` is what a put from there takes as its source. No failure ends it.
+/// * What was put from there need not be flushed if the algorithm learns in another way that it has been
+///   placed, before it changes it: from a message, say, of a rank that has it.
+template <class T>
+concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size_t bytes) {
+  { net.keep(bytes) } -> registered_memory;
+  { net.keep(bytes).memory() } -> std::same_as<std::span<std::byte>>;
+  net.keep(bytes).exposure();
+};
 
 /// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
 template <class T>

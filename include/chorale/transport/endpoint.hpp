@@ -73,6 +73,7 @@ class endpoint {
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
   /// What algorithms keep.
   [[nodiscard]] algorithm_store& store() noexcept { return store_; }
+  [[nodiscard]] const algorithm_store& store() const noexcept { return store_; }
   /// Datagrams among the ranks, and the service thread.
   [[nodiscard]] control_channel& channel() noexcept { return channel_; }
   [[nodiscard]] const control_channel& channel() const noexcept { return channel_; }

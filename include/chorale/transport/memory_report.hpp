@@ -20,6 +20,8 @@ struct memory_report {
   std::size_t spare_bytes = 0;     ///< registered: kept for the next connections
   std::size_t receive_bytes = 0;   ///< registered: buffers of the shared receive queue
   std::size_t datagram_bytes = 0;  ///< registered: buffers of the datagram port
+  std::size_t algorithm_bytes =
+      0;  ///< registered: what algorithms keep, as the collective buffer of an allgather
   /// Work queues, completion queue and contexts of connections: an estimate. It takes requests in units of 64
   /// bytes with their inline data (at most 512 bytes), completions of 64 bytes, receives of 32, and 512 bytes
   /// a queue pair, as adapters lay them out; not what soft0 takes.
@@ -31,7 +33,8 @@ struct memory_report {
 
   /// All of the transport's own: everything but `user_bytes`.
   [[nodiscard]] std::size_t total_bytes() const noexcept {
-    return mailbox_bytes + staging_bytes + spare_bytes + receive_bytes + datagram_bytes + queue_bytes;
+    return mailbox_bytes + staging_bytes + spare_bytes + receive_bytes + datagram_bytes + algorithm_bytes +
+           queue_bytes;
   }
 };
 

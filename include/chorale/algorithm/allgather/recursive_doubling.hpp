@@ -1,9 +1,13 @@
 // Recursive doubling allgather with a switch from copying to zero copy.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <span>
 #include <vector>
 
+#include <chorale/algorithm/allgather/collective_buffer.hpp>
 #include <chorale/algorithm/allgather/within.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
@@ -11,16 +15,19 @@
 
 namespace chorale::allgather {
 
-/// In step m a rank and its partner at distance 2^m exchange all they hold, 2^m blocks. Exchanges below
-/// `SwitchBytes` (the paper's M; 0: the transport's `zero_copy_bytes()`) go through the mailbox, longer ones
+/// In step m a rank and its partner at distance 2^m exchange all they hold, 2^m blocks. Steps below
+/// `SwitchBytes` (the paper's M; 0: the transport's `zero_copy_bytes()`) are copied: they go from one rank's
+/// collective buffer into the next one's, with a copy in at first and one out at the end, or in messages
+/// where that is less (`short_bytes`, transports without memory of the algorithm's own). Longer steps go
 /// straight between the users' buffers, with one registration and one exchange of addresses for the whole
 /// operation. Even blocks. Cost: log2 n steps, n - 1 blocks; where n is no power of two, neighbours fold
 /// first, and two steps more, the last of all n blocks, bring those back in: then `bruck` is cheaper.
+/// Registered memory: twice 2M bytes at most, made as needed.
 /// Source: P4 sections 2.3, 4.1 and 4.2.  T = ts log2 p + (p - 1) m tw.
 ///
-/// What is sent is never written again in this call. A peer writes straight into `all` only when it has this
-/// rank's address of this call, and the call is over when all of that has been announced and all of its own
-/// puts have been placed.
+/// What is sent is never written again in this call; `collective_buffer` says why not in the next ones. A
+/// peer writes straight into `all` only when it has this rank's address of this call, and the call is over
+/// when all of that has been announced and all of its own puts have been placed.
 template <std::size_t SwitchBytes>
 struct recursive_doubling_at {
   static constexpr auto implements = operation::allgather;
@@ -28,11 +35,21 @@ struct recursive_doubling_at {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
+  /// What is collected of at most so many bytes goes in messages, each a block that its receiver copies into
+  /// place: a message tells of itself, where a write into the collective buffer takes a second one that does.
+  static constexpr std::size_t short_bytes = 4096;
+
   template <mailbox_transport Net>
   static task<> run(Net& net, epoch now, blocks<std::byte> all) {
     const std::size_t total = all.layout().total();
     const bool copied = SwitchBytes == 0 ? !transfer::is_zero_copy(net, total) : total < SwitchBytes;
-    if (copied && total <= net.block_bytes()) return in_one_block(net, now, all);
+    if (copied && total <= most_in_a_message(net)) return in_one_block(net, now, all);
+    if constexpr (keeping_transport<Net>) {
+      const plan p{net, all.layout().largest()};
+      // One copied step has nothing to collect: what it gets is not sent again.
+      if (p.collected > 2 && p.collected_bytes() > most_in_a_message(net))
+        return in_collective_buffer(net, now, all, p);
+    }
     return in_steps(net, now, all);
   }
 
@@ -48,6 +65,119 @@ struct recursive_doubling_at {
       transfer::place(net, s.peer, now, message, all.range(s.received.first, s.received.count));
     }
   }
+  template <mailbox_transport Net>
+  static std::size_t most_in_a_message(const Net& net) noexcept {
+    if constexpr (keeping_transport<Net>)
+      return std::min(short_bytes, net.block_bytes());
+    else
+      return net.block_bytes();
+  }
+
+  /// Which steps are copied: the same on all ranks, by the most that any of them sends in a step.
+  struct plan {
+    using steps = topology::recursive_doubling;
+
+    template <one_sided_transport Net>
+    plan(const Net& net, std::size_t block) noexcept
+        : ranks(net.size()),
+          block_bytes(block),
+          limit(SwitchBytes == 0 ? net.zero_copy_bytes() : SwitchBytes) {
+      if (block >= limit || block == 0) return;
+      collected = folds() == 0 ? 1 : 2;
+      while (collected < ranks && copies(collected)) collected = std::min(ranks, 2 * collected);
+    }
+    /// 1 if neighbours fold first.
+    [[nodiscard]] int folds() const noexcept { return topology::is_power_of_two(ranks) ? 0 : 1; }
+    [[nodiscard]] bool copies(int blocks) const noexcept {
+      return static_cast<std::size_t>(blocks) * block_bytes < limit;
+    }
+    [[nodiscard]] bool copies(const steps::step& s) const noexcept {
+      switch (s.kind) {
+        case steps::kind::send_operand:
+        case steps::kind::receive_operand:
+          return copies(1);
+        case steps::kind::exchange:
+          return copies(std::min(ranks, 1 << (s.index + folds())));
+        default:
+          return copies(ranks);
+      }
+    }
+    [[nodiscard]] std::size_t collected_bytes() const noexcept {
+      return static_cast<std::size_t>(collected) * block_bytes;
+    }
+    /// The blocks that rank `rank` collects. Those who exchange them begin with the same.
+    [[nodiscard]] topology::rank_range collected_by(int rank) const {
+      // Who folds away writes to the neighbour, beginning where that does.
+      const steps own{rank, ranks};
+      const bool leaves = !own.empty() && own[0].kind == steps::kind::send_operand;
+      const int stays = leaves ? rank - 1 : rank;
+      topology::rank_range all{stays, 1};
+      for (const auto s : steps{stays, ranks})
+        if (copies(s) && s.received.count > 0) all = united(united(all, s.sent), s.received);
+      return all;
+    }
+
+    int ranks;
+    std::size_t block_bytes;
+    std::size_t limit;
+    int collected = 0;  ///< most blocks that a rank holds after the copied steps
+
+   private:
+    static topology::rank_range united(topology::rank_range a, topology::rank_range b) noexcept {
+      if (b.count == 0) return a;
+      const int first = std::min(a.first, b.first);
+      return {first, std::max(a.first + a.count, b.first + b.count) - first};
+    }
+  };
+
+  /// The copied steps write from one collective buffer into the next; the result is copied out once.
+  template <keeping_transport Net>
+  static task<> in_collective_buffer(Net& net, epoch now, blocks<std::byte> all, plan p) {
+    const topology::recursive_doubling steps{net.rank(), net.size()};
+    auto& buffer = net.template state<collective_buffer<Net>>();
+    if (!buffer.begin(p.collected_bytes())) {
+      std::vector<int> partners;
+      for (const auto s : steps)
+        if (partners.empty() || partners.front() != s.peer) partners.push_back(s.peer);
+      co_await buffer.renew(net, now, p.collected_bytes(), 2 * p.limit, partners);
+    }
+    const auto collected = p.collected_by(net.rank());
+    const auto offset = [&](int rank) {
+      return static_cast<std::size_t>(rank - collected.first) * p.block_bytes;
+    };
+    const std::span<std::byte> here = buffer.here();
+    const auto mine = all[net.rank()];
+    std::memcpy(here.data() + offset(net.rank()), mine.data(), mine.size());
+    int first = net.rank();
+    int end = first + 1;
+    std::vector<within::step> rest;
+    for (const auto s : steps) {
+      if (!p.copies(s)) {
+        rest.push_back({s.peer, {s.sent.first, s.sent.count}, s.peer, {s.received.first, s.received.count}});
+        continue;
+      }
+      if (s.sent.count > 0) {
+        const auto bytes = static_cast<std::size_t>(s.sent.count) * p.block_bytes;
+        const std::size_t at = offset(s.sent.first);
+        co_await net.put(buffer.there(s.peer), at, buffer.exposure(), here.subspan(at, bytes), now);
+        co_await net.signal(s.peer, now);
+      }
+      if (s.received.count == 0) continue;
+      co_await net.signalled(s.peer, now);
+      first = std::min(first, s.received.first);
+      end = std::max(end, s.received.first + s.received.count);
+    }
+    copy_out(here, offset(first), all, first, net.rank());
+    copy_out(here, offset(net.rank() + 1), all, net.rank() + 1, end);
+    if (!rest.empty()) co_await within::run(net, now, all, rest, SwitchBytes);
+  }
+  static void copy_out(std::span<const std::byte> from, std::size_t at, const blocks<std::byte>& all,
+                       int first, int end) {
+    if (first >= end) return;
+    const auto to = all.range(first, end - first);
+    std::memcpy(to.data(), from.data() + at, to.size());
+  }
+
   template <mailbox_transport Net>
   static task<> in_steps(Net& net, epoch now, blocks<std::byte> all) {
     std::vector<within::step> steps;

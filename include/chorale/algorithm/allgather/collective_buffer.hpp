@@ -1,0 +1,77 @@
+// P4's collective buffer: registered memory in which an allgather collects short blocks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::allgather {
+
+/// Memory at each rank that its partners write into without asking: it is registered, and its addresses are
+/// exchanged, when it is first used, and again only when a call needs more (P4 section 4.2). Kept in
+/// `state<collective_buffer<Net>>()`.
+///
+/// It has two halves, which the calls that use it take in turns. A rank that has got its whole result in one
+/// such call knows that all others have begun it, and so are done with the call before; then the half of that
+/// can be written again, here and by its partners, and what was sent from there has arrived.
+template <keeping_transport Net>
+class collective_buffer {
+ public:
+  /// Begins a call that needs `bytes` of a half. True if they are there; else `renew` is to be awaited. All
+  /// ranks need as many, and so have to renew in the same call.
+  [[nodiscard]] bool begin(std::size_t bytes) noexcept {
+    ++uses_;
+    return bytes <= half_bytes_;
+  }
+  /// Makes halves of `bytes` or more, but not of more than `limit` if they need not be. `partners`: whom this
+  /// rank exchanges anything with, each once; the same in each call.
+  task<> renew(Net& net, epoch now, std::size_t bytes, std::size_t limit, std::span<const int> partners) {
+    // What was put from the memory that goes has to have left it; what was put there has been waited for.
+    if (kept_)
+      for (const int partner : partners) co_await net.flush(partner, now);
+    kept_.reset();
+    half_bytes_ = std::max(bytes, std::min(std::bit_ceil(std::max(bytes, least_bytes)), limit));
+    kept_.emplace(net.keep(2 * half_bytes_));
+    known_.resize(static_cast<std::size_t>(net.size()));
+    const remote_region mine = kept_->region();
+    for (const int partner : partners) co_await net.send(partner, now, transfer::bytes_of(mine));
+    for (const int partner : partners) {
+      const auto message = co_await net.receive(partner, now);
+      known_[static_cast<std::size_t>(partner)] =
+          transfer::read_region(net, partner, now, message, mine.bytes);
+    }
+  }
+
+  /// This rank's half for this call.
+  [[nodiscard]] std::span<std::byte> here() const noexcept {
+    return kept_->memory().subspan(offset(), half_bytes_);
+  }
+  /// The same half of a partner.
+  [[nodiscard]] remote_region there(int partner) const noexcept {
+    const remote_region& all = known_[static_cast<std::size_t>(partner)];
+    return {all.address + offset(), half_bytes_, all.key, all.owner};
+  }
+  /// As the source of a put.
+  [[nodiscard]] const auto& exposure() const noexcept { return kept_->exposure(); }
+
+ private:
+  static constexpr std::size_t least_bytes = 16384;
+
+  [[nodiscard]] std::size_t offset() const noexcept { return uses_ % 2 * half_bytes_; }
+
+  using memory = decltype(std::declval<Net&>().keep(std::size_t{}));
+  std::optional<memory> kept_;
+  std::size_t half_bytes_ = 0;
+  std::uint64_t uses_ = 0;
+  std::vector<remote_region> known_;  ///< by rank: all that it keeps
+};
+
+}  // namespace chorale::allgather
