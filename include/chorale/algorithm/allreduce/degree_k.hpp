@@ -8,6 +8,7 @@
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/reduce/put_operands.hpp>
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -42,6 +43,12 @@ struct degree_k {
         co_return;
       }
     }
+    if constexpr (message_transport<Net>) {
+      if (is_whole_operand(net, data.size(), op)) {
+        co_await by_messages(net, now, data, op, tree);
+        co_return;
+      }
+    }
     for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
       for (const int child : tree.children()) {
         const auto operand = co_await net.receive(child, now);
@@ -57,6 +64,16 @@ struct degree_k {
   }
 
  private:
+  /// One message up, and those of `Down`. `op` is that of the coroutine that awaits this one.
+  template <message_transport Net>
+  static task<> by_messages(Net& net, epoch now, std::span<std::byte> data, const reduction& op,
+                            topology::degree_k tree) {
+    for (const int child : tree.children())
+      co_await exchange_and_combine(net, now, child, {}, child, data, false, op);
+    if (!tree.is_root())
+      co_await exchange_and_combine(net, now, tree.parent(), data, tree.parent(), {}, false, op);
+    co_await Down::run(net, now, data, 0);
+  }
   /// `op` is that of the coroutine that awaits this one.
   template <reduce::puts_operands Net>
   static task<> straight(Net& net, epoch now, std::span<std::byte> data, const reduction& op,

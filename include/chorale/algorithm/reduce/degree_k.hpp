@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <chorale/algorithm/reduce/put_operands.hpp>
+#include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -38,6 +39,12 @@ struct degree_k {
     if constexpr (puts_operands<Net>) {
       if (is_put(net, in.size()) && net.size() > 1) [[unlikely]] {
         co_await straight(net, now, in, out, op, tree);
+        co_return;
+      }
+    }
+    if constexpr (message_transport<Net>) {
+      if (is_whole_operand(net, in.size(), op)) {
+        co_await by_messages(net, now, in, out, op, tree);
         co_return;
       }
     }
@@ -79,6 +86,25 @@ struct degree_k {
   }
 
  private:
+  /// One message up. `op` is that of the coroutine that awaits this one.
+  template <message_transport Net>
+  static task<> by_messages(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+                            const reduction& op, topology::degree_k tree) {
+    std::vector<std::byte> kept;
+    std::span<const std::byte> result = in;
+    if (!tree.children().empty()) {
+      kept.assign(in.begin(), in.end());
+      result = kept;
+    }
+    for (const int child : tree.children())
+      co_await exchange_and_combine(net, now, child, {}, child, kept, false, op);
+    const int to = tree.is_root() ? tree.deliver_to() : tree.parent();
+    if (to >= 0) co_await exchange_and_combine(net, now, to, result, to, {}, false, op);
+    if (tree.deliver_from() >= 0)
+      co_await transfer::receive(net, tree.deliver_from(), now, out.first(in.size()));
+    else if (tree.is_root() && to < 0)
+      std::memmove(out.data(), result.data(), in.size());
+  }
   /// `op` is that of the coroutine that awaits this one. More than one rank.
   template <puts_operands Net>
   static task<> straight(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
