@@ -25,13 +25,14 @@ WRITE = points("write", small=("--sizes", "4,4096"))
 WRITE_RATE = points("write-bandwidth", small=("--sizes", "4096",))
 
 SHORT_TO_MEDIUM = (256, KB, 2 * KB, 4 * KB, 8 * KB, 16 * KB, 32 * KB)
+COPIES_ONLY = (("CHORALE_SEND_RECEIVE_LONG", "copy"),)
 ZERO_COPY = (("CHORALE_ZERO_COPY_BYTES", 256),)
-RDMA_ALLTOALL = Bench("alltoall", (Contestant("RDMA", "rc", "direct", ZERO_COPY), Contestant("send/receive", "rc_send_receive", "direct")),
+RDMA_ALLTOALL = Bench("alltoall", (Contestant("RDMA", "rc", "direct", ZERO_COPY), Contestant("send/receive", "rc_send_receive", "direct", COPIES_ONLY)),
                       ranks=(8, 16, 32), sizes=SHORT_TO_MEDIUM, small_ranks=(4, 5), small_sizes=(256, 32 * KB))
 LIMITS = (0, 1, 3, 7, 15)
 HYBRID = Bench("alltoall", tuple(Contestant(f"rc-limit {limit}", "hybrid", f"hybrid_pairwise<{limit}>") for limit in LIMITS),
                ranks=(16,), sizes=(KB, 2 * KB, 4 * KB, 8 * KB, 16 * KB, 32 * KB), small_ranks=(4,), small_sizes=(KB,))
-UD_ALLTOALL = Bench("alltoall", (Contestant("direct-UD", "ud", "direct"), Contestant("direct-SRQ", "rc_send_receive", "direct"),
+UD_ALLTOALL = Bench("alltoall", (Contestant("direct-UD", "ud", "direct"), Contestant("direct-SRQ", "rc_send_receive", "direct", COPIES_ONLY),
                                  Contestant("Bruck", "rc_send_receive", "bruck")),
                     ranks=(16, 32), sizes=(4, 16, 64, 256, KB, 4 * KB, 16 * KB), small_ranks=(4,), small_sizes=(4, 4 * KB))
 CROSSING = Bench("alltoall", (Contestant("direct-UD", "ud", "direct"), Contestant("direct-RC", "rc", "direct")), ranks=(16,),
@@ -85,7 +86,8 @@ FIGURES = (
            cannot=f"that n messages cost hardly more than one: {ONE_HOST}."),
     Figure("P5.crossing", "UD and RC where the adapter's cache of contexts is small", "P5 section 5.1.2, figure 9", (CROSSING,), "bytes",
            log_y=True,
-           claims=(Faster("UD over RC, short messages (up to twice)", "direct-UD", "direct-RC", at_each(ranks=16, bytes=4), 2, most=True),
+           claims=(Faster("UD over RC, short messages (up to twice)", "direct-UD", "direct-RC",
+                         at_each(ranks=16, bytes=(4, 16, 64, 256, KB)), 2, most=True),
                    Faster("RC over UD, large messages", "direct-RC", "direct-UD", at_each(ranks=16, bytes=16 * KB))),
            cannot="what a missed context costs: it is set (CHORALE_SOFT_CONTEXT_MISS_NS=1000, a cache of 8 for 16 ranks)."),
     Figure("P5.10a", "RDMA read over RC and emulated over UD, latency", "P5 section 5.1.3, figure 10(a)", (READ, READ_POLLING), "bytes",

@@ -1,11 +1,15 @@
 // P5 figure 6(c): "several nodes send messages to the root node", with copies all at a time (concurrent), and
 // without copies one after the other (serial).
+#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
 #include "figure.hpp"
 
 namespace points {
 namespace {
+
+/// So short that all messages are long ones.
+constexpr std::size_t least_eager = 64;
 
 template <class Transport>
 class gathering final : public timed_by_one {
@@ -38,14 +42,11 @@ class gathering final : public timed_by_one {
         calls, [&] { call(bytes); }, [this] { meet(); });
   }
   void call(std::size_t bytes) {
-    if (rank() != 0)
-      return comm_.exchange({chorale::to(0, std::span<const std::byte>{out_}.first(bytes))}, {});
-    std::vector<chorale::incoming> takes;
-    for (int from = 1; from < comm_.size(); ++from) takes.push_back(chorale::from(from, place(from, bytes)));
-    comm_.exchange({}, takes);
+    comm_.gather(std::span<const std::byte>{out_}.first(bytes),
+                 std::span{into_}.first(rank() == 0 ? bytes * static_cast<std::size_t>(comm_.size()) : 0));
   }
 
-  chorale::communicator<Transport> comm_;
+  chorale::communicator<Transport, chorale::gather::flat> comm_;
   std::vector<std::byte> out_;
   std::vector<std::byte> into_;
 };
@@ -54,10 +55,13 @@ class gathering final : public timed_by_one {
 
 contestants fan_in(const job& in) {
   contestants all;
+  using chorale::transport::rc_send_receive;
   auto settings = chorale::config::from_environment();
-  settings.zero_copy_bytes = std::size_t{1} << 40;
-  all.push_back({"concurrent", std::make_unique<gathering<chorale::transport::rc_send_receive>>(
-                                   in, "concurrent", settings)});
+  settings.send_receive_eager_bytes = least_eager;
+  settings.send_receive_long = chorale::long_send_policy::copy;
+  all.push_back({"concurrent", std::make_unique<gathering<rc_send_receive>>(in, "concurrent", settings)});
+  settings.send_receive_long = chorale::long_send_policy::serial;
+  all.push_back({"serial", std::make_unique<gathering<rc_send_receive>>(in, "serial", settings)});
   return all;
 }
 
