@@ -81,6 +81,8 @@ contestants matrix(const job& in);
 contestants queue_pairs(const job& in, const std::vector<int>& counts);
 /// P5 figure 6(c): all other ranks send to rank 0, with copies and without.
 contestants fan_in(const job& in);
+/// P5 figure 7(a): alltoall straight into the receivers' memory, and by send/receive with copies.
+contestants alltoall(const job& in);
 /// P5 figure 8: messages from rank 0 to rank 1: one to and fro, or so many in one direction at a time.
 contestants point_to_point(const job& in, int in_flight);
 /// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where a thread of

@@ -71,6 +71,8 @@ std::vector<figure> figures() {
        [](const job& in, const options& o) { return points::queue_pairs(in, o.counts); }},
       {"fan-in", "P5 figure 6(c): all other ranks send to rank 0, with copies and without", 2,
        bench::sizes(1024, 1 << 18), 1, [](const job& in, const options&) { return points::fan_in(in); }},
+      {"alltoall", "P5 figure 7(a): direct alltoall by RDMA without copies, and by send/receive", 2,
+       bench::sizes(64, 1 << 17), 1, [](const job& in, const options&) { return points::alltoall(in); }},
       {"latency", "P5 figure 8(a): latency of RC and UD", 2, bench::sizes(4, 1 << 18), 1,
        [](const job& in, const options&) { return points::point_to_point(in, 1); }},
       {"bandwidth", "P5 figure 8(b): bandwidth of RC and UD", 2, bench::sizes(4, 1 << 18), 1,
