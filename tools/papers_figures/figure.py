@@ -48,6 +48,7 @@ class Program:
     small_arguments: tuple = None  # as `arguments` if none are given
     ranks: int = 0  # 0: without a launcher
     once: bool = False  # computes: another run gives the same
+    small: bool = True  # False: too large for the small form, which leaves it out
     environment: tuple = ()
 
 

@@ -23,6 +23,8 @@ def launches(figures, small=False, ranks=None, points=None):
     for one in figures:
         for set_up in one.set_ups:
             if isinstance(set_up, figure.Program):
+                if small and not set_up.small:
+                    continue
                 arguments = set_up.arguments
                 if small and set_up.small_arguments is not None:
                     arguments = set_up.small_arguments
