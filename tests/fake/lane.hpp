@@ -63,7 +63,7 @@ class lane {
   /// The sender says that an answer has come; false if it was none.
   [[nodiscard]] bool is_answered(std::uint64_t messages) noexcept {
     credited_ = std::max(credited_, messages);
-    return messages <= released_ && messages <= told_;
+    return messages <= released_;
   }
   /// The receiver says that one will come; false if it cannot be one.
   [[nodiscard]] bool will_be_answered() noexcept {

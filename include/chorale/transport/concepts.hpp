@@ -125,11 +125,11 @@ concept sharing_transport =
 /// back (P2 section 4.2.4). Both sides have to say so in each call, or the sender runs out of blocks.
 ///
 /// * `will_answer(from)`: this rank has taken and given back all that rank `from` has sent it, which needs no
-///   notification, since rank `from` will know.
+///   notification, since rank `from` will know. Before it takes anything else of that rank.
 /// * `sent_to(to)`: messages that this rank has sent to that one, ever; not those on other paths, which are
 ///   not notified of.
 /// * `answered_by(to, messages)`: something came of which the algorithm knows that no rank could have sent it
-///   before rank `to` had given back the first `messages`, a value of `sent_to`, and called `will_answer`.
+///   before rank `to` had given back the first `messages`, a value of `sent_to`.
 ///
 /// An answer that is none lets the sender write into blocks that are still in use: errc::misuse at the
 /// receiver when it gets to see that. tests/fake/transport.hpp sees it at once.
