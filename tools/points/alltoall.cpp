@@ -59,7 +59,7 @@ contestants alltoall(const job& in) {
   contestants all;
   auto settings = chorale::config::from_environment();
   all.push_back({"RDMA, blocks", std::make_unique<exchanging<rc>>(in, "blocks", settings)});
-  settings.zero_copy_bytes = 1;
+  settings.alltoall_zero_copy_bytes = 1;
   all.push_back({"RDMA", std::make_unique<exchanging<rc>>(in, "zero copy", settings)});
   settings.send_receive_long = chorale::long_send_policy::copy;
   all.push_back({"send/receive", std::make_unique<exchanging<rc_send_receive>>(in, "copies", settings)});
