@@ -21,7 +21,7 @@ struct linear {
   // rank 0, and rank 0 for all: so no signal is overwritten before it has been seen or has become
   // unnecessary.
   template <chorale::mailbox_transport T>
-  static chorale::task<> run(T& net, chorale::epoch now) {
+  static chorale::task<> run(T& net, chorale::call_id now) {
     if (net.rank() != 0) {
       co_await net.signal(0, now);
       co_await net.signalled(0, now);

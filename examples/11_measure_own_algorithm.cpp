@@ -11,7 +11,8 @@ struct two_trees {
   static constexpr bool runs_on = chorale::mailbox_transport<T>;
 
   template <chorale::mailbox_transport Net>
-  static chorale::task<> run(Net& net, chorale::epoch now, std::span<std::byte> data, chorale::reduction op) {
+  static chorale::task<> run(Net& net, chorale::call_id now, std::span<std::byte> data,
+                             chorale::reduction op) {
     co_await chorale::reduce::degree_k<1>::run(net, now, data, data, op, 0);
     co_await chorale::broadcast::binomial::run(net, now, data, 0);
   }

@@ -67,10 +67,10 @@ template <class A, class Net, class Arguments = typename operation_traits<A::imp
 struct signature_of_run;
 template <class A, class Net, class... Arguments>
 struct signature_of_run<A, Net, run_arguments<Arguments...>> {
-  using wanted = task<> (*)(Net&, epoch, Arguments...);
+  using wanted = task<> (*)(Net&, call_id, Arguments...);
   static constexpr bool takes_them =
-      requires(Net& net, epoch now, Arguments... arguments) { A::run(net, now, arguments...); };
-  static constexpr bool gives_a_task = requires(Net& net, epoch now, Arguments... arguments) {
+      requires(Net& net, call_id now, Arguments... arguments) { A::run(net, now, arguments...); };
+  static constexpr bool gives_a_task = requires(Net& net, call_id now, Arguments... arguments) {
     { A::run(net, now, arguments...) } -> std::same_as<task<>>;
   };
   static constexpr bool takes_them_by_value = requires { static_cast<wanted>(&A::run); };
@@ -79,7 +79,7 @@ struct signature_of_run<A, Net, run_arguments<Arguments...>> {
     if constexpr (!takes_them)
       static_assert(takes_them,
                     "chorale: the `run` of this algorithm is not there or does not take what its operation "
-                    "gives: it is `template <mailbox_transport Net> static task<> run(Net&, epoch, ...)`, "
+                    "gives: it is `template <mailbox_transport Net> static task<> run(Net&, call_id, ...)`, "
                     "where `...` are the run_arguments<...> that stand in this message");
     else if constexpr (!gives_a_task)
       static_assert(gives_a_task, "chorale: the `run` of this algorithm does not return chorale::task<>");

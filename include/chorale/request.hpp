@@ -210,7 +210,7 @@ template <std::ranges::forward_range Requests>
 std::size_t wait_any(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::wait_any: a range of chorale::request that are not const is wanted");
-  const auto start = steady::now();
+  const auto start = clock::now();
   std::optional<backoff> pace;
   for (;;) {
     progress();
@@ -227,7 +227,7 @@ std::size_t wait_any(Requests&& requests) {
     if (waits_for == nullptr) return index;
     if (!pace) pace.emplace(waits_for->net().engine().pace());
     if (!(*pace)()) continue;
-    const auto waited = steady::now() - start;
+    const auto waited = clock::now() - start;
     pace->elapsed(waited);
     // A wait for one thing, which minds the deadline.
     const auto deadline = waits_for->net().settings().deadline;

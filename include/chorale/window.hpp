@@ -297,7 +297,7 @@ class window {
   }
   void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
     all[static_cast<std::size_t>(on_->rank())] = mine;
-    collective(window_stage::make, [&](epoch now) {
+    collective(window_stage::make, [&](call_id now) {
       return calls::launch<operation::allgather, calls::algorithm_of<operation::allgather, caller_type>>(
           on_->net(), now,
           blocks<std::byte>{std::as_writable_bytes(std::span{all}),
@@ -307,7 +307,7 @@ class window {
   /// Ranks that do not all come to the same point of the same window see that their calls do not match.
   void meet(window_stage where) {
     memory_->require_open("fence");
-    collective(where, [&](epoch now) {
+    collective(where, [&](call_id now) {
       return calls::launch<operation::barrier, calls::algorithm_of<operation::barrier, caller_type>>(
           on_->net(), now);
     });

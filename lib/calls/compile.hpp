@@ -10,7 +10,7 @@
 namespace chorale::calls {
 
 template <operation What, class A, class Net, class... Arguments>
-task<> compiled<What, A, Net, run_arguments<Arguments...>>::run(Net& net, epoch now,
+task<> compiled<What, A, Net, run_arguments<Arguments...>>::run(Net& net, call_id now,
                                                                 passed<Arguments>... arguments) {
   return A::run(net, now, arguments...);
 }

@@ -5,7 +5,7 @@
 
 namespace chorale::transport {
 
-epoch call_record::current() const noexcept {
+call_id call_record::current() const noexcept {
   const auto c = page_.find(number_);
   return {number_, c ? c->signature() : 0, c ? c->what : operation::none};
 }

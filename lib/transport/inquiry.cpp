@@ -88,7 +88,7 @@ inquiry::inquiry(const membership& group, call_record& calls, control_channel& c
 
 inquiry::~inquiry() = default;
 
-void inquiry::ask(int peer, epoch now) {
+void inquiry::ask(int peer, call_id now) {
   if (channel_->send(peer, raw(datagram_kind::question), wire(now.number), {}, true))
     lives_->expect_answer(peer);
 }
@@ -110,19 +110,19 @@ void inquiry::take_answer(int from, std::span<const std::byte> body) {
   if (survey_ != nullptr) survey_->take(from, *theirs);
 }
 
-void inquiry::judge_newest(int peer, epoch now) {
+void inquiry::judge_newest(int peer, call_id now) {
   require(peers_->judge_newest(peer, now, clock::now()));
 }
 
-void inquiry::judge_farewell(int peer, epoch now) {
+void inquiry::judge_farewell(int peer, call_id now) {
   require(peers_->judge_farewell(peer, now, clock::now()));
 }
 
-void inquiry::judge(int peer, const status_answer& theirs, epoch now) {
+void inquiry::judge(int peer, const status_answer& theirs, call_id now) {
   require(peers_->judge(peer, theirs, now, clock::now()));
 }
 
-void inquiry::mismatch(int peer, epoch now, std::uint32_t seen) {
+void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
   const std::uint64_t number = peer_calls::in_doubt(now, seen);
   const auto has_told = [&] { return peers_->has_told(peer, number); };
   // The peer is alive, or its message would not be here: it gets a moment to say what it is doing.

@@ -14,7 +14,7 @@ constexpr unsigned overdue_answers = 8;
 constexpr auto overdue_time = std::chrono::seconds{1};
 
 /// Calls are counted in 32 bits where they travel; two that meet are never that far apart.
-std::int32_t distance(epoch now, std::uint32_t seen) noexcept {
+std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
   return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number));
 }
 
@@ -23,17 +23,17 @@ std::int32_t distance(epoch now, std::uint32_t seen) noexcept {
 peer_calls::peer_calls(int rank, int ranks, const status_page& mine)
     : rank_(rank), mine_(&mine), answers_(static_cast<std::size_t>(ranks)) {}
 
-peer_calls::verdict peer_calls::judge_newest(int peer, epoch now, clock::time_point time) {
+peer_calls::verdict peer_calls::judge_newest(int peer, call_id now, clock::time_point time) {
   const auto newest = std::exchange(answers_[static_cast<std::size_t>(peer)], std::nullopt);
   return newest ? judge(peer, *newest, now, time) : std::nullopt;
 }
 
-peer_calls::verdict peer_calls::judge_farewell(int peer, epoch now, clock::time_point time) {
+peer_calls::verdict peer_calls::judge_farewell(int peer, call_id now, clock::time_point time) {
   const auto told = farewells_.find(peer);
   return told == farewells_.end() ? std::nullopt : judge(peer, told->second.about(now.number), now, time);
 }
 
-peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, epoch now,
+peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, call_id now,
                                       clock::time_point time) {
   if (now.what == operation::exchange && theirs.current > now.number) {
     // The two do not name each other alike, which no signature shows. What the peer has sent would have come.
@@ -52,7 +52,7 @@ peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, epo
   return compare(peer, now, static_cast<std::uint32_t>(now.number), c);
 }
 
-std::uint64_t peer_calls::in_doubt(epoch now, std::uint32_t seen) noexcept {
+std::uint64_t peer_calls::in_doubt(call_id now, std::uint32_t seen) noexcept {
   const std::int64_t ahead = distance(now, seen);
   return ahead < 0 ? now.number - static_cast<std::uint64_t>(-ahead) : now.number;
 }
@@ -67,12 +67,12 @@ bool peer_calls::has_told(int peer, std::uint64_t number) {
   return answer->find(number) != nullptr;
 }
 
-peer_calls::verdict peer_calls::compare(int peer, epoch now, std::uint32_t seen) {
+peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen) {
   const auto& answer = answers_[static_cast<std::size_t>(peer)];
   return compare(peer, now, seen, answer ? answer->find(in_doubt(now, seen)) : nullptr);
 }
 
-peer_calls::verdict peer_calls::compare(int peer, epoch now, std::uint32_t seen, const call* theirs) {
+peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen, const call* theirs) {
   const std::int32_t ahead = distance(now, seen);
   const std::uint64_t number = in_doubt(now, seen);
   const auto mine = mine_->find(number);

@@ -32,21 +32,21 @@ class peer_calls {
 
   // This rank waits for `peer` in call `now`.
   /// Judges the newest answer of `peer`, once.
-  [[nodiscard]] verdict judge_newest(int peer, epoch now, clock::time_point time);
+  [[nodiscard]] verdict judge_newest(int peer, call_id now, clock::time_point time);
   /// Judges what `peer` has said when it left; nothing if it has not.
-  [[nodiscard]] verdict judge_farewell(int peer, epoch now, clock::time_point time);
-  [[nodiscard]] verdict judge(int peer, const status_answer& theirs, epoch now, clock::time_point time);
+  [[nodiscard]] verdict judge_farewell(int peer, call_id now, clock::time_point time);
+  [[nodiscard]] verdict judge(int peer, const status_answer& theirs, call_id now, clock::time_point time);
 
   // A message of `peer` is here, of call `seen` as far as 32 bits tell, which does not seem to belong to call
   // `now`.
   /// Number of the call that is in doubt: that of a message which was left over, or of this call, which a
   /// message of a later one leaves without.
-  [[nodiscard]] static std::uint64_t in_doubt(epoch now, std::uint32_t seen) noexcept;
+  [[nodiscard]] static std::uint64_t in_doubt(call_id now, std::uint32_t seen) noexcept;
   /// True if `peer` has told what its call of that number is, or has left.
   [[nodiscard]] bool has_told(int peer, std::uint64_t number);
   /// Nothing if that call is the same on both ranks: then what was seen is not all there yet, and is to be
   /// looked at again.
-  [[nodiscard]] verdict compare(int peer, epoch now, std::uint32_t seen);
+  [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen);
 
   /// How the calls of this rank and those of `peer`, which has left, do not match; nothing if they match, or
   /// if it has not left.
@@ -69,7 +69,7 @@ class peer_calls {
     clock::time_point since{};
   };
 
-  [[nodiscard]] verdict compare(int peer, epoch now, std::uint32_t seen, const call* theirs);
+  [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen, const call* theirs);
 
   int rank_;
   const status_page* mine_;

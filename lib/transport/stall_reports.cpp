@@ -43,13 +43,13 @@ void stall_reports::cancel() noexcept {
   survey_.reset();
 }
 
-void stall_reports::ask(clock::time_point time, epoch now) {
+void stall_reports::ask(clock::time_point time, call_id now) {
   if (!survey_->is_time_to_ask(time)) return;
   for (int r = 0; r < group_->size(); ++r)
     if (survey_->is_asked(r) && !lives_->is_gone(r)) asks_->ask(r, now);
 }
 
-bool stall_reports::get_on(int peer, epoch now, clock::duration since) {
+bool stall_reports::get_on(int peer, call_id now, clock::duration since) {
   // A wait further in may have had its own survey since.
   if (!survey_) return true;
   const auto time = clock::now();
@@ -71,7 +71,7 @@ bool stall_reports::get_on(int peer, epoch now, clock::duration since) {
   return true;
 }
 
-stall_report stall_reports::describe(const answers& told, int peer, epoch now, clock::duration since) {
+stall_report stall_reports::describe(const answers& told, int peer, call_id now, clock::duration since) {
   const int rank = group_->rank();
   stall_report report;
   report.rank = rank;
@@ -98,7 +98,7 @@ stall_report stall_reports::describe(const answers& told, int peer, epoch now, c
   return report;
 }
 
-void stall_reports::fail_by_deadline(int peer, epoch now, const std::function<void()>& look_around) {
+void stall_reports::fail_by_deadline(int peer, call_id now, const std::function<void()>& look_around) {
   start(true);
   for (auto time = clock::now(); !survey_->is_answered(time); time = clock::now()) {
     ask(time, now);

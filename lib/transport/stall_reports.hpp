@@ -34,20 +34,20 @@ class stall_reports {
   /// Asks who has not answered yet, and when all have, or had the time to, reports: a wait for `peer` in call
   /// `now` goes on that began at `since`, in attended time. True if that is done, or is the business of
   /// another rank. @throws what the handler of the program throws.
-  [[nodiscard]] bool get_on(int peer, epoch now, clock::duration since);
+  [[nodiscard]] bool get_on(int peer, call_id now, clock::duration since);
   /// The wait is over.
   void cancel() noexcept;
   /// Asks all ranks, looks around while they answer, and fails the wait for `peer` in call `now`.
   /// @throws error errc::deadline, always; errc::mismatch if that is why; what `look_around` throws.
-  [[noreturn]] void fail_by_deadline(int peer, epoch now, const std::function<void()>& look_around);
+  [[noreturn]] void fail_by_deadline(int peer, call_id now, const std::function<void()>& look_around);
 
  private:
   using answers = std::vector<std::optional<status_answer>>;
 
   void start(bool all);
   [[nodiscard]] answers finish();
-  void ask(clock::time_point time, epoch now);
-  [[nodiscard]] stall_report describe(const answers& told, int peer, epoch now, clock::duration since);
+  void ask(clock::time_point time, call_id now);
+  [[nodiscard]] stall_report describe(const answers& told, int peer, call_id now, clock::duration since);
 
   const membership* group_;
   const config* settings_;

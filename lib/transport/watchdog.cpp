@@ -92,7 +92,7 @@ void watchdog::probe(const watched_wait& w, clock::duration waited) {
   for (const int other : lives_->whom_to_ask(w.peer, waited >= long_wait)) asks_->ask(other, w.now);
 }
 
-void watchdog::fail_by_leaving(int peer, epoch now) {
+void watchdog::fail_by_leaving(int peer, call_id now) {
   const std::string call = calls_->describe(now.number);
   if (peer < 0)
     throw error(errc::peer_lost,

@@ -36,7 +36,7 @@ class watchdog {
  private:
   void act_on(const failure_detector::verdict& v, watched_wait& w, const std::function<void()>& look_around);
   void probe(const watched_wait& w, clock::duration waited);
-  [[noreturn]] void fail_by_leaving(int peer, epoch now);
+  [[noreturn]] void fail_by_leaving(int peer, call_id now);
 
   int rank_;
   endpoint_user* user_;

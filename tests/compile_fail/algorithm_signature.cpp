@@ -35,22 +35,22 @@ using second = policy_of_barrier;
 
 struct by_reference : policy_of_allgather {
   template <chorale::mailbox_transport Net>
-  static chorale::task<> run(Net&, chorale::epoch, all_type) {
+  static chorale::task<> run(Net&, chorale::call_id, all_type) {
     co_return;
   }
 };
 struct no_task : policy_of_barrier {
   template <chorale::mailbox_transport Net>
-  static result run(Net&, chorale::epoch) {
+  static result run(Net&, chorale::call_id) {
     RETURN;
   }
 };
 struct other_arguments : policy_of_barrier {
   template <chorale::mailbox_transport Net>
 #ifdef SHOULD_FAIL
-  static chorale::task<> run(Net&, chorale::epoch, int){
+  static chorale::task<> run(Net&, chorale::call_id, int){
 #else
-  static chorale::task<> run(Net&, chorale::epoch) {
+  static chorale::task<> run(Net&, chorale::call_id) {
 #endif
       co_return;
 }

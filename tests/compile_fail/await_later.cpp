@@ -9,7 +9,7 @@ struct own {
   static constexpr bool runs_on = chorale::mailbox_transport<T>;
 
   template <chorale::mailbox_transport Net>
-  static chorale::task<> run(Net& net, chorale::epoch now) {
+  static chorale::task<> run(Net& net, chorale::call_id now) {
     const int peer = (net.rank() + 1) % net.size();
 #ifdef SHOULD_FAIL
     auto arrival = net.signalled(peer, now);

@@ -9,7 +9,7 @@ struct remote_barrier {
   template <class T>
   static constexpr bool runs_on = chorale::one_sided_transport<T>;
   template <chorale::one_sided_transport T>
-  static chorale::task<> run(T&, chorale::epoch) {
+  static chorale::task<> run(T&, chorale::call_id) {
     co_return;
   }
 };

@@ -76,7 +76,7 @@ chorale::task<> check_call(Net& net, round call, barriers& came) {
   using chorale::operation;
   constexpr operation what = A::implements;
   // A type of function of which the arguments are known: each check is compiled once for all algorithms.
-  const run_of<what, Net> run = [](Net& n, chorale::epoch now, auto... arguments) -> chorale::task<> {
+  const run_of<what, Net> run = [](Net& n, chorale::call_id now, auto... arguments) -> chorale::task<> {
     return A::run(n, now, arguments...);
   };
   if constexpr (what == operation::barrier)

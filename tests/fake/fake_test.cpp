@@ -15,14 +15,14 @@
 #include "transport.hpp"
 #include "world.hpp"
 
-using chorale::epoch;
+using chorale::call_id;
 using chorale::remote_region;
 using chorale::task;
 using fake::transport;
 
 namespace {
 
-constexpr epoch now{1, 42, chorale::operation::barrier};
+constexpr call_id now{1, 42, chorale::operation::barrier};
 
 /// What goes wrong when all ranks run `body(net)`; empty if nothing does.
 template <class Body>

@@ -35,7 +35,7 @@ class lane {
 
   /// The sender hears of blocks that were given back when half of them have been, or by an answer.
   [[nodiscard]] bool has_room() const noexcept { return sent_ - credited_ < blocks_.size(); }
-  void send(chorale::epoch now, std::span<const std::byte> bytes) {
+  void send(chorale::call_id now, std::span<const std::byte> bytes) {
     if (bytes.size() > block_bytes_)
       fail("sends a message of " + std::to_string(bytes.size()) + " bytes in a block of " +
            std::to_string(block_bytes_));
@@ -45,7 +45,7 @@ class lane {
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
   /// The next message, which has to be of call `now`. Precondition: there is one.
-  [[nodiscard]] std::span<const std::byte> receive(chorale::epoch now) {
+  [[nodiscard]] std::span<const std::byte> receive(chorale::call_id now) {
     const block& next = blocks_[received_ % blocks_.size()];
     require_same(next.call, now);
     place(next.behind);
@@ -71,8 +71,8 @@ class lane {
     return released_ == received_;
   }
 
-  void signal(chorale::epoch now) noexcept { signal_ = {now, {}, put_}; }
-  [[nodiscard]] bool is_signalled(chorale::epoch now) {
+  void signal(chorale::call_id now) noexcept { signal_ = {now, {}, put_}; }
+  [[nodiscard]] bool is_signalled(chorale::call_id now) {
     if (signal_.call.number < now.number) return false;
     if (signal_.call.number == now.number) require_same(signal_.call, now);
     place(signal_.behind);
@@ -85,9 +85,9 @@ class lane {
     ++put_;
     if (to_flush) to_flush_ = put_;
   }
-  void notice(chorale::epoch now) { notices_.push_back({now, {}, put_}); }
+  void notice(chorale::call_id now) { notices_.push_back({now, {}, put_}); }
   [[nodiscard]] bool has_notice() const noexcept { return !notices_.empty(); }
-  void take_notice(chorale::epoch now) {
+  void take_notice(chorale::call_id now) {
     require_same(notices_.front().call, now);
     place(notices_.front().behind);
     notices_.pop_front();
@@ -99,8 +99,8 @@ class lane {
 
   // Messages of any length, which `advance` moves on: short ones in blocks, long ones from memory to memory
   // when both sides have posted them. Their order is that of posting.
-  void post_send(chorale::epoch now, std::span<const std::byte> bytes) { sends_.push_back({now, bytes}); }
-  void post_receive(chorale::epoch now, std::span<std::byte> into) { receives_.push_back({now, into}); }
+  void post_send(chorale::call_id now, std::span<const std::byte> bytes) { sends_.push_back({now, bytes}); }
+  void post_receive(chorale::call_id now, std::span<std::byte> into) { receives_.push_back({now, into}); }
   [[nodiscard]] bool has_posted_sends() const noexcept { return !sends_.empty(); }
   [[nodiscard]] bool has_posted_receives() const noexcept { return !receives_.empty(); }
   void advance() {
@@ -147,14 +147,14 @@ class lane {
 
  private:
   struct block {
-    chorale::epoch call;
+    chorale::call_id call;
     std::vector<std::byte> bytes;
     put_count behind = 0;
   };
 
   template <class Byte>
   struct posted {
-    chorale::epoch call;
+    chorale::call_id call;
     std::span<Byte> bytes;
   };
 
@@ -170,7 +170,7 @@ class lane {
       puts_.pop_front();
     }
   }
-  void require_same(const chorale::epoch& theirs, const chorale::epoch& mine) const {
+  void require_same(const chorale::call_id& theirs, const chorale::call_id& mine) const {
     if (theirs.number == mine.number && theirs.signature == mine.signature) return;
     throw broken("rank " + std::to_string(to_) + " in call " + std::to_string(mine.number) +
                  " gets what rank " + std::to_string(from_) + " sent in call " +

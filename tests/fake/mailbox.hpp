@@ -20,12 +20,12 @@ class mailbox {
   [[nodiscard]] S& state() {
     return all_.state<S>();
   }
-  [[nodiscard]] auto signal(int to, chorale::epoch now) { return all_.signal(to, now); }
-  [[nodiscard]] auto signalled(int from, chorale::epoch now) { return all_.signalled(from, now); }
-  [[nodiscard]] auto send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] auto signal(int to, chorale::call_id now) { return all_.signal(to, now); }
+  [[nodiscard]] auto signalled(int from, chorale::call_id now) { return all_.signalled(from, now); }
+  [[nodiscard]] auto send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
     return all_.send(to, now, bytes);
   }
-  [[nodiscard]] auto receive(int from, chorale::epoch now) { return all_.receive(from, now); }
+  [[nodiscard]] auto receive(int from, chorale::call_id now) { return all_.receive(from, now); }
 
   static constexpr const char* name = "fake mailbox";
   [[nodiscard]] bool oversubscribed() const noexcept { return all_.oversubscribed(); }

@@ -28,9 +28,9 @@ class messages {
   [[nodiscard]] S& state() {
     return all_.state<S>();
   }
-  [[nodiscard]] auto signal(int to, chorale::epoch now) { return all_.signal(to, now); }
-  [[nodiscard]] auto signalled(int from, chorale::epoch now) { return all_.signalled(from, now); }
-  [[nodiscard]] auto send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] auto signal(int to, chorale::call_id now) { return all_.signal(to, now); }
+  [[nodiscard]] auto signalled(int from, chorale::call_id now) { return all_.signalled(from, now); }
+  [[nodiscard]] auto send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
     return does("a free block", to, now, [&lane = in_.between(rank(), to), now, bytes] {
       lane.advance();
       if (lane.has_posted_sends() || !lane.has_room()) return false;
@@ -38,26 +38,26 @@ class messages {
       return true;
     });
   }
-  [[nodiscard]] auto receive(int from, chorale::epoch now) {
+  [[nodiscard]] auto receive(int from, chorale::call_id now) {
     in_.between(from, rank()).advance();
     return all_.receive(from, now);
   }
 
-  [[nodiscard]] posting post_send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] posting post_send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
     in_.between(rank(), to).post_send(now, bytes);
     return {};
   }
-  [[nodiscard]] posting post_receive(int from, chorale::epoch now, std::span<std::byte> into) {
+  [[nodiscard]] posting post_receive(int from, chorale::call_id now, std::span<std::byte> into) {
     in_.between(from, rank()).post_receive(now, into);
     return {};
   }
-  [[nodiscard]] auto sent(int to, chorale::epoch now) {
+  [[nodiscard]] auto sent(int to, chorale::call_id now) {
     return does("a posted message to leave", to, now, [&lane = in_.between(rank(), to)] {
       lane.advance();
       return !lane.has_posted_sends();
     });
   }
-  [[nodiscard]] auto received(int from, chorale::epoch now) {
+  [[nodiscard]] auto received(int from, chorale::call_id now) {
     return does("a posted message to come", from, now, [&lane = in_.between(from, rank())] {
       lane.advance();
       return !lane.has_posted_receives();
@@ -70,7 +70,7 @@ class messages {
 
  private:
   template <class Attempt>
-  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::epoch now, Attempt attempt) {
+  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::call_id now, Attempt attempt) {
     return {in_, rank(), operation, peer, now, attempt, nothing{}};
   }
 

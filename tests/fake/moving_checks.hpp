@@ -19,7 +19,7 @@ namespace fake {
 /// A call that all ranks make: `count` bytes or elements, of each rank or in each block. `seed` is the same
 /// on all ranks, and another for each call.
 struct round {
-  chorale::epoch now;
+  chorale::call_id now;
   std::uint64_t seed = 0;
   std::size_t count = 0;
   int root = 0;
@@ -36,7 +36,7 @@ template <class Net, class Arguments>
 struct run_pointer;
 template <class Net, class... Arguments>
 struct run_pointer<Net, chorale::run_arguments<Arguments...>> {
-  using type = chorale::task<> (*)(Net&, chorale::epoch, Arguments...);
+  using type = chorale::task<> (*)(Net&, chorale::call_id, Arguments...);
 };
 template <chorale::operation What, class Net>
 using run_of = typename run_pointer<Net, typename chorale::operation_traits<What>::arguments>::type;

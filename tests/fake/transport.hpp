@@ -73,23 +73,23 @@ class transport {
     if (!place) place = std::make_shared<S>();
     return *static_cast<S*>(place.get());
   }
-  [[nodiscard]] auto signal(int to, chorale::epoch now) {
+  [[nodiscard]] auto signal(int to, chorale::call_id now) {
     return does("to signal", to, now, [&lane = out(to), now] {
       lane.signal(now);
       return true;
     });
   }
-  [[nodiscard]] auto signalled(int from, chorale::epoch now) {
+  [[nodiscard]] auto signalled(int from, chorale::call_id now) {
     return does("a signal", from, now, [&lane = in(from), now] { return lane.is_signalled(now); });
   }
-  [[nodiscard]] auto send(int to, chorale::epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] auto send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
     return does("a free block", to, now, [&lane = out(to), now, bytes] {
       if (!lane.has_room()) return false;
       lane.send(now, bytes);
       return true;
     });
   }
-  [[nodiscard]] auto receive(int from, chorale::epoch now) {
+  [[nodiscard]] auto receive(int from, chorale::call_id now) {
     return gives(
         "a message", from, now, [&lane = in(from)] { return lane.has_message(); },
         [this, &lane = in(from), now] { return taken(lane, now); });
@@ -113,7 +113,7 @@ class transport {
     std::vector<std::byte> given_;
   };
   [[nodiscard]] shared_payload for_several(std::span<const std::byte> bytes) { return shared_payload{bytes}; }
-  [[nodiscard]] auto send(int to, chorale::epoch now, shared_payload& payload) {
+  [[nodiscard]] auto send(int to, chorale::call_id now, shared_payload& payload) {
     return send(to, now, payload.bytes());
   }
   void will_answer(int from) noexcept {
@@ -139,7 +139,7 @@ class transport {
   }
   [[nodiscard]] kept_memory keep(std::size_t bytes) { return {in_.memory(), rank_, bytes}; }
   [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
-                         std::span<const std::byte> from, chorale::epoch now) {
+                         std::span<const std::byte> from, chorale::call_id now) {
     return does("to put", target.owner, now, [this, target, offset, &source, from] {
       begin_put(target, offset, source, from);
       return true;
@@ -147,28 +147,28 @@ class transport {
   }
   [[nodiscard]] auto put_notified(chorale::remote_region target, std::size_t offset,
                                   const registered_span& source, std::span<const std::byte> from,
-                                  chorale::epoch now) {
+                                  chorale::call_id now) {
     return does("to put", target.owner, now, [this, target, offset, &source, from, now] {
       begin_put(target, offset, source, from);
       out(target.owner).notice(now);
       return true;
     });
   }
-  [[nodiscard]] auto notified(int from, chorale::epoch now) {
+  [[nodiscard]] auto notified(int from, chorale::call_id now) {
     return does("a notice", from, now, [&lane = in(from), now] {
       if (!lane.has_notice()) return false;
       lane.take_notice(now);
       return true;
     });
   }
-  [[nodiscard]] auto flush(int peer, chorale::epoch now) {
+  [[nodiscard]] auto flush(int peer, chorale::call_id now) {
     return does("to flush", peer, now, [&lane = out(peer)] {
       lane.flush();
       return true;
     });
   }
   [[nodiscard]] auto get(chorale::remote_region source, std::size_t offset, const registered_span& target,
-                         std::span<std::byte> into, chorale::epoch now) {
+                         std::span<std::byte> into, chorale::call_id now) {
     return does("to get", source.owner, now, [this, source, offset, key = target.region().key, into] {
       copy(there("a get", source, offset, into.size(), access::offered),
            here("the target of a get", key, into, access::exposed));
@@ -184,17 +184,17 @@ class transport {
   // Multicast.
   void join_multicast() noexcept {}
   [[nodiscard]] std::size_t multicast_bytes() const noexcept { return in_.setting().block_bytes; }
-  [[nodiscard]] auto multicast_signal(chorale::epoch now) {
+  [[nodiscard]] auto multicast_signal(chorale::call_id now) {
     return does("to multicast a signal", -1, now, [this, now] {
       for (int to = 0; to < size(); ++to) in_.multicast_between(rank_, to).signal(now);
       return true;
     });
   }
-  [[nodiscard]] auto multicast_signalled(int root, chorale::epoch now) {
+  [[nodiscard]] auto multicast_signalled(int root, chorale::call_id now) {
     return does("a multicast signal", root, now,
                 [&lane = in_.multicast_between(root, rank_), now] { return lane.is_signalled(now); });
   }
-  [[nodiscard]] auto multicast(chorale::epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] auto multicast(chorale::call_id now, std::span<const std::byte> bytes) {
     return does("room in a multicast window", -1, now, [this, now, bytes] {
       for (int to = 0; to < size(); ++to)
         if (to != rank_ && !in_.multicast_between(rank_, to).has_room()) return false;
@@ -203,7 +203,7 @@ class transport {
       return true;
     });
   }
-  [[nodiscard]] auto multicast_receive(int root, chorale::epoch now) {
+  [[nodiscard]] auto multicast_receive(int root, chorale::call_id now) {
     lane& from = in_.multicast_between(root, rank_);
     return gives(
         "a multicast message", root, now, [&from] { return from.has_message(); },
@@ -217,12 +217,12 @@ class transport {
 
  private:
   template <class Attempt, class Result>
-  waiting<Attempt, Result> gives(const char* operation, int peer, chorale::epoch now, Attempt attempt,
+  waiting<Attempt, Result> gives(const char* operation, int peer, chorale::call_id now, Attempt attempt,
                                  Result result) {
     return {in_, rank_, operation, peer, now, attempt, result};
   }
   template <class Attempt>
-  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::epoch now, Attempt attempt) {
+  waiting<Attempt, nothing> does(const char* operation, int peer, chorale::call_id now, Attempt attempt) {
     return {in_, rank_, operation, peer, now, attempt, nothing{}};
   }
   [[nodiscard]] lane& out(int to) { return in_.between(rank_, checked(to)); }
@@ -231,7 +231,7 @@ class transport {
     if (peer < 0 || peer >= size()) throw broken("there is no rank " + std::to_string(peer));
     return peer;
   }
-  arrival taken(lane& from, chorale::epoch now) {
+  arrival taken(lane& from, chorale::call_id now) {
     const std::uint64_t index = from.received();
     return {in_, from, index, from.receive(now)};
   }

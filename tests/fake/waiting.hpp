@@ -20,7 +20,7 @@ struct nothing {
 template <class Attempt, class Result>
 class [[nodiscard]] waiting {
  public:
-  waiting(world& in, int rank, const char* operation, int peer, chorale::epoch now, Attempt attempt,
+  waiting(world& in, int rank, const char* operation, int peer, chorale::call_id now, Attempt attempt,
           Result result)
       : in_(in),
         rank_(rank),

@@ -50,7 +50,7 @@ struct standstill {
   void* awaiter = nullptr;
   const char* operation = "";
   int peer = -1;
-  chorale::epoch now{};
+  chorale::call_id now{};
 };
 
 /// What the ranks of one run share. One thread.

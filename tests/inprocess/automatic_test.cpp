@@ -61,7 +61,7 @@ inline thread_local int last = -1;
 
 template <int Number, class Algorithm>
 struct one : Algorithm {
-  static chorale::task<> run(auto& net, chorale::epoch now, std::span<std::byte> data,
+  static chorale::task<> run(auto& net, chorale::call_id now, std::span<std::byte> data,
                              chorale::reduction op) {
     last = Number;
     return Algorithm::run(net, now, data, op);

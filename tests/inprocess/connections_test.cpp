@@ -27,7 +27,7 @@ chorale::config limited(std::uint32_t connections) {
 template <class Comm>
 void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
   auto& net = comm.transport();
-  const auto give_up = chorale::steady::now() + std::chrono::seconds{30};
+  const auto give_up = chorale::clock::now() + std::chrono::seconds{30};
   bool counted = false;
   while (content < comm.size()) {
     net.progress();
@@ -35,7 +35,7 @@ void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
       counted = true;
       ++content;
     }
-    if (chorale::steady::now() > give_up)
+    if (chorale::clock::now() > give_up)
       throw std::runtime_error("rank " + std::to_string(comm.rank()) + " still has " +
                                std::to_string(net.connections()) + " connections, the limit is " +
                                std::to_string(limit));

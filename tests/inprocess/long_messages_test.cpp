@@ -53,7 +53,7 @@ void in_call(Comm& comm, Body&& body) {
 
 /// Each rank sends a message of each length to all others, from and to any address, and takes theirs, all
 /// posted at once.
-chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::epoch now,
+chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id now,
                                        const std::vector<std::size_t>& lengths) {
   const int ranks = net.size();
   std::vector<std::vector<std::byte>> out, in;

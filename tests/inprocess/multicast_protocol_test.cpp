@@ -7,7 +7,7 @@
 
 using namespace inprocess;
 using namespace chorale::transport;
-using chorale::epoch;
+using chorale::call_id;
 using namespace std::chrono_literals;
 
 TEST_CASE("signals cost one multicast each and nothing else", "[multicast]") {
@@ -174,7 +174,7 @@ TEST_CASE("another call of that number is a mismatch", "[multicast]") {
   REQUIRE(all.group(0).try_send(call(1), payload(1)));
   REQUIRE(all.group(0).try_signal(call(1)));
   std::span<const std::byte> message;
-  const epoch other{1, signature + 1};
+  const call_id other{1, signature + 1};
   const auto is_mismatch = Catch::Matchers::Predicate<chorale::error>(
       [](const chorale::error& e) { return e.code() == chorale::errc::mismatch; }, "is a mismatch");
   CHECK_THROWS_MATCHES(until([&] { return all.group(1).try_receive(0, other, message); }), chorale::error,

@@ -15,12 +15,12 @@
 
 namespace inprocess {
 
-using chorale::epoch;
+using chorale::call_id;
 using chorale::transport::multicast_window;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t signature = 0x1234;
-inline epoch call(std::uint64_t number) {
+inline call_id call(std::uint64_t number) {
   return {number, signature};
 }
 
@@ -36,9 +36,9 @@ inline std::vector<std::byte> payload(std::uint64_t i) {
 /// Calls `step` until it returns true; fails after 20 s.
 template <class Step>
 void until(Step&& step) {
-  const auto give_up = chorale::steady::now() + 20s;
+  const auto give_up = chorale::clock::now() + 20s;
   while (!step()) {
-    REQUIRE(chorale::steady::now() < give_up);
+    REQUIRE(chorale::clock::now() < give_up);
     std::this_thread::yield();
   }
 }

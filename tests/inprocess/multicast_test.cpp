@@ -20,7 +20,7 @@
 using namespace inprocess;
 using namespace collectives;
 using namespace std::chrono_literals;
-using chorale::epoch;
+using chorale::call_id;
 using chorale::transport::hybrid;
 using chorale::transport::multicast_statistics;
 using chorale::transport::multicast_window;
@@ -81,7 +81,7 @@ void lose_a_signal(Comm& comm, std::barrier<>& meet) {
   meet.arrive_and_wait();
   if (comm.rank() == 0) {
     for (std::uint64_t n = 1; n <= last; ++n)
-      await_one(comm.transport(), [&] { return comm.transport().multicast_signal(epoch{n, 1}); });
+      await_one(comm.transport(), [&] { return comm.transport().multicast_signal(call_id{n, 1}); });
   }
   meet.arrive_and_wait();
 }
@@ -134,7 +134,7 @@ TEST_CASE("a rank that sleeps outside of calls still repeats what was lost", "[m
   run_ranks<multicasting<rc>>(size, settings(), [&](auto& comm) {
     lose_a_signal(comm, meet);
     if (comm.rank() != 0)
-      await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, epoch{last, 1}); });
+      await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, call_id{last, 1}); });
     meet.arrive_and_wait();  // until here rank 0 has slept
     repairs += comm.transport().multicast_statistics().repairs;
   });
@@ -153,11 +153,13 @@ TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
       lose_a_signal(comm, meet);
       if (comm.rank() != 0) {
         // Rank 0 is leaving meanwhile, which takes it until the others, who sleep, have the signal.
-        const auto give_up = chorale::steady::now() + 20s;
-        while (!left && chorale::steady::now() < give_up) std::this_thread::sleep_for(1ms);
+        const auto give_up = chorale::clock::now() + 20s;
+        while (!left && chorale::clock::now() < give_up) std::this_thread::sleep_for(1ms);
         if (!left) ++late;
         naks += comm.transport().multicast_statistics().naks_sent;
-        await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, epoch{last, 1}); });
+        await_one(comm.transport(), [&] {
+          return comm.transport().multicast_signalled(0, call_id{last, 1});
+        });
       }
     }
     if (group.rank() == 0) left = true;
@@ -170,7 +172,7 @@ TEST_CASE("a rank that multicasts and leaves stays for one that has not joined, 
           "[multicasting]") {
   auto c = settings();
   c.silence = 150ms;
-  constexpr epoch call{1, 1};
+  constexpr call_id call{1, 1};
   std::atomic<bool> left{false};
   bool was_alone = false;
   chorale::bootstrap::run_in_process(2, [&](auto& group) {
@@ -180,8 +182,8 @@ TEST_CASE("a rank that multicasts and leaves stays for one that has not joined, 
       if (comm.rank() == 0) {
         await_one(net, [&] { return net.multicast_signal(call); });
       } else {
-        const auto give_up = chorale::steady::now() + 1500ms;
-        while (!left && chorale::steady::now() < give_up) std::this_thread::sleep_for(1ms);
+        const auto give_up = chorale::clock::now() + 1500ms;
+        while (!left && chorale::clock::now() < give_up) std::this_thread::sleep_for(1ms);
         was_alone = left;
         if (!was_alone) await_one(net, [&] { return net.multicast_signalled(0, call); });
       }

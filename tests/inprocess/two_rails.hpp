@@ -13,7 +13,7 @@
 namespace inprocess {
 
 using namespace chorale::transport;
-using chorale::epoch;
+using chorale::call_id;
 
 /// Mailbox over two rails: what is sent to a rank of even number goes by the first, to one of odd number by
 /// the second, and not before what was put to it by the second is there.
@@ -26,12 +26,12 @@ class by_parity {
   by_parity(int rank, rail<inbox>& even, rail<inbox>& odd) : rank_(rank), ways_{&even, &odd} {}
 
   [[nodiscard]] std::size_t block_bytes() const noexcept { return to(0).block_bytes(); }
-  bool try_signal(int peer, epoch now) { return is_behind_puts(peer) && to(peer).try_signal(peer, now); }
-  bool try_signalled(int peer, epoch now) { return to(rank_).try_signalled(peer, now); }
-  bool try_send(int peer, epoch now, std::span<const std::byte> bytes) {
+  bool try_signal(int peer, call_id now) { return is_behind_puts(peer) && to(peer).try_signal(peer, now); }
+  bool try_signalled(int peer, call_id now) { return to(rank_).try_signalled(peer, now); }
+  bool try_send(int peer, call_id now, std::span<const std::byte> bytes) {
     return is_behind_puts(peer) && to(peer).try_send(peer, now, bytes);
   }
-  bool try_receive(int peer, epoch now, std::span<const std::byte>& message) {
+  bool try_receive(int peer, call_id now, std::span<const std::byte>& message) {
     return to(rank_).try_receive(peer, now, message);
   }
   [[nodiscard]] origin sender_of(int peer) const noexcept { return {&to(rank_), to(rank_).sender_of(peer)}; }

@@ -15,12 +15,12 @@ struct forgetful {
   static constexpr bool runs_on = chorale::mailbox_transport<T>;
 
   template <chorale::mailbox_transport T>
-  static chorale::task<> signal_all(T& net, chorale::epoch now) {
+  static chorale::task<> signal_all(T& net, chorale::call_id now) {
     for (int to = 0; to < net.size(); ++to)
       if (to != net.rank()) co_await net.signal(to, now);
   }
   template <chorale::mailbox_transport T>
-  static chorale::task<> run(T& net, chorale::epoch now) {
+  static chorale::task<> run(T& net, chorale::call_id now) {
     if constexpr (Forgotten == 0) {
       for (int to = 0; to < net.size(); ++to)
         if (to != net.rank()) static_cast<void>(net.signal(to, now));
@@ -47,7 +47,7 @@ struct stubborn {
   static constexpr bool runs_on = chorale::mailbox_transport<T>;
 
   template <chorale::mailbox_transport T>
-  static chorale::task<> run(T& net, chorale::epoch now) {
+  static chorale::task<> run(T& net, chorale::call_id now) {
     for (int to = 0; to < net.size(); ++to)
       if (to != net.rank()) co_await net.signal(to, now);
     for (int from = 0; from < net.size(); ++from) {
@@ -69,7 +69,7 @@ struct suspended {
   template <class T>
   static constexpr bool runs_on = chorale::mailbox_transport<T>;
   template <chorale::mailbox_transport T>
-  static chorale::task<> run(T&, chorale::epoch) {
+  static chorale::task<> run(T&, chorale::call_id) {
     co_await std::suspend_always{};
   }
 };

@@ -53,14 +53,14 @@ struct leaving {
   static constexpr bool runs_on = chorale::one_sided_transport<T>;
 
   template <chorale::one_sided_transport Net>
-  static chorale::task<> invite(Net& net, chorale::epoch now, chorale::remote_region here) {
+  static chorale::task<> invite(Net& net, chorale::call_id now, chorale::remote_region here) {
     for (int peer = 1; peer < net.size(); ++peer)
       co_await net.send(peer, now, chorale::transfer::bytes_of(here));
     for (int peer = 1; peer < net.size(); ++peer) static_cast<void>(co_await net.receive(peer, now));
     throw std::domain_error("not to my taste");
   }
   template <chorale::one_sided_transport Net>
-  static chorale::task<> run(Net& net, chorale::epoch now) {
+  static chorale::task<> run(Net& net, chorale::call_id now) {
     if (net.rank() == 0) {
       const scratch mine;
       const auto exposed = net.expose(mine.bytes());
@@ -89,7 +89,7 @@ struct going_on {
   static constexpr bool runs_on = chorale::one_sided_transport<T>;
 
   template <chorale::one_sided_transport Net>
-  static chorale::task<> run(Net& net, chorale::epoch now) {
+  static chorale::task<> run(Net& net, chorale::call_id now) {
     try {
       co_await leaving::run(net, now);
     } catch (const std::domain_error&) {

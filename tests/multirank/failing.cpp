@@ -117,8 +117,7 @@ template <class Comm>
 void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   const bool is_victim = comm->rank() == t.victim;
   const auto repeat = [&] {
-    for (const auto end = chorale::steady::now() + 50s; chorale::steady::now() < end;)
-      call(*comm, t.operation);
+    for (const auto end = chorale::clock::now() + 50s; chorale::clock::now() < end;) call(*comm, t.operation);
   };
   if (t.scenario == "kill") {  // in the middle of calls
     if (is_victim) die_soon();
@@ -141,7 +140,7 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
     book.note(is_right(*comm, t.operation) && is_right(*comm, "allreduce") ? "right" : "wrong");
   } else if (t.scenario == "sleep-kill") {  // one sleeps, and the one behind it dies in its wait
     comm->barrier();
-    const auto begin = chorale::steady::now();
+    const auto begin = chorale::clock::now();
     if (comm->rank() == (t.victim + 1) % comm->size()) die_soon();
     if (is_victim) std::this_thread::sleep_for(absence());
     try {
@@ -149,7 +148,7 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
       // All that the one who slept needs may have been sent before.
       comm->barrier();
     } catch (const chorale::error&) {
-      const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::steady::now() - begin);
+      const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::clock::now() - begin);
       book.note(fmt::format("{} {}", is_victim ? "slept" : "took", took.count()));
       throw;
     }

@@ -55,13 +55,13 @@ class journal {
   void failure(const chorale::error& e) {
     std::string ranks;
     for (const int r : e.ranks()) ranks += fmt::format("{}{}", ranks.empty() ? "" : " ", r);
-    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::steady::now() - began_);
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::clock::now() - began_);
     note(fmt::format("failure\t{}\t{}\t{}\t{}", name(e.code()), ranks, age.count(), e.what()));
   }
 
  private:
   int file_;
-  chorale::steady::time_point began_ = chorale::steady::now();
+  chorale::clock::time_point began_ = chorale::clock::now();
 };
 
 }  // namespace multirank

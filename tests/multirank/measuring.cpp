@@ -19,7 +19,7 @@ namespace mine {
 /// Right but for one bit of the last element on the last rank.
 struct off_by_a_bit : allreduce::recursive_doubling {
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     co_await allreduce::recursive_doubling::run(net, now, data, op);
     if (net.rank() == net.size() - 1 && !data.empty()) data[data.size() - 2] ^= std::byte{1};
   }

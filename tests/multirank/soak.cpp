@@ -56,8 +56,8 @@ class soak {
     const auto victim = static_cast<int>(plan_() % static_cast<unsigned>(comm_.size()));
     if (long_one && victim == comm_.rank()) std::this_thread::sleep_for(std::chrono::milliseconds{3});
     if (own_() % 32 == 0) {
-      const auto until = chorale::steady::now() + std::chrono::microseconds{own_() % 200};
-      while (chorale::steady::now() < until) chorale::pause();
+      const auto until = chorale::clock::now() + std::chrono::microseconds{own_() % 200};
+      while (chorale::clock::now() < until) chorale::pause();
     }
   }
 

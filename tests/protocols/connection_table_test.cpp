@@ -80,7 +80,7 @@ struct job {
   explicit job(virtual_net& n) : net(n) {}
   virtual_net& net;
   faults wrong;
-  steady::duration longest_absence = 1ms;
+  clock::duration longest_absence = 1ms;
   std::vector<std::unique_ptr<rank>> ranks;
   std::uint64_t queue_pairs = 0;
 };
@@ -206,8 +206,8 @@ void run_job(virtual_net& net) {
   o.limit = net.below(4);
   all.wrong = {.loss = net.chance(0.5) ? 0.3 * static_cast<double>(net.below(3)) / 2 : 0,
                .duplication = net.chance(0.5) ? 0.2 : 0,
-               .most_delay = net.chance(0.3) ? steady::duration{5ms} : steady::duration{200us}};
-  all.longest_absence = net.chance(0.3) ? steady::duration{30ms} : steady::duration{300us};
+               .most_delay = net.chance(0.3) ? clock::duration{5ms} : clock::duration{200us}};
+  all.longest_absence = net.chance(0.3) ? clock::duration{30ms} : clock::duration{300us};
   for (int r = 0; r < ranks; ++r) all.ranks.push_back(std::make_unique<rank>(all, r, ranks, o));
 
   // Each rank looks now and then, and wants to send now and then.
@@ -227,14 +227,14 @@ void run_job(virtual_net& net) {
       bool& over;
       void operator()() const {
         turn();
-        const auto pause = all.net.chance(0.02) ? all.longest_absence : steady::duration{100us};
+        const auto pause = all.net.chance(0.02) ? all.longest_absence : clock::duration{100us};
         if (!over) all.net.after(all.net.between(1us, pause), *this);
       }
     };
     net.after(net.between(0us, 1ms), repeat{all, turn, over});
   }
   const auto begun = net.now();
-  std::optional<steady::time_point> done;
+  std::optional<clock::time_point> done;
   while (net.step()) {
     if (net.now() - begun > 20s) wrong("ranks still wait for connections after 20 s");
     const bool all_done = net.now() - begun > 20ms && std::all_of(all.ranks.begin(), all.ranks.end(),

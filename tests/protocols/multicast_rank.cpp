@@ -6,7 +6,7 @@ namespace {
 /// As many datagrams wait unread in the real queue pairs.
 constexpr std::size_t group_room = 4 * multicast_window;
 constexpr std::size_t letter_room = 256;
-constexpr steady::duration silence = 2s;
+constexpr clock::duration silence = 2s;
 
 const char* name(std::uint16_t kind) {
   switch (static_cast<multicast_kind>(kind)) {
@@ -176,7 +176,7 @@ void multicast_rank::learn_of_departure(int peer) {
   if (!is_over() && state_ != state::outside) look_in(1us);
 }
 
-void multicast_rank::look_in(steady::duration delay) {
+void multicast_rank::look_in(clock::duration delay) {
   const auto when = std::max(all_->net->now() + delay, busy_until_);
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
@@ -197,7 +197,7 @@ void multicast_rank::look() {
     all_->net->note([&] { return fmt::format("{} joins", number_); });
   }
   // A rank that waits comes back soon, and less often the longer it waits.
-  const auto most = std::max<steady::duration>(all_->options.patience / 2, 1ms);
+  const auto most = std::max<clock::duration>(all_->options.patience / 2, 1ms);
   bool moved = false;
   while (!is_over() && all_->net->now() >= busy_until_ && advance()) moved = true;
   if (is_over()) return;
@@ -269,7 +269,7 @@ bool multicast_rank::take_signal(const multicast_call& call) {
     case here:
       break;
   }
-  receiver.take_signal(receiver.is_timed() ? all_->net->now() : steady::time_point{});
+  receiver.take_signal(receiver.is_timed() ? all_->net->now() : clock::time_point{});
   all_->net->note([&] { return fmt::format("{} has the signal of call {}", number_, call.number.number); });
   return true;
 }
@@ -294,7 +294,7 @@ bool multicast_rank::take_piece(const multicast_call& call) {
   if (!std::equal(message.begin(), message.end(), expected.begin(), expected.end()))
     wrong(fmt::format("what rank {} takes for message {} of rank {} is something else", number_, index,
                       call.root));
-  receiver.take_message(call.root, receiver.is_timed() ? all_->net->now() : steady::time_point{});
+  receiver.take_message(call.root, receiver.is_timed() ? all_->net->now() : clock::time_point{});
   held_.push_back(call.root);
   // Messages are given back in their order; as many as a window may be held.
   if (!all_->net->chance(all_->held) || held_.size() >= multicast_window / 2) release_all();
@@ -313,7 +313,7 @@ void multicast_rank::leave() {
   state_ = state::left;
   auto& net = *all_->net;
   net.note([&] { return fmt::format("{} leaves", number_); });
-  const auto longest = net.chance(0.2) ? steady::duration{200ms} : steady::duration{2ms};
+  const auto longest = net.chance(0.2) ? clock::duration{200ms} : clock::duration{2ms};
   for (int r = 0; r < all_->size(); ++r) {
     if (r != number_)
       net.after(net.between(10us, longest), [this, r] { (*all_)[r].learn_of_departure(number_); });

@@ -28,7 +28,7 @@ using shared_bytes = std::shared_ptr<const bytes>;
 
 /// One call, the same on all ranks: a signal of its root, or so many messages.
 struct multicast_call {
-  chorale::epoch number;
+  chorale::call_id number;
   int root = 0;
   bool is_signal = false;
   int pieces = 0;
@@ -48,7 +48,7 @@ class multicast_rank final : multicast_port {
   multicast_rank(multicast_job& all, int number);
 
   /// Begins to make its calls at that time; before, it is not in the group.
-  void begin(steady::duration in) { look_in(in); }
+  void begin(clock::duration in) { look_in(in); }
   void hear(const shared_bytes& datagram);
   void hear(const letter& l, bool solicited);
   /// It ends without a word.
@@ -74,7 +74,7 @@ class multicast_rank final : multicast_port {
     std::uint32_t released = 0;
     bool gone = false;
     bool given_up = false;  ///< it died before this rank had all of it
-    std::optional<steady::time_point> asked;
+    std::optional<clock::time_point> asked;
   };
 
   std::span<std::byte> place(std::uint32_t index) noexcept override;
@@ -89,7 +89,7 @@ class multicast_rank final : multicast_port {
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];
   }
-  void look_in(steady::duration delay);
+  void look_in(clock::duration delay);
   void look();
   bool advance();
   bool make_step(const multicast_call& call);
@@ -115,13 +115,13 @@ class multicast_rank final : multicast_port {
   std::size_t call_ = 0;
   int piece_ = 0;
   std::uint32_t sent_ = 0;
-  steady::time_point busy_until_{};
-  std::optional<steady::time_point> next_look_;
-  steady::duration tick_{};
+  clock::time_point busy_until_{};
+  std::optional<clock::time_point> next_look_;
+  clock::duration tick_{};
   std::uint64_t waits_ = 0;
   bool waiting_ = false;
   std::uint64_t questions_ = 0;
-  steady::time_point joined_{};
+  clock::time_point joined_{};
 };
 
 /// All ranks of a group, and what befalls them.
@@ -129,12 +129,12 @@ struct multicast_job {
   multicast_job(virtual_net& n, int size);
 
   virtual_net* net;
-  faults group_faults;                 ///< of each copy of a multicast
-  double lost_at_once = 0;             ///< probability that a multicast is lost to all
-  faults single_faults;                ///< of datagrams to one rank
-  double full = 0;                     ///< probability that a send queue is full
-  double busy = 0;                     ///< probability that a rank computes after a call ...
-  steady::duration longest_absence{};  ///< ... and for how long at most
+  faults group_faults;                ///< of each copy of a multicast
+  double lost_at_once = 0;            ///< probability that a multicast is lost to all
+  faults single_faults;               ///< of datagrams to one rank
+  double full = 0;                    ///< probability that a send queue is full
+  double busy = 0;                    ///< probability that a rank computes after a call ...
+  clock::duration longest_absence{};  ///< ... and for how long at most
   double held = 0;  ///< probability that a message is given back only at the end of its call
   bool with_service = true;
   multicast_options options;

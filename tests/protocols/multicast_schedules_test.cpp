@@ -13,14 +13,14 @@ void choose_weather(virtual_net& net, multicast_job& job) {
   const auto weather = [&net](double most_loss) {
     return faults{.loss = net.chance(0.6) ? most_loss * static_cast<double>(net.below(4)) / 3 : 0,
                   .duplication = net.chance(0.4) ? 0.15 : 0,
-                  .most_delay = net.chance(0.2) ? steady::duration{5ms} : steady::duration{150us}};
+                  .most_delay = net.chance(0.2) ? clock::duration{5ms} : clock::duration{150us}};
   };
   job.group_faults = weather(0.4);
   job.single_faults = weather(0.4);
   job.lost_at_once = net.chance(0.3) ? 0.2 : 0;
   job.full = net.chance(0.3) ? 0.1 : 0;
   job.busy = net.chance(0.5) ? 0.3 : 0;
-  job.longest_absence = net.chance(0.2) ? steady::duration{40ms} : steady::duration{2ms};
+  job.longest_absence = net.chance(0.2) ? clock::duration{40ms} : clock::duration{2ms};
   job.held = net.chance(0.3) ? 0.5 : 0;
   job.with_service = !net.chance(0.2);
 }
@@ -128,12 +128,12 @@ void run_job(virtual_net& net) {
   multicast_job job{net, choose_size(net)};
   job.options.secret = 0x5ec4e7 + net.below(1000);
   job.options.payload_bytes = 24;
-  job.options.patience = net.chance(0.3) ? steady::duration{200us} : steady::duration{1ms};
+  job.options.patience = net.chance(0.3) ? clock::duration{200us} : clock::duration{1ms};
   choose_weather(net, job);
   choose_calls(net, job);
   for (int r = 0; r < job.size(); ++r) job.ranks.push_back(std::make_unique<multicast_rank>(job, r));
   for (auto& r : job.ranks)
-    r->begin(net.between(1us, net.chance(0.1) ? steady::duration{30ms} : steady::duration{200us}));
+    r->begin(net.between(1us, net.chance(0.1) ? clock::duration{30ms} : clock::duration{200us}));
 
   if (net.chance(0.15)) {
     const int victim = static_cast<int>(net.below(static_cast<std::uint64_t>(job.size())));

@@ -48,8 +48,8 @@ class recorder final : multicast_port {
   std::vector<std::byte> memory_ = std::vector<std::byte>(multicast_sender::places * 128);
 };
 
-constexpr steady::time_point start = steady::time_point{} + 1s;
-constexpr chorale::epoch call(std::uint64_t number) {
+constexpr clock::time_point start = clock::time_point{} + 1s;
+constexpr chorale::call_id call(std::uint64_t number) {
   return {number, 0x1234};
 }
 bytes payload(std::size_t size) {
@@ -69,7 +69,7 @@ bool takes(recorder& r, int root, std::uint64_t number, std::size_t size) {
 missing_messages missing(std::uint32_t first, std::uint64_t here = 0) {
   return {first_multicast + first, 0, here};
 }
-bool says(recorder& to, multicast_kind kind, const auto& body, steady::time_point now) {
+bool says(recorder& to, multicast_kind kind, const auto& body, clock::time_point now) {
   return to.protocol.on_datagram(1, raw(kind), wire(body), now);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a NAK has repeated what is missing, and not what was sent a moment ag
   recorder sender{0};
   for (std::size_t i = 0; i < 5; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
   const auto first = sender.multicasts;
-  const auto repeated = [&](const missing_messages& m, steady::time_point now) {
+  const auto repeated = [&](const missing_messages& m, clock::time_point now) {
     sender.multicasts.clear();
     REQUIRE(says(sender, multicast_kind::message_missing, m, now));
     return sender.multicasts;
@@ -180,7 +180,7 @@ TEST_CASE("an acknowledgement that cannot be sent is sent later", "[protocols]")
 TEST_CASE("a rank that waits asks after its patience, and then more and more seldom", "[protocols]") {
   nak_timer timer{2, 1ms, 7};
   timer.expect({1, false, 5});
-  std::vector<steady::duration> asked;
+  std::vector<clock::duration> asked;
   for (auto t = start; t < start + 1s; t += 100us) {
     if (timer.asks(t, false, true)) asked.push_back(t - start);
   }

@@ -26,7 +26,7 @@ namespace protocols {
 namespace {
 
 using chorale::call;
-using chorale::epoch;
+using chorale::call_id;
 using chorale::operation;
 using namespace chorale::transport;
 
@@ -158,7 +158,7 @@ class waiting_rank {
     if (state_ == state::waits && time >= next_probe_) probe(time);
     poll_soon();
   }
-  void judge(steady::time_point time) {
+  void judge(clock::time_point time) {
     const auto verdict = detector_.judge(*wait_);
     if (verdict.what == failure_detector::outcome::left) {
       if (const auto no = known_.judge_farewell(verdict.peer, now_, time))
@@ -169,7 +169,7 @@ class waiting_rank {
     silent_ = verdict.peer;
     end(state::failed, fmt::format("{} is silent", verdict.peer));
   }
-  void probe(steady::time_point time) {
+  void probe(clock::time_point time) {
     next_probe_ = time + 100ms;
     if (const auto no = known_.judge_newest(awaited(), now_, time)) return end(state::failed, no->what());
     const std::vector<int> suspects = detector_.suspects();
@@ -185,10 +185,10 @@ class waiting_rank {
   failure_detector detector_;
   peer_calls known_;
   std::uint64_t made_ = 0;
-  epoch now_;
+  call_id now_;
   std::map<std::uint64_t, std::uint32_t> came_;  ///< signatures, by the number of the call
   std::optional<failure_detector::wait> wait_;
-  steady::time_point next_probe_{};
+  clock::time_point next_probe_{};
   state state_ = state::waits;
   std::string why_;
   int silent_ = -1;
@@ -226,7 +226,7 @@ void let_ranks_wait(virtual_net& net) {
   group all{.net = net,
             .wrong = {.loss = net.chance(0.5) ? 0.3 : 0.02,
                       .duplication = net.chance(0.5) ? 0.2 : 0,
-                      .most_delay = net.chance(0.3) ? steady::duration{5ms} : steady::duration{200us}},
+                      .most_delay = net.chance(0.3) ? clock::duration{5ms} : clock::duration{200us}},
             .what = static_cast<fate>(net.below(4)),
             .victim = static_cast<int>(net.below(static_cast<std::uint64_t>(size))),
             .when = 1 + net.below(calls)};

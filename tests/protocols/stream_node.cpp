@@ -38,7 +38,7 @@ stream_node::stream_node(simulated_job& all, int rank)
   memory_->puts.resize(static_cast<std::size_t>(all.ranks) * all.calls * all.put_bytes);
 }
 
-void stream_node::run(std::vector<step> program, steady::duration late) {
+void stream_node::run(std::vector<step> program, clock::duration late) {
   program_ = std::move(program);
   later(late);
 }
@@ -111,7 +111,7 @@ void stream_node::read() {
 
 void stream_node::arm() {
   port_.arm([this] {
-    job_->net.after(job_->net.between(5us, job_->busy ? steady::duration{5ms} : steady::duration{60us}),
+    job_->net.after(job_->net.between(5us, job_->busy ? clock::duration{5ms} : clock::duration{60us}),
                     [this] { serve(); });
   });
 }
@@ -134,14 +134,14 @@ void stream_node::serve() {
 
 // --- the rank's own thread
 
-void stream_node::later(steady::duration pause) {
+void stream_node::later(clock::duration pause) {
   job_->net.after(pause, [this] { turn(); });
 }
 
-steady::duration stream_node::pause() {
-  const auto waited = vigil_.begun ? job_->net.now() - vigil_.since : steady::duration{};
-  const auto nap = waited > 5ms ? std::min<steady::duration>(1ms, waited / 32) : steady::duration{};
-  return nap + job_->net.between(2us, job_->busy ? steady::duration{1500us} : steady::duration{60us});
+clock::duration stream_node::pause() {
+  const auto waited = vigil_.begun ? job_->net.now() - vigil_.since : clock::duration{};
+  const auto nap = waited > 5ms ? std::min<clock::duration>(1ms, waited / 32) : clock::duration{};
+  return nap + job_->net.between(2us, job_->busy ? clock::duration{1500us} : clock::duration{60us});
 }
 
 void stream_node::start() {
@@ -292,7 +292,7 @@ void stream_node::close() {
   }
   if (!all_there) {
     vigil_.begun = true;
-    if (vigil_.since == steady::time_point{}) vigil_.since = now;
+    if (vigil_.since == clock::time_point{}) vigil_.since = now;
     return later(pause());
   }
   serves_ = false;

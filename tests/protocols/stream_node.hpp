@@ -53,7 +53,7 @@ class stream_node final : reliable::packet_port {
   static constexpr std::size_t readable_bytes = 1500;
 
   stream_node(simulated_job& all, int rank);
-  void run(std::vector<step> program, steady::duration late);
+  void run(std::vector<step> program, clock::duration late);
   void inject(const datagram& d) { port_.arrive(d, true); }
 
   [[nodiscard]] bool is_done() const noexcept { return stage_ == stage::gone; }
@@ -72,8 +72,8 @@ class stream_node final : reliable::packet_port {
   struct vigil {
     bool begun = false;
     unsigned looks = 0;
-    steady::time_point since{};
-    steady::time_point next_probe{};
+    clock::time_point since{};
+    clock::time_point next_probe{};
     failure_detector::wait wait{};
   };
 
@@ -83,7 +83,7 @@ class stream_node final : reliable::packet_port {
 
   // The rank's own thread.
   void turn();
-  void later(steady::duration pause);
+  void later(clock::duration pause);
   void start();
   bool attempt(const step& s);
   void look(int awaited);
@@ -94,7 +94,7 @@ class stream_node final : reliable::packet_port {
   void say_goodbye();
   void read();
   void take(const datagram& d);
-  [[nodiscard]] steady::duration pause();
+  [[nodiscard]] clock::duration pause();
 
   // The service thread.
   void serve();

@@ -7,7 +7,7 @@ namespace {
 
 using kind = step::kind;
 
-chorale::epoch epoch_of(std::uint32_t call) noexcept {
+chorale::call_id id_of(std::uint32_t call) noexcept {
   return {call + 1, 0x9d2c5680U + call, chorale::operation::none};
 }
 
@@ -17,7 +17,7 @@ bool stream_node::attempt(const step& s) {
   auto& net = job_->net;
   stream_table& t = *table_;
   const auto now = net.now();
-  const auto call = epoch_of(s.call);
+  const auto call = id_of(s.call);
   const auto peer = static_cast<std::size_t>(s.peer);
   const auto there = [&]() -> exposed& { return *job_->nodes[peer]->memory_; };
   const auto key_of = [&](std::span<const std::byte> memory, bool writable) {

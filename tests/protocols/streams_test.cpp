@@ -87,7 +87,7 @@ class call_writer {
     barrier();
   }
   /// One rank does something else.
-  void absence(int rank, kind what, steady::duration time) {
+  void absence(int rank, kind what, clock::duration time) {
     add(rank, what, rank + 1,
         static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count()));
   }
@@ -121,7 +121,7 @@ programs write_programs(virtual_net& net, simulated_job& all, const extent& e, s
     call_writer w{p, call};
     if (net.chance(0.15)) {
       const kind what = net.chance(0.3) ? kind::stop : kind::compute;
-      steady::duration time = net.chance(0.2) ? net.between(1ms, 1500ms) : net.between(10us, 3ms);
+      clock::duration time = net.chance(0.2) ? net.between(1ms, 1500ms) : net.between(10us, 3ms);
       if (net.chance(e.long_absence))
         time = what == kind::compute || all.same_host ? net.between(10s, 40s) : 5s;
       w.absence(any(), what, time);
@@ -166,7 +166,7 @@ void run_job(virtual_net& net, const extent& e) {
   constexpr double losses[] = {0, 0, 0.01, 0.1, 0.3};
   all.wrong = {.loss = losses[net.below(5)],
                .duplication = net.chance(0.3) ? 0.1 : 0,
-               .most_delay = net.chance(0.2) ? steady::duration{2ms} : steady::duration{50us}};
+               .most_delay = net.chance(0.2) ? clock::duration{2ms} : clock::duration{50us}};
   all.refusal = net.chance(0.2) ? 0.1 : 0;
   all.replay = net.chance(0.2) ? 0.05 : 0;
   all.damage = net.chance(0.2) ? 0.05 : 0;
@@ -179,12 +179,12 @@ void run_job(virtual_net& net, const extent& e) {
   all.options.blocks = 1 + static_cast<std::uint32_t>(net.below(8));
   all.options.most_packets = net.chance(0.2) ? 1 + net.below(8) : 1024;
   all.options.secret = 42;
-  all.options.least_timeout = all.busy ? steady::duration{2ms} : steady::duration{500us};
+  all.options.least_timeout = all.busy ? clock::duration{2ms} : clock::duration{500us};
   for (int r = 0; r < all.ranks; ++r) all.nodes.push_back(std::make_unique<stream_node>(all, r));
 
   std::uint64_t additions = 0;
   auto p = write_programs(net, all, e, additions);
-  const auto latest = net.chance(0.1) ? steady::duration{2s} : steady::duration{200us};
+  const auto latest = net.chance(0.1) ? clock::duration{2s} : clock::duration{200us};
   for (int r = 0; r < all.ranks; ++r)
     all.nodes[static_cast<std::size_t>(r)]->run(std::move(p[static_cast<std::size_t>(r)]),
                                                 net.between(0us, latest));
@@ -254,8 +254,8 @@ TEST_CASE("who flushes a put asks at once, once, and so that a rank that compute
   std::vector<std::byte> target(100);
   const std::vector<std::byte> source(100, std::byte{7});
   const auto key = theirs.exposed().add(target, true);
-  auto now = steady::now();
-  const chorale::epoch call{1, 2};
+  auto now = clock::now();
+  const chorale::call_id call{1, 2};
   for (int round = 0; round < 3; ++round) {
     here.sent.clear();
     there.sent.clear();

@@ -22,15 +22,15 @@
 
 namespace protocols {
 
-using chorale::steady;
+using chorale::clock;
 using namespace std::chrono_literals;
 
 /// What goes wrong with datagrams.
 struct faults {
   double loss = 0;
   double duplication = 0;
-  steady::duration least_delay = 5us;
-  steady::duration most_delay = 200us;
+  clock::duration least_delay = 5us;
+  clock::duration most_delay = 200us;
 };
 
 /// Events in the order of their times, and the history of what happened if it is wanted.
@@ -38,16 +38,16 @@ class virtual_net {
  public:
   virtual_net(std::uint64_t seed, bool with_history) : random_(seed), with_history_(with_history) {}
 
-  [[nodiscard]] steady::time_point now() const noexcept { return now_; }
+  [[nodiscard]] clock::time_point now() const noexcept { return now_; }
   /// Uniform in 0..bound-1.
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   bool chance(double probability) { return static_cast<double>(random_() >> 11) * 0x1p-53 < probability; }
-  steady::duration between(steady::duration least, steady::duration most) {
-    return least + steady::duration(static_cast<std::int64_t>(
+  clock::duration between(clock::duration least, clock::duration most) {
+    return least + clock::duration(static_cast<std::int64_t>(
                        below(static_cast<std::uint64_t>((most - least).count()) + 1)));
   }
 
-  void after(steady::duration delay, std::function<void()> what) {
+  void after(clock::duration delay, std::function<void()> what) {
     events_.push({now_ + delay, next_++, std::move(what)});
   }
   /// One datagram: it may be lost, or come twice.
@@ -78,7 +78,7 @@ class virtual_net {
 
  private:
   struct event {
-    steady::time_point when;
+    clock::time_point when;
     std::uint64_t number;
     std::function<void()> what;
     friend bool operator<(const event& a, const event& b) {
@@ -87,7 +87,7 @@ class virtual_net {
   };
 
   // Time zero stands for "never" in state machines.
-  steady::time_point now_ = steady::time_point{} + 1s;
+  clock::time_point now_ = clock::time_point{} + 1s;
   std::mt19937_64 random_;
   bool with_history_;
   std::priority_queue<event> events_;

@@ -10,7 +10,7 @@
 #include <chorale/transport/mailbox.hpp>
 
 using namespace chorale::transport;
-using chorale::epoch;
+using chorale::call_id;
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "../../lib/transport/status_messages.hpp"
 
 using chorale::call;
-using chorale::epoch;
+using chorale::call_id;
 using chorale::operation;
 using namespace chorale::transport;
 using namespace std::chrono_literals;
@@ -37,7 +37,7 @@ bool has(const std::optional<std::string>& text, const std::string& words) {
 struct rank_of_calls {
   status_page page;
   std::uint64_t made = 0;
-  epoch next(operation what, int root = -1) {
+  call_id next(operation what, int root = -1) {
     const call c{.what = what, .root = root};
     page.begin(++made, c);
     return {made, c.signature(), what};
@@ -50,7 +50,7 @@ struct pair_of_ranks {
   rank_of_calls mine;
   rank_of_calls theirs;
   peer_calls known{1, 3, mine.page};
-  epoch both(operation what, int root = -1) {
+  call_id both(operation what, int root = -1) {
     theirs.next(what, root);
     return mine.next(what, root);
   }
@@ -60,10 +60,10 @@ struct pair_of_ranks {
 
 TEST_CASE("an answer is judged once, and names both calls if they differ", "[liveness]") {
   pair_of_ranks all;
-  const epoch same = all.both(operation::barrier);
+  const call_id same = all.both(operation::barrier);
   all.known.take(2, all.theirs.about(1));
   CHECK(!all.known.judge_newest(2, same, start));
-  const epoch now = all.mine.next(operation::broadcast, 0);
+  const call_id now = all.mine.next(operation::broadcast, 0);
   CHECK(!all.known.judge_newest(2, now, start));
   // It is not there yet.
   all.known.take(2, all.theirs.about(2));
@@ -80,7 +80,7 @@ TEST_CASE("an answer is judged once, and names both calls if they differ", "[liv
 
 TEST_CASE("a rank that goes on from an exchange is overdue after eight answers and a second", "[liveness]") {
   pair_of_ranks all;
-  const epoch now = all.both(operation::exchange);
+  const call_id now = all.both(operation::exchange);
   all.theirs.next(operation::barrier);
   const auto after = [&](auto time) { return all.known.judge(2, all.theirs.about(1), now, start + time); };
   for (int i = 0; i < 20; ++i) CHECK(!after(i * 10ms));
@@ -89,7 +89,7 @@ TEST_CASE("a rank that goes on from an exchange is overdue after eight answers a
   CHECK(
       has(no->what(), "rank 1 waits in exchange (call 1) for rank 2, which has completed that call without"));
   // Another call begins anew, and few answers over a long time do not suffice.
-  const epoch later = all.mine.next(operation::exchange);
+  const call_id later = all.mine.next(operation::exchange);
   all.theirs.next(operation::barrier);
   for (int i = 0; i < 7; ++i) {
     status_answer silent = all.theirs.about(100);
@@ -99,7 +99,7 @@ TEST_CASE("a rank that goes on from an exchange is overdue after eight answers a
 
 TEST_CASE("a farewell answers for a rank that has left", "[liveness]") {
   pair_of_ranks all;
-  epoch now = all.both(operation::barrier);
+  call_id now = all.both(operation::barrier);
   CHECK(!all.known.judge_farewell(2, now, start));
   CHECK(!all.known.has_told(2, 1));
   CHECK(!all.known.difference(2));
@@ -135,7 +135,7 @@ TEST_CASE("a message of another call raises a doubt of the right one, across the
 TEST_CASE("what does not fit in a call that is the same is a mismatch when it is seen twice", "[liveness]") {
   pair_of_ranks all;
   all.both(operation::gather, 0);
-  const epoch now = all.both(operation::gather, 0);
+  const call_id now = all.both(operation::gather, 0);
   SECTION("a message of it was left over") {
     all.known.take(2, all.theirs.about(1));
     REQUIRE(all.known.has_told(2, peer_calls::in_doubt(now, 1)));

@@ -71,7 +71,7 @@ struct opened {
 /// Opens the first message of rank `from`, which has `data` bytes behind its envelope.
 /// @throws error errc::mismatch if that rank's counts are not those of this one.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] opened open(const Net& net, int from, epoch now, const Message& message, share mine,
+[[nodiscard]] opened open(const Net& net, int from, call_id now, const Message& message, share mine,
                           std::size_t data) {
   const std::span<const std::byte> bytes = message.bytes();
   envelope e;
@@ -88,7 +88,7 @@ template <mailbox_transport Net, arrived_message Message>
 /// `place`, which has to be `bytes` of memory that rank `owner` exposes.
 /// @throws error errc::mismatch.
 template <mailbox_transport Net>
-[[nodiscard]] remote_region exactly(const Net& net, int owner, epoch now, const remote_region& place,
+[[nodiscard]] remote_region exactly(const Net& net, int owner, call_id now, const remote_region& place,
                                     std::size_t bytes) {
   if (place.owner != owner || place.bytes != bytes)
     throw_unequal_sizes(now.what, owner, place.bytes, net.rank(), bytes);
@@ -122,7 +122,7 @@ struct memory<Net> {
 
 /// Sends `out` to rank `to`, which calls `agreed::receive` or is at fault, while nothing goes the other way.
 template <mailbox_transport Net>
-task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
+task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const share mine{.sends = out.size()};
   const bool straight = transfer::is_zero_copy_one_way(net, out.size());
   const std::size_t first = straight ? 0 : first_bytes(net, out.size());
@@ -147,7 +147,7 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
 
 /// Receives from rank `from` what it sends by `agreed::send`: in.size() bytes, or it is an error.
 template <mailbox_transport Net>
-task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
+task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   const share mine{.takes = in.size()};
   if constexpr (one_sided_transport<Net>) {
     if (transfer::is_zero_copy_one_way(net, in.size())) {

@@ -67,7 +67,7 @@ struct automatic {
 
   // Inline even where the compiler has inlined much already: what it costs to choose must not depend on that.
   template <tunable_transport Net, class... Arguments>
-  [[gnu::always_inline]] static task<> run(Net& net, epoch now, const Arguments&... arguments) {
+  [[gnu::always_inline]] static task<> run(Net& net, call_id now, const Arguments&... arguments) {
     const auto& chosen = choice_for(net).of(detail::payload_of(arguments...));
     return dispatch<Net, 0, First, Rest...>(chosen.algorithm, net, now, arguments...);
   }
@@ -118,7 +118,7 @@ struct automatic {
     }
   }
   template <class Net, int Index, class A, class... More, class... Arguments>
-  [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, epoch now,
+  [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, call_id now,
                                                 const Arguments&... arguments) {
     constexpr bool runs = A::template runs_on<Net>;
     if constexpr (runs) {

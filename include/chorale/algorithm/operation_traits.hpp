@@ -54,7 +54,7 @@ namespace exchange {
 struct direct;
 }
 
-/// What an algorithm's `run` gets after `(Net& net, epoch now)`, each by value, since a coroutine outlives
+/// What an algorithm's `run` gets after `(Net& net, call_id now)`, each by value, since a coroutine outlives
 /// the call's arguments.
 template <class... Arguments>
 struct run_arguments {};

@@ -27,7 +27,7 @@ template <mailbox_transport Net>
 /// `theirs_is_left`: what comes stands to the left of `mine`. `op` is that of the coroutine that awaits this
 /// one.
 template <mailbox_transport Net>
-task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
+task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
   if constexpr (message_transport<Net>) {
     if (is_whole_operand(net, out.size(), op) || is_whole_operand(net, mine.size(), op)) {
@@ -66,7 +66,7 @@ task<> exchange_and_combine(Net& net, epoch now, int to, std::span<const std::by
 /// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap. `op` is that of
 /// the coroutine that awaits this one.
 template <mailbox_transport Net>
-task<> fold_in_rank_order(Net& net, epoch now, std::span<const std::byte> mine, std::span<std::byte> result,
+task<> fold_in_rank_order(Net& net, call_id now, std::span<const std::byte> mine, std::span<std::byte> result,
                           const reduction& op) {
   const auto take = [&](int from, std::span<const std::byte> operand) {
     if (from != 0)

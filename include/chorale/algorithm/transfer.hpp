@@ -44,7 +44,7 @@ template <mailbox_transport Net>
 /// receive through this function and those below, and in no other way: a message of another size is an error,
 /// and never too much, too little or nothing in a buffer. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] std::span<const std::byte> exact(const Net& net, int from, epoch now, const Message& message,
+[[nodiscard]] std::span<const std::byte> exact(const Net& net, int from, call_id now, const Message& message,
                                                std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() != expected) [[unlikely]]
@@ -55,8 +55,8 @@ template <mailbox_transport Net, arrived_message Message>
 /// The bytes of a message of rank `from`, of which there are to be `expected` or more.
 /// @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] std::span<const std::byte> at_least(const Net& net, int from, epoch now, const Message& message,
-                                                  std::size_t expected) {
+[[nodiscard]] std::span<const std::byte> at_least(const Net& net, int from, call_id now,
+                                                  const Message& message, std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() < expected) [[unlikely]]
     throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
@@ -65,7 +65,7 @@ template <mailbox_transport Net, arrived_message Message>
 
 /// Copies a message of rank `from` to `destination`, which it has to fill. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
-[[gnu::always_inline]] inline void place(const Net& net, int from, epoch now, const Message& message,
+[[gnu::always_inline]] inline void place(const Net& net, int from, call_id now, const Message& message,
                                          std::span<std::byte> destination) {
   const auto bytes = exact(net, from, now, message, destination.size());
   if (!bytes.empty()) std::memcpy(destination.data(), bytes.data(), bytes.size());
@@ -74,7 +74,7 @@ template <mailbox_transport Net, arrived_message Message>
 /// Appends the elements of a message of rank `from`, at most `most` whole ones.
 /// @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message, class T>
-void append(const Net& net, int from, epoch now, const Message& message, std::size_t most,
+void append(const Net& net, int from, call_id now, const Message& message, std::size_t most,
             std::vector<T>& elements) {
   const std::span<const std::byte> bytes = message.bytes();
   const std::size_t count = std::min(bytes.size() / sizeof(T), most);
@@ -91,7 +91,7 @@ void append(const Net& net, int from, epoch now, const Message& message, std::si
 }
 /// The region that rank `from` exposes, of any size, and says so in `message`. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] remote_region read_place(const Net& net, int from, epoch now, const Message& message) {
+[[nodiscard]] remote_region read_place(const Net& net, int from, call_id now, const Message& message) {
   remote_region region;
   std::memcpy(&region, exact(net, from, now, message, sizeof region).data(), sizeof region);
   if (region.owner != from) [[unlikely]]
@@ -101,7 +101,7 @@ template <mailbox_transport Net, arrived_message Message>
 /// The region of `bytes` that rank `from` exposes, and says so in `message`. @throws error errc::mismatch if
 /// the message is none, or the region not this one.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] remote_region read_region(const Net& net, int from, epoch now, const Message& message,
+[[nodiscard]] remote_region read_region(const Net& net, int from, call_id now, const Message& message,
                                         std::size_t bytes) {
   const remote_region region = read_place(net, from, now, message);
   if (region.bytes != bytes) [[unlikely]]
@@ -127,7 +127,7 @@ struct coming {
 
 /// All messages of a step: those that come are posted first, then those that go, then all are waited for.
 template <message_transport Net>
-task<> move(Net& net, epoch now, std::span<const going> out, std::span<const coming> in) {
+task<> move(Net& net, call_id now, std::span<const going> out, std::span<const coming> in) {
   std::vector<decltype(net.post_receive(0, now, std::span<std::byte>{}))> taking;
   std::vector<decltype(net.post_send(0, now, std::span<const std::byte>{}))> giving;
   taking.reserve(in.size());
@@ -175,7 +175,7 @@ void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
 /// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3); or a
 /// message of the transport, where it has them. Nothing of either is left over for the next call.
 template <mailbox_transport Net>
-task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
+task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (message_transport<Net>) {
     if (is_whole(net, out.size())) {
       const auto giving = net.post_send(to, now, out);
@@ -202,7 +202,7 @@ task<> send(Net& net, int to, epoch now, std::span<const std::byte> out) {
 
 /// Receives what rank `from` sends by `send`: in.size() bytes.
 template <mailbox_transport Net>
-task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
+task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
     if (is_whole(net, in.size())) {
       const auto taking = net.post_receive(from, now, in);
@@ -228,7 +228,7 @@ task<> receive(Net& net, int from, epoch now, std::span<std::byte> in) {
 
 /// Reads what rank `from` offers by sending a region of in.size() bytes, and tells it when that is over.
 template <reading_transport Net>
-task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
+task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   const auto local = net.expose(in);
   remote_region there;
   {
@@ -242,7 +242,8 @@ task<> fetch(Net& net, int from, epoch now, std::span<std::byte> in) {
 /// What `exchange` does, without addresses that are exchanged: through the mailbox whatever the size, or by
 /// messages of the transport.
 template <mailbox_transport Net>
-task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
+task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
+            std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
     if (is_whole(net, out.size()) || is_whole(net, in.size())) {
       const going one_out{to, out};
@@ -272,7 +273,7 @@ task<> copy(Net& net, epoch now, int to, std::span<const std::byte> out, int fro
 /// `exchange` where `out` lies in what `lent` covers and `in` in what this rank exposes as `exposed`, for
 /// operations of several steps. What is put is to be flushed by the caller; `out` may not change before that.
 template <one_sided_transport Net, class Lent>
-task<> exchange_within(Net& net, epoch now, int to, std::span<const std::byte> out, const Lent& lent,
+task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte> out, const Lent& lent,
                        int from, std::span<std::byte> in, remote_region exposed) {
   const bool puts = is_zero_copy(net, out.size());
   const bool offers = is_zero_copy(net, in.size());
@@ -296,7 +297,7 @@ task<> exchange_within(Net& net, epoch now, int to, std::span<const std::byte> o
 /// that ranks which do this in a circle do not wait for each other's free blocks. Either may be empty; then
 /// its rank does not matter.
 template <mailbox_transport Net>
-task<> exchange(Net& net, epoch now, int to, std::span<const std::byte> out, int from,
+task<> exchange(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                 std::span<std::byte> in) {
   const bool puts = is_zero_copy(net, out.size());
   const bool offers = is_zero_copy(net, in.size());

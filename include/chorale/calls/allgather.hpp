@@ -28,7 +28,7 @@ auto allgather_blocks(Caller& on, operation what, const input& in, const output&
     identity.counts = all.layout().counts();
   }
   return prepared{
-      identity, [&on, all = std::move(all)](epoch now) {
+      identity, [&on, all = std::move(all)](call_id now) {
         if constexpr (!serves_uneven<operation::allgather, algorithm_of<operation::allgather, Caller>>) {
           if (!all.layout().is_even()) return substitute<operation::allgather>(on.net(), now, all);
         }

@@ -12,7 +12,7 @@
 namespace chorale::calls {
 
 template <class Algorithm, class Net>
-task<> run_alltoall(Net& net, epoch now, const blocks<const std::byte>& in, const blocks<std::byte>& out) {
+task<> run_alltoall(Net& net, call_id now, const blocks<const std::byte>& in, const blocks<std::byte>& out) {
   if constexpr (!serves_uneven<operation::alltoall, Algorithm>) {
     if (!in.layout().is_even()) return substitute<operation::alltoall>(net, now, in, out);
   }
@@ -21,7 +21,7 @@ task<> run_alltoall(Net& net, epoch now, const blocks<const std::byte>& in, cons
 
 /// What arrives would overwrite what is yet to be sent: all that is sent is copied first.
 template <class Algorithm, class Net>
-task<> alltoall_in_place(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
   const std::vector<std::byte> sent(in.buffer().begin(), in.buffer().end());
   const blocks<const std::byte> from{sent, in.layout()};
   place(from[net.rank()], out[net.rank()]);
@@ -33,7 +33,7 @@ template <class Caller>
 auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
                      bool in_place) {
   if (!in_place) place(from[on.rank()], to[on.rank()]);
-  return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](epoch now) {
+  return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](call_id now) {
                     if (in_place && on.size() > 1) [[unlikely]]
                       return alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from,
                                                                                           to);

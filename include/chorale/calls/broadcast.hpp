@@ -11,7 +11,7 @@ auto broadcast(Caller& on, output data, int root) {
   on.arguments().check_memory(operation::broadcast, data);
   return prepared{
       call{.what = operation::broadcast, .root = root, .bytes = data.bytes.size(), .type = data.type},
-      [&on, bytes = data.bytes, root](epoch now) {
+      [&on, bytes = data.bytes, root](call_id now) {
         return serve<operation::broadcast>(on, now, bytes, root);
       }};
 }

@@ -20,7 +20,7 @@ class call_queue;
 /// One call that was begun. Its request and its communicator share it, so that either may end first.
 struct pending_call {
   call what;
-  epoch now;
+  call_id now;
   call_queue* queue = nullptr;  ///< while it is not done
   task<> algorithm;
   bool started = false;
@@ -42,7 +42,7 @@ class call_queue : private background {
   /// Brings all calls to their end as `settle` does.
   ~call_queue();
 
-  /// Begins a call of what `make(epoch)` returns, a task, and lets it get on as far as it does without
+  /// Begins a call of what `make(call_id)` returns, a task, and lets it get on as far as it does without
   /// waiting.
   template <class Make>
   std::shared_ptr<pending_call> start(const call& what, Make&& make) {

@@ -25,7 +25,7 @@
 
 namespace chorale::calls {
 
-/// A call, and `start(epoch)`, which makes its algorithm.
+/// A call, and `start(call_id)`, which makes its algorithm.
 template <class Start>
 struct prepared {
   call what;
@@ -39,12 +39,12 @@ template <operation What, class Caller>
 using algorithm_of = typename Caller::template algorithm_of<What>;
 /// Starts it.
 template <operation What, class Caller, class... Arguments>
-task<> serve(Caller& on, epoch now, const Arguments&... arguments) {
+task<> serve(Caller& on, call_id now, const Arguments&... arguments) {
   return launch<What, algorithm_of<What, Caller>>(on.net(), now, arguments...);
 }
 /// Starts the one that serves calls of an operation that the composition's algorithm does not.
 template <operation What, class Net, class... Arguments>
-task<> substitute(Net& net, epoch now, const Arguments&... arguments) {
+task<> substitute(Net& net, call_id now, const Arguments&... arguments) {
   return launch<What, typename operation_traits<What>::substitute>(net, now, arguments...);
 }
 
@@ -85,14 +85,14 @@ class caller {
   /// The transport as algorithms see it.
   [[nodiscard]] typename Composition::net& net() noexcept { return net_; }
 
-  /// A blocking call of what `start(epoch)` makes: its waits happen inside the awaits, so that it is over
+  /// A blocking call of what `start(call_id)` makes: its waits happen inside the awaits, so that it is over
   /// when `resume` returns. Inline, so that what is constant in a call is constant in its signature.
   template <class Start>
   [[gnu::always_inline]] void run(const prepared<Start>& made) {
     const transport::occupancy::entry inside{net_.core().use(), made.what.what};
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
-    const epoch now = net_.core().begin(made.what);
+    const call_id now = net_.core().begin(made.what);
     net_.core().engine().set_blocking(true);
     try {
       task<> algorithm = made.start(now);

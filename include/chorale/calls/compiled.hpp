@@ -23,7 +23,7 @@ template <operation What, class A, class Net, class Arguments = typename operati
 struct compiled;
 template <operation What, class A, class Net, class... Arguments>
 struct compiled<What, A, Net, run_arguments<Arguments...>> {
-  static task<> run(Net& net, epoch now, passed<Arguments>... arguments);
+  static task<> run(Net& net, call_id now, passed<Arguments>... arguments);
   static std::string explain(Net& net, std::size_t bytes);
 };
 

@@ -52,7 +52,7 @@ auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incom
     on.arguments().reject(name(operation::exchange), fault);
   return prepared{call{.what = operation::exchange},
                   [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
-                   in = std::vector<incoming>(takes.begin(), takes.end())](epoch now) {
+                   in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
                     return serve<operation::exchange>(on, now, out, in);
                   }};
 }

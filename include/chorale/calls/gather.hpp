@@ -26,14 +26,14 @@ auto gather_blocks(Caller& on, const call& what, const input& in, const output& 
   } else if (in.is_in_place) {
     on.arguments().reject(name(what.what), "only the root gives its block in place");
   }
-  return prepared{
-      what, [&on, mine = in.bytes, all = std::move(all), root = what.root,
-             served = what.what == operation::gather ||
-                      serves_uneven<operation::gather, algorithm_of<operation::gather, Caller>>](epoch now) {
-        const std::span<const std::byte> given = on.rank() == root ? all[root] : mine;
-        if (!served) return substitute<operation::gather>(on.net(), now, given, all, root);
-        return serve<operation::gather>(on, now, given, all, root);
-      }};
+  return prepared{what, [&on, mine = in.bytes, all = std::move(all), root = what.root,
+                         served = what.what == operation::gather ||
+                                  serves_uneven<operation::gather, algorithm_of<operation::gather, Caller>>](
+                            call_id now) {
+                    const std::span<const std::byte> given = on.rank() == root ? all[root] : mine;
+                    if (!served) return substitute<operation::gather>(on.net(), now, given, all, root);
+                    return serve<operation::gather>(on, now, given, all, root);
+                  }};
 }
 
 template <class Caller>

@@ -9,7 +9,7 @@ namespace chorale::calls {
 
 /// Starts algorithm A of `What` over `net`: that of the library if it is there.
 template <operation What, class A, class Net, class... Arguments>
-task<> launch(Net& net, epoch now, const Arguments&... arguments) {
+task<> launch(Net& net, call_id now, const Arguments&... arguments) {
   if constexpr (is_compiled<What, A, Net>) {
     return compiled<What, A, Net>::run(net, now, arguments...);
   } else {

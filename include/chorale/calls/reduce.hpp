@@ -19,7 +19,7 @@ template <class Caller>
 auto allreduce(Caller& on, output data, named_reduction with) {
   on.arguments().check_memory(operation::allreduce, data);
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
-  return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](epoch now) {
+  return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
                       return substitute<operation::allreduce>(on.net(), now, bytes, op);
                     return serve<operation::allreduce>(on, now, bytes, op);
@@ -54,7 +54,7 @@ auto reduce(Caller& on, operands io, named_reduction with, int root) {
     on.arguments().check_same_or_apart(operation::reduce, in.bytes, out.bytes);
   }
   const call what = identify_reduction(operation::reduce, in.bytes.size(), in.type, with, root);
-  return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](epoch now) {
+  return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
                       return substitute<operation::reduce>(on.net(), now, from, to, op, root);
                     return serve<operation::reduce>(on, now, from, to, op, root);

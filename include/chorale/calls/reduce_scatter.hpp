@@ -14,7 +14,7 @@ namespace chorale::calls {
 /// Algorithms read `in` after they have begun to write `out`: where that is this rank's block of `in`, the
 /// result waits in memory of its own.
 template <class Algorithm, class Net>
-task<> reduce_scatter_in_place(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out,
+task<> reduce_scatter_in_place(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
   std::vector<std::byte> result(out.size());
   co_await launch<operation::reduce_scatter, Algorithm>(net, now, in, std::span<std::byte>{result}, op);
@@ -32,7 +32,7 @@ auto reduce_blocks(Caller& on, input in, output out, block_layout layout, named_
   call what = identify_reduction(operation::reduce_scatter, all.layout().total(), in.type, with);
   if (!all.layout().is_even()) what.counts = all.layout().counts();
   return prepared{what,
-                  [&on, all = std::move(all), to = out.bytes, op = std::move(with.op), aliased](epoch now) {
+                  [&on, all = std::move(all), to = out.bytes, op = std::move(with.op), aliased](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
                       return substitute<operation::reduce_scatter>(on.net(), now, all, to, op);
                     if (aliased && !to.empty())

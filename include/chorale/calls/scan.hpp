@@ -13,7 +13,7 @@ auto scan(Caller& on, operation what, output data, named_reduction with) {
   on.arguments().check_memory(what, data);
   return prepared{identify_reduction(what, data.bytes.size(), data.type, with),
                   [&on, bytes = data.bytes, op = std::move(with.op), inclusive = what == operation::scan](
-                      epoch now) { return serve<operation::scan>(on, now, bytes, op, inclusive); }};
+                      call_id now) { return serve<operation::scan>(on, now, bytes, op, inclusive); }};
 }
 
 /// With a buffer of its own for the result.

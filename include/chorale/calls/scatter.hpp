@@ -35,7 +35,7 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
       what,
       [&on, mine, all = std::move(all), root = what.root,
        served = what.what == operation::scatter ||
-                serves_uneven<operation::scatter, algorithm_of<operation::scatter, Caller>>](epoch now) {
+                serves_uneven<operation::scatter, algorithm_of<operation::scatter, Caller>>](call_id now) {
         if (!served) return substitute<operation::scatter>(on.net(), now, all, mine, root);
         return serve<operation::scatter>(on, now, all, mine, root);
       }};

@@ -23,7 +23,7 @@ namespace calls {
 /// The rounds of a parting as allgathers of one call. They go by the library's own algorithm, which may run
 /// several times in a call; of a user's nobody knows that.
 template <class Communicator, class Net>
-task<> part(Net& net, epoch now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
+task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
   std::unique_ptr<Communicator> made;
   while (!rounds.due().empty()) {
     co_await launch<operation::allgather, allgather::standard>(
@@ -44,7 +44,7 @@ task<> part(Net& net, epoch now, parting rounds, std::shared_ptr<detail::outcome
 /// The call that makes this rank's part into `out`. Collective.
 template <class Communicator, class Caller>
 auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Communicator>> out) {
-  return prepared{call{.what = operation::split}, [&on, mine, out = std::move(out)](epoch now) {
+  return prepared{call{.what = operation::split}, [&on, mine, out = std::move(out)](call_id now) {
                     const transport::endpoint& net = on.transport().core();
                     config settings = net.settings();
                     // The same device as here, also where ranks take several in turns.

@@ -90,7 +90,7 @@ struct call {
 };
 
 /// One call of one communicator: its number (from 1, the same on all ranks), signature and operation.
-struct epoch {
+struct call_id {
   std::uint64_t number = 0;
   std::uint32_t signature = 0;
   operation what = operation::none;

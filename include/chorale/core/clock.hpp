@@ -49,7 +49,6 @@ class clock {
 };
 
 /// The name that most of the library uses.
-using steady = clock;
 
 /// Where a thread's time comes from if not from the machine: a simulation whose ranks are fibers of one
 /// thread. Its functions are called by the threads that have it.

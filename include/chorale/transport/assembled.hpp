@@ -42,7 +42,7 @@ class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
   using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
   static constexpr bool has_one_sided = requires(Parts& p) { p.one_sided(); };
-  static constexpr bool has_messages = requires(mailbox_type& m, epoch now) { m.try_received(0, now); };
+  static constexpr bool has_messages = requires(mailbox_type& m, call_id now) { m.try_received(0, now); };
 
  public:
   static constexpr const char* name = Parts::name;
@@ -116,9 +116,9 @@ class assembled {
   [[nodiscard]] frame_arena& frames() noexcept { return core().store().frames(); }
   [[nodiscard]] occupancy& use() noexcept { return core().use(); }
   [[nodiscard]] dependents& dependent_objects() noexcept { return core().dependent_objects(); }
-  epoch begin(const call& c) { return core().begin(c); }
-  void complete(epoch now) noexcept { core().calls().complete(now); }
-  [[nodiscard]] epoch current() const noexcept { return core().calls().current(); }
+  call_id begin(const call& c) { return core().begin(c); }
+  void complete(call_id now) noexcept { core().calls().complete(now); }
+  [[nodiscard]] call_id current() const noexcept { return core().calls().current(); }
   void fail(const std::exception_ptr& why) noexcept { core().failures().fail(why); }
   void let_go(std::exception_ptr why) noexcept { core().failures().let_go(std::move(why)); }
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
@@ -141,10 +141,10 @@ class assembled {
   [[nodiscard]] bool blocking() const noexcept { return core().engine().blocking(); }
   [[nodiscard]] backoff pace() const noexcept { return core().engine().pace(); }
   template <class Ready>
-  void wait(int peer, epoch now, Ready&& ready) {
+  void wait(int peer, call_id now, Ready&& ready) {
     core().engine().wait(peer, now, std::forward<Ready>(ready));
   }
-  void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
+  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter) {
     core().engine().park(frame, peer, now, ready, awaiter);
   }
   void rethrow_parked_failure() { core().engine().rethrow_parked_failure(); }
@@ -155,17 +155,18 @@ class assembled {
 
   /// Largest payload of one message.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_.mailbox().block_bytes(); }
-  [[nodiscard]] auto signal(int to, epoch now) {
-    return waiting{*this, to, now,
-                   [](assembled& net, int peer, epoch call) { return net.mailbox().try_signal(peer, call); }};
+  [[nodiscard]] auto signal(int to, call_id now) {
+    return waiting{*this, to, now, [](assembled& net, int peer, call_id call) {
+                     return net.mailbox().try_signal(peer, call);
+                   }};
   }
-  [[nodiscard]] auto signalled(int from, epoch now) {
-    return waiting{*this, from, now, [](assembled& net, int peer, epoch call) {
+  [[nodiscard]] auto signalled(int from, call_id now) {
+    return waiting{*this, from, now, [](assembled& net, int peer, call_id call) {
                      return net.mailbox().try_signalled(peer, call);
                    }};
   }
-  [[nodiscard]] auto send(int to, epoch now, std::span<const std::byte> bytes) {
-    return waiting{*this, to, now, [bytes](assembled& net, int peer, epoch call) {
+  [[nodiscard]] auto send(int to, call_id now, std::span<const std::byte> bytes) {
+    return waiting{*this, to, now, [bytes](assembled& net, int peer, call_id call) {
                      return net.mailbox().try_send(peer, call, bytes);
                    }};
   }
@@ -175,8 +176,8 @@ class assembled {
     return typename Mailbox::shared_payload{bytes};
   }
   template <class Mailbox = mailbox_type>
-  [[nodiscard]] auto send(int to, epoch now, typename Mailbox::shared_payload& payload) {
-    return waiting{*this, to, now, [&payload](assembled& net, int peer, epoch call) {
+  [[nodiscard]] auto send(int to, call_id now, typename Mailbox::shared_payload& payload) {
+    return waiting{*this, to, now, [&payload](assembled& net, int peer, call_id call) {
                      return net.mailbox().try_send(peer, call, payload);
                    }};
   }
@@ -191,10 +192,10 @@ class assembled {
       requires requires(mailbox_type& m) { m.will_answer(0); } {
     mailbox().answered_by(to, messages);
   }
-  [[nodiscard]] auto receive(int from, epoch now) {
+  [[nodiscard]] auto receive(int from, call_id now) {
     struct look {
       std::span<const std::byte> message{};
-      bool operator()(assembled& net, int peer, epoch call) {
+      bool operator()(assembled& net, int peer, call_id call) {
         return net.mailbox().try_receive(peer, call, message);
       }
       arrival result(assembled& net, int peer) {
@@ -208,18 +209,18 @@ class assembled {
   }
 
   // Messages of any length.
-  [[nodiscard]] auto post_send(int to, epoch now, std::span<const std::byte> bytes) requires has_messages {
+  [[nodiscard]] auto post_send(int to, call_id now, std::span<const std::byte> bytes) requires has_messages {
     return posting{*this, mailbox().post_send(to, now, bytes)};
   }
-  [[nodiscard]] auto post_receive(int from, epoch now, std::span<std::byte> into) requires has_messages {
+  [[nodiscard]] auto post_receive(int from, call_id now, std::span<std::byte> into) requires has_messages {
     return posting{*this, mailbox().post_receive(from, now, into)};
   }
-  [[nodiscard]] auto sent(int to, epoch now) requires has_messages {
+  [[nodiscard]] auto sent(int to, call_id now) requires has_messages {
     return waiting{*this, to, now,
-                   [](assembled& net, int peer, epoch call) { return net.mailbox().try_sent(peer, call); }};
+                   [](assembled& net, int peer, call_id call) { return net.mailbox().try_sent(peer, call); }};
   }
-  [[nodiscard]] auto received(int from, epoch now) requires has_messages {
-    return waiting{*this, from, now, [](assembled& net, int peer, epoch call) {
+  [[nodiscard]] auto received(int from, call_id now) requires has_messages {
+    return waiting{*this, from, now, [](assembled& net, int peer, call_id call) {
                      return net.mailbox().try_received(peer, call);
                    }};
   }
@@ -272,36 +273,36 @@ class assembled {
   void expect(int from) requires has_one_sided { parts_.one_sided().expect(from); }
   template <class Exposure>
   [[nodiscard]] auto put(remote_region target, std::size_t offset, const Exposure& local,
-                         std::span<const std::byte> from, epoch now) requires has_one_sided {
+                         std::span<const std::byte> from, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now,
                    parts_.one_sided().write(target, offset, local, from, now, false)};
   }
   template <class Exposure>
   [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const Exposure& local,
-                                  std::span<const std::byte> from, epoch now) requires has_one_sided {
+                                  std::span<const std::byte> from, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now,
                    parts_.one_sided().write(target, offset, local, from, now, true)};
   }
   template <class Exposure>
   [[nodiscard]] auto get(remote_region source, std::size_t offset, const Exposure& local,
-                         std::span<std::byte> into, epoch now) requires has_one_sided {
+                         std::span<std::byte> into, call_id now) requires has_one_sided {
     return waiting{*this, source.owner, now, parts_.one_sided().read(source, offset, local, into, now)};
   }
-  [[nodiscard]] auto flush(int peer, epoch now) requires has_one_sided {
+  [[nodiscard]] auto flush(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now,
-                   [](assembled& net, int to, epoch) { return net.parts_.one_sided().try_flush(to); }};
+                   [](assembled& net, int to, call_id) { return net.parts_.one_sided().try_flush(to); }};
   }
-  [[nodiscard]] auto notified(int peer, epoch now) requires has_one_sided {
-    return waiting{*this, peer, now, [](assembled& net, int from, epoch call) {
+  [[nodiscard]] auto notified(int peer, call_id now) requires has_one_sided {
+    return waiting{*this, peer, now, [](assembled& net, int from, call_id call) {
                      return net.parts_.one_sided().try_notified(from, call);
                    }};
   }
-  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, epoch now)
+  [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, call_id now)
       requires has_one_sided {
     return waiting{*this, target.owner, now, parts_.one_sided().add(target, offset, value)};
   }
   [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
-                                  std::uint64_t wanted, epoch now) requires has_one_sided {
+                                  std::uint64_t wanted, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now, parts_.one_sided().swap(target, offset, expected, wanted)};
   }
 
@@ -316,26 +317,26 @@ class assembled {
   }
   /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
   [[nodiscard]] std::size_t multicast_bytes() const noexcept { return core().multicast().payload_bytes(); }
-  [[nodiscard]] auto multicast_signal(epoch now) {
-    return waiting{*this, (rank() + 1) % size(), now, [](assembled& net, int, epoch call) {
+  [[nodiscard]] auto multicast_signal(call_id now) {
+    return waiting{*this, (rank() + 1) % size(), now, [](assembled& net, int, call_id call) {
                      return net.size() == 1 || net.multicasts().try_signal(call);
                    }};
   }
-  [[nodiscard]] auto multicast_signalled(int root, epoch now) {
-    return waiting{*this, root, now, [](assembled& net, int from, epoch call) {
+  [[nodiscard]] auto multicast_signalled(int root, call_id now) {
+    return waiting{*this, root, now, [](assembled& net, int from, call_id call) {
                      return net.multicasts().try_signalled(from, call);
                    }};
   }
-  [[nodiscard]] auto multicast(epoch now, std::span<const std::byte> bytes) {
+  [[nodiscard]] auto multicast(call_id now, std::span<const std::byte> bytes) {
     return waiting{*this, size() == 1 ? 0 : multicasts().slowest(), now,
-                   [bytes](assembled& net, int, epoch call) {
+                   [bytes](assembled& net, int, call_id call) {
                      return net.size() == 1 || net.multicasts().try_send(call, bytes);
                    }};
   }
-  [[nodiscard]] auto multicast_receive(int root, epoch now) {
+  [[nodiscard]] auto multicast_receive(int root, call_id now) {
     struct look {
       std::span<const std::byte> message{};
-      bool operator()(assembled& net, int from, epoch call) {
+      bool operator()(assembled& net, int from, call_id call) {
         return net.multicasts().try_receive(from, call, message);
       }
       multicast_group::arrival result(assembled& net, int from) { return {net.multicasts(), from, message}; }

@@ -16,13 +16,13 @@ namespace chorale::transport {
 class call_record {
  public:
   /// A call begins. All ranks count alike, so that a number stands for the same call on each.
-  [[gnu::always_inline]] epoch begin(const call& c) noexcept {
+  [[gnu::always_inline]] call_id begin(const call& c) noexcept {
     page_.begin(++number_, c);
     return {number_, c.signature(), c.what};
   }
-  void complete(epoch now) noexcept { page_.complete(now.number); }
+  void complete(call_id now) noexcept { page_.complete(now.number); }
   /// The call that this rank is in, or was in last: for what goes on beside the calls.
-  [[nodiscard]] epoch current() const noexcept;
+  [[nodiscard]] call_id current() const noexcept;
 
   /// What peers may ask for.
   [[nodiscard]] status_page& page() noexcept { return page_; }

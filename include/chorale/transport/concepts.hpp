@@ -72,7 +72,7 @@ concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
 /// thread at a time.
 template <class T>
 concept mailbox_transport =
-    requires(T& net, const T& seen, int peer, epoch now, std::span<const std::byte> payload) {
+    requires(T& net, const T& seen, int peer, call_id now, std::span<const std::byte> payload) {
       { seen.rank() } -> std::same_as<int>;
       { seen.size() } -> std::same_as<int>;
       { seen.block_bytes() } -> std::same_as<std::size_t>;
@@ -104,7 +104,7 @@ concept mailbox_transport =
 template <class T>
 concept message_transport =
     mailbox_transport<T> &&
-    requires(T& net, int peer, epoch now, std::span<const std::byte> bytes, std::span<std::byte> into) {
+    requires(T& net, int peer, call_id now, std::span<const std::byte> bytes, std::span<std::byte> into) {
       { net.post_send(peer, now, bytes) } -> std::movable;
       { net.post_receive(peer, now, into) } -> std::movable;
       { net.sent(peer, now) } -> awaitable;
@@ -117,7 +117,7 @@ concept message_transport =
 ///   peers in the same call. `bytes` do not change as long as it lives. Move it nowhere.
 template <class T>
 concept sharing_transport =
-    mailbox_transport<T> && requires(T& net, int peer, epoch now, std::span<const std::byte> bytes) {
+    mailbox_transport<T> && requires(T& net, int peer, call_id now, std::span<const std::byte> bytes) {
       { net.send(peer, now, std::declval<decltype(net.for_several(bytes))&>()) } -> awaitable;
     };
 
@@ -178,7 +178,7 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
 template <class T>
 concept memory_transport =
     mailbox_transport<T> &&
-    requires(T& net, const T& seen, int peer, epoch now, remote_region region, std::size_t offset,
+    requires(T& net, const T& seen, int peer, call_id now, remote_region region, std::size_t offset,
              std::span<std::byte> memory, std::span<const std::byte> source) {
       { seen.zero_copy_bytes() } -> std::same_as<std::size_t>;
       { net.expose(memory) } -> registered_memory;
@@ -220,7 +220,7 @@ concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 template <class T>
 concept atomic_transport =
     memory_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
-                                    epoch now, std::span<std::byte> memory) {
+                                    call_id now, std::span<std::byte> memory) {
       { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
       { net.fetch_add(region, offset, value, now) } -> awaitable;
       { net.compare_swap(region, offset, value, value, now) } -> awaitable;
@@ -245,7 +245,7 @@ concept path_choosing_transport =
 ///   reused when it is over, which is before they have arrived; it waits only while the slowest rank is a
 ///   window behind.
 template <class T>
-concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& seen, int root, epoch now,
+concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& seen, int root, call_id now,
                                                                std::span<const std::byte> payload) {
   net.join_multicast();
   { seen.multicast_bytes() } -> std::same_as<std::size_t>;

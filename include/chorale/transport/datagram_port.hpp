@@ -73,7 +73,7 @@ class datagram_port {
   }
   /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
   /// what waits in it along.
-  void drain(steady::duration patience);
+  void drain(clock::duration patience);
 
   /// Hands each datagram that has arrived to `handler(std::span<const std::byte>)` and posts its buffer
   /// again.

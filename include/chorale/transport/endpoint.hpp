@@ -96,7 +96,7 @@ class endpoint {
 
   /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed. Inline in each call,
   /// where most of what is recorded is constant.
-  [[gnu::always_inline]] epoch begin(const call& c) {
+  [[gnu::always_inline]] call_id begin(const call& c) {
     failures_.require_sound();
     return calls_.begin(c);
   }

@@ -19,8 +19,8 @@ namespace chorale::transport {
 /// runs meanwhile. Looks come every millisecond or so while a rank waits.
 class failure_detector {
  public:
-  using duration = steady::duration;
-  using time_point = steady::time_point;
+  using duration = clock::duration;
+  using time_point = clock::time_point;
 
   /// Longer than a rank that waits ever pauses, shorter than a machine's stalls of seconds.
   static constexpr std::chrono::milliseconds longest_gap{500};

@@ -34,21 +34,21 @@ class inquiry {
 
   /// Asks `peer` what call `now` is to it; the answer is judged while this rank waits for it, and is a sign
   /// of life.
-  void ask(int peer, epoch now);
+  void ask(int peer, call_id now);
   /// Answers go to `survey`, too, as long as it is not null.
   void survey(stall_survey* survey) noexcept { survey_ = survey; }
 
   // Judgements of what peers have said. @throws error errc::mismatch naming both calls as far as they are
   // known.
   /// What `peer` has answered since the last time, if anything: this rank waits for it in call `now`.
-  void judge_newest(int peer, epoch now);
-  void judge_farewell(int peer, epoch now);
-  void judge(int peer, const status_answer& theirs, epoch now);
+  void judge_newest(int peer, call_id now);
+  void judge_farewell(int peer, call_id now);
+  void judge(int peer, const status_answer& theirs, call_id now);
   /// To be called where a message, of call `seen` as far as 32 bits tell, does not seem to belong to call
   /// `now`. Asks the peer, for 250 ms at most, and returns if its call of that number is the same one: then
   /// what was seen is not all there yet, and is to be looked at again. Not under the lock of the channel.
-  void mismatch(int peer, epoch now, std::uint32_t seen);
-  void mismatch(int peer, epoch now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
+  void mismatch(int peer, call_id now, std::uint32_t seen);
+  void mismatch(int peer, call_id now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
 
   // Leaving.
   /// Tells all others that this rank leaves, and looks whether the calls of its neighbours that have left

@@ -81,7 +81,7 @@ struct mailbox_layout {
 };
 
 /// A barrier signal: 48 bits of call number over 16 bits of signature.
-constexpr std::uint64_t signal_word(epoch now) noexcept {
+constexpr std::uint64_t signal_word(call_id now) noexcept {
   return now.number << 16 | static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
 }
 constexpr std::uint64_t signal_number_mask = ~std::uint64_t{0xffff};
@@ -95,7 +95,7 @@ constexpr bool same_call(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 /// True if a message of call `seen`, as far as 32 bits tell, is left over from a call before `now`.
-constexpr bool is_left_over(std::uint32_t seen, epoch now) noexcept {
+constexpr bool is_left_over(std::uint32_t seen, call_id now) noexcept {
   return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number)) < 0;
 }
 

@@ -42,10 +42,10 @@ class multicast_group {
 
   // Attempts, false as long as there is something to wait for. @throws error errc::mismatch, and as the
   // verbs.
-  bool try_signal(epoch now);
-  bool try_signalled(int root, epoch now);
-  bool try_send(epoch now, std::span<const std::byte> bytes);
-  bool try_receive(int root, epoch now, std::span<const std::byte>& message);
+  bool try_signal(call_id now);
+  bool try_signalled(int root, call_id now);
+  bool try_send(call_id now, std::span<const std::byte> bytes);
+  bool try_receive(int root, call_id now, std::span<const std::byte>& message);
   void release(int from) noexcept;
   /// The rank that keeps this one's window closed, or any other while it is open.
   [[nodiscard]] int slowest();

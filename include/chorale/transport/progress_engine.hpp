@@ -53,7 +53,7 @@ class progress_engine {
   /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
   /// `vigil::look`, and what `ready` throws.
   template <class Ready>
-  void wait(int peer, epoch now, Ready&& ready) {
+  void wait(int peer, call_id now, Ready&& ready) {
     backoff pace{spin_};
     vigil watch{*this, peer, now};
     while (!ready()) {
@@ -63,7 +63,7 @@ class progress_engine {
   }
 
   /// A nonblocking call stands still here.
-  void park(std::coroutine_handle<> frame, int peer, epoch now, bool (*ready)(void*), void* awaiter) {
+  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter) {
     parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }

@@ -173,7 +173,7 @@ class remote_memory {
     if (!orderly) {
       parts_->net().core().dependent_objects().note_withdrawal();
       try {
-        const auto give_up = steady::now() + patience_at_end;
+        const auto give_up = clock::now() + patience_at_end;
         for (int r = 0; r < size_; ++r) guarded("puts to", r, [&](parts& p) { p.settle(r, give_up); });
       } catch (...) {
         // The communicator is poisoned, and says why at its next call.

@@ -87,7 +87,7 @@ class remote_parts {
 
   /// Waits until the sources of all puts to `target` have been read.
   /// @throws error errc::poisoned if some may be read later than `give_up`, and as `flush`.
-  void settle(int target, steady::time_point give_up) {
+  void settle(int target, clock::time_point give_up) {
     if constexpr (!registers) return;
     if (under_way_[static_cast<std::size_t>(target)].empty()) return;
     // What is awaited is awaited once: each look makes a flush of its own.
@@ -98,7 +98,7 @@ class remote_parts {
       return over;
     };
     while (!is_over()) {
-      if (steady::now() >= give_up)
+      if (clock::now() >= give_up)
         throw error(errc::poisoned, "it was left by an exception while they were under way", {net_.rank()});
       clock::give_way();
     }

@@ -38,7 +38,7 @@ class status_page {
   }
   void complete(std::uint64_t number) noexcept { completed_.store(number, std::memory_order_relaxed); }
   /// Unless it says so again, the rank does not wait any more at the time `until`.
-  void note_wait(std::int32_t peer, steady::time_point since, steady::time_point until) noexcept {
+  void note_wait(std::int32_t peer, clock::time_point since, clock::time_point until) noexcept {
     waits_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
     waits_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
     waits_for_.store(peer, std::memory_order_relaxed);
@@ -50,12 +50,12 @@ class status_page {
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return completed_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] std::int32_t waits_for(steady::time_point now) const noexcept {
+  [[nodiscard]] std::int32_t waits_for(clock::time_point now) const noexcept {
     const bool over = now.time_since_epoch().count() > waits_until_.load(std::memory_order_relaxed);
     return over ? for_none : waits_for_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] std::chrono::milliseconds waited(steady::time_point now) const noexcept {
-    const steady::time_point since{steady::duration{waits_since_.load(std::memory_order_relaxed)}};
+  [[nodiscard]] std::chrono::milliseconds waited(clock::time_point now) const noexcept {
+    const clock::time_point since{clock::duration{waits_since_.load(std::memory_order_relaxed)}};
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - since);
   }
   /// The call of that number, if it is known yet and still.
@@ -82,8 +82,8 @@ class status_page {
   std::atomic<std::uint64_t> current_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::int32_t> waits_for_{for_none};
-  std::atomic<steady::rep> waits_since_{0};
-  std::atomic<steady::rep> waits_until_{0};
+  std::atomic<clock::rep> waits_since_{0};
+  std::atomic<clock::rep> waits_until_{0};
   std::array<std::array<std::atomic<std::uint64_t>, words>, kept> calls_{};  ///< number n in row n % kept
 };
 

@@ -14,7 +14,7 @@ class progress_engine;
 /// it.
 struct watched_wait {
   int peer = -1;
-  epoch now;
+  call_id now;
   bool begun = false;
   bool surveys = false;  ///< the survey that is under way is for this wait
   clock::time_point since{};
@@ -26,7 +26,7 @@ struct watched_wait {
 /// stall reports, deadline.
 class vigil {
  public:
-  vigil(progress_engine& engine, int peer, epoch now) noexcept : engine_(&engine), wait_{peer, now} {}
+  vigil(progress_engine& engine, int peer, call_id now) noexcept : engine_(&engine), wait_{peer, now} {}
   /// Looks around once; returns how long the wait has lasted, in attended time. @throws error if the wait is
   /// in vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
   /// deadline.
@@ -39,7 +39,7 @@ class vigil {
       finish();
   }
   [[nodiscard]] int peer() const noexcept { return wait_.peer; }
-  [[nodiscard]] epoch now() const noexcept { return wait_.now; }
+  [[nodiscard]] call_id now() const noexcept { return wait_.now; }
 
  private:
   void finish() noexcept;

@@ -26,7 +26,7 @@ template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
   int peer;
-  epoch now;
+  call_id now;
   Poll poll;
   [[no_unique_address]] await_ticket ticket{net.frames()};
 
@@ -71,13 +71,13 @@ struct [[nodiscard]] waiting {
     return true;
   }
   bool attempt() {
-    if constexpr (std::invocable<Poll&, Net&, int, epoch>)
+    if constexpr (std::invocable<Poll&, Net&, int, call_id>)
       return poll(net, peer, now);
     else
       return poll();
   }
 };
 template <class Net, class Poll>
-waiting(Net&, int, epoch, Poll) -> waiting<Net, Poll>;
+waiting(Net&, int, call_id, Poll) -> waiting<Net, Poll>;
 
 }  // namespace chorale::transport

@@ -31,7 +31,7 @@ connections::options inbox::needs(const config& settings, int ranks) noexcept {
           .inline_bytes = static_cast<std::uint32_t>(layout.message_bytes())};
 }
 
-bool inbox::send(int to, epoch now, std::span<const std::byte> bytes, shared_payload* shared) {
+bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared) {
   if (bytes.size() > layout_.payload_bytes()) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, layout_.payload_bytes()));

@@ -60,7 +60,7 @@ matched::sender* matched::ready(int peer) {
   return links_->connect(peer) ? &known(peer) : nullptr;
 }
 
-bool matched::try_signal(int to, epoch now) {
+bool matched::try_signal(int to, call_id now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   const message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
@@ -79,7 +79,7 @@ void matched::post_header(connections& links, connection& c, const message_heade
   links.post(c, request);
 }
 
-bool matched::try_signalled(int from, epoch now) {
+bool matched::try_signalled(int from, call_id now) {
   const sender* s = senders_.find(from);
   const std::uint64_t wanted = signal_word(now);
   const auto seen = [&]() -> std::uint64_t {
@@ -102,7 +102,7 @@ bool matched::try_signalled(int from, epoch now) {
   return false;
 }
 
-bool matched::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+bool matched::try_send(int to, call_id now, std::span<const std::byte> bytes) {
   if (bytes.size() > payload_bytes_) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, payload_bytes_));
@@ -115,14 +115,14 @@ bool matched::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   return send_block(to, now, bytes);
 }
 
-bool matched::send_block(int to, epoch now, std::span<const std::byte> bytes) {
+bool matched::send_block(int to, call_id now, std::span<const std::byte> bytes) {
   return send_in_block(to,
                        {kind::message, static_cast<std::uint32_t>(now.number),
                         std::uint64_t{now.signature} << 32 | bytes.size()},
                        bytes);
 }
 
-bool matched::send_request(int to, epoch now, const request_body& request) {
+bool matched::send_request(int to, call_id now, const request_body& request) {
   return send_in_block(to,
                        {kind::request, static_cast<std::uint32_t>(now.number),
                         std::uint64_t{now.signature} << 32 | sizeof request},
@@ -152,7 +152,7 @@ bool matched::send_in_block(int to, const message_header& header, std::span<cons
   return true;
 }
 
-bool matched::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+bool matched::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   const unexpected* next = oldest(from);
   if (next == nullptr) {
     links_->reap();
@@ -190,22 +190,22 @@ matched::request_body matched::request_in(const unexpected& message) noexcept {
   return body;
 }
 
-posted_message matched::post_send(int to, epoch now, std::span<const std::byte> bytes) {
+posted_message matched::post_send(int to, call_id now, std::span<const std::byte> bytes) {
   return posted_->send(to, now, bytes);
 }
 
-posted_message matched::post_receive(int from, epoch now, std::span<std::byte> into) {
+posted_message matched::post_receive(int from, call_id now, std::span<std::byte> into) {
   return posted_->receive(from, now, into);
 }
 
-bool matched::try_sent(int to, epoch) {
+bool matched::try_sent(int to, call_id) {
   if (!posted_->has_sends(to)) return true;
   links_->reap();
   posted_->advance();
   return !posted_->has_sends(to);
 }
 
-bool matched::try_received(int from, epoch now) {
+bool matched::try_received(int from, call_id now) {
   if (!posted_->has_receives(from)) return true;
   links_->reap();
   posted_->advance();

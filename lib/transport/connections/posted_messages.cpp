@@ -51,7 +51,7 @@ posted_messages::lane& posted_messages::active(int peer) {
   return l;
 }
 
-posted_message posted_messages::send(int to, epoch now, std::span<const std::byte> bytes) {
+posted_message posted_messages::send(int to, call_id now, std::span<const std::byte> bytes) {
   links_->require_peer(to);
   lane& l = bytes.empty() ? lanes_.get(to) : active(to);
   const posted_message m{to, posted_message::way::to, l.sends_over + l.sends.size()};
@@ -62,7 +62,7 @@ posted_message posted_messages::send(int to, epoch now, std::span<const std::byt
   return m;
 }
 
-posted_message posted_messages::receive(int from, epoch now, std::span<std::byte> into) {
+posted_message posted_messages::receive(int from, call_id now, std::span<std::byte> into) {
   links_->require_peer(from);
   lane& l = into.empty() ? lanes_.get(from) : active(from);
   const posted_message m{from, posted_message::way::from, l.receives_over + l.receives.size()};
@@ -265,7 +265,7 @@ bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
   return true;
 }
 
-void posted_messages::judge(int from, epoch now) {
+void posted_messages::judge(int from, call_id now) {
   const lane* l = lanes_.find(from);
   if (l == nullptr || l->receives.empty() || l->answering.now() != rendezvous_receiver::state::idle) return;
   const matched::unexpected* next = boxes_->oldest(from);

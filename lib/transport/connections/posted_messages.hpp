@@ -29,8 +29,8 @@ class posted_messages {
 
   /// Whether a message of so many bytes is long.
   [[nodiscard]] bool is_long(std::size_t bytes) const noexcept { return bytes > eager_bytes_; }
-  [[nodiscard]] posted_message send(int to, epoch now, std::span<const std::byte> bytes);
-  [[nodiscard]] posted_message receive(int from, epoch now, std::span<std::byte> into);
+  [[nodiscard]] posted_message send(int to, call_id now, std::span<const std::byte> bytes);
+  [[nodiscard]] posted_message receive(int from, call_id now, std::span<std::byte> into);
   [[nodiscard]] bool is_over(const posted_message& m) const noexcept;
   [[nodiscard]] bool has_sends(int to) const noexcept;
   [[nodiscard]] bool has_receives(int from) const noexcept;
@@ -39,7 +39,7 @@ class posted_messages {
   void advance();
   /// To be asked where a posted receive is awaited and nothing moves. @throws error errc::mismatch if what
   /// has come from that rank is not what is awaited.
-  void judge(int from, epoch now);
+  void judge(int from, call_id now);
   [[nodiscard]] matched::message_statistics statistics() const noexcept { return statistics_; }
 
   // What the mailbox and the endpoint tell. Events @return what is wrong with them, or null.
@@ -54,7 +54,7 @@ class posted_messages {
  private:
   template <class Byte>
   struct message {
-    epoch now;
+    call_id now;
     std::span<Byte> bytes;
     std::size_t done = 0;  ///< bytes that have been posted, or are there
     std::optional<exposure> registered{};

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t largest_request = std::size_t{1} << 30;
 
 /// What a notice of a call carries, so that one of another call is seen.
-std::uint32_t notice_word(epoch now) noexcept {
+std::uint32_t notice_word(call_id now) noexcept {
   return now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U;
 }
 
@@ -126,7 +126,7 @@ bool rma_queue::try_flush(int to) {
   return c->completed >= p->last_put;
 }
 
-bool rma_queue::try_notified(int from, epoch now) {
+bool rma_queue::try_notified(int from, call_id now) {
   const auto waiting = [&] {
     peer* p = peers_.find(from);
     return p != nullptr && !p->notices.empty() ? p : nullptr;

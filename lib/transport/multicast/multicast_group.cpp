@@ -65,13 +65,13 @@ class multicast_group::member final : multicast_port {
     if (!taken) owner_->channel().refuse();
   }
   /// The time, if the receiver wants to know when its wait ended.
-  [[nodiscard]] steady::time_point end_of_wait() noexcept {
-    return receiver().is_timed() ? steady::now() : steady::time_point{};
+  [[nodiscard]] clock::time_point end_of_wait() noexcept {
+    return receiver().is_timed() ? clock::now() : clock::time_point{};
   }
   /// One attempt at what `root` multicasts in call `now`. @throws error errc::mismatch if what is here is of
   /// another call.
   template <class Take, class Await>
-  bool attempt(int root, epoch now, const Take& take, const Await& await) {
+  bool attempt(int root, call_id now, const Take& take, const Await& await) {
     return take_awaited(
         owner_->channel().lock(), take, [this] { drain(); }, await,
         [&](std::uint32_t) { owner_->inquiry().mismatch(root, now); });
@@ -97,14 +97,14 @@ class multicast_group::member final : multicast_port {
 multicast_group::multicast_group(endpoint& owner) : member_(std::make_unique<member>(owner)) {}
 multicast_group::~multicast_group() = default;
 
-bool multicast_group::try_signal(epoch now) {
+bool multicast_group::try_signal(call_id now) {
   member& m = *member_;
   const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
-  return m.sender().try_signal(now, steady::now());
+  return m.sender().try_signal(now, clock::now());
 }
 
-bool multicast_group::try_signalled(int root, epoch now) {
+bool multicast_group::try_signalled(int root, call_id now) {
   member& m = *member_;
   const auto take = [&] {
     const auto found = m.receiver().look_for_signal(root, now);
@@ -114,7 +114,7 @@ bool multicast_group::try_signalled(int root, epoch now) {
   return m.attempt(root, now, take, [&] { m.receiver().wait_for_signal(root, now); });
 }
 
-bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
+bool multicast_group::try_send(call_id now, std::span<const std::byte> bytes) {
   member& m = *member_;
   if (bytes.size() > m.protocol().options().payload_bytes)
     throw error(errc::invalid_argument,
@@ -123,10 +123,10 @@ bool multicast_group::try_send(epoch now, std::span<const std::byte> bytes) {
   const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
   if (!m.sender().window_is_open()) m.owner().channel().read();
-  return m.sender().try_send(now, bytes, steady::now());
+  return m.sender().try_send(now, bytes, clock::now());
 }
 
-bool multicast_group::try_receive(int root, epoch now, std::span<const std::byte>& message) {
+bool multicast_group::try_receive(int root, call_id now, std::span<const std::byte>& message) {
   member& m = *member_;
   const auto take = [&] {
     const auto found = m.receiver().look_for_message(root, now, message);
@@ -149,21 +149,21 @@ int multicast_group::slowest() {
 void multicast_group::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
   // What came by the group first, so that nothing is asked for again that is here.
   if (kind == raw(multicast_kind::question)) member_->drain();
-  member_->note(member_->protocol().on_datagram(from, kind, body, steady::now()));
+  member_->note(member_->protocol().on_datagram(from, kind, body, clock::now()));
 }
 
 void multicast_group::progress() {
   member& m = *member_;
   const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
-  if (m.protocol().is_pending()) m.protocol().progress(steady::now());
+  if (m.protocol().is_pending()) m.protocol().progress(clock::now());
 }
 
 bool multicast_group::settle() {
   member& m = *member_;
   const std::lock_guard hold{m.owner().channel().lock()};
   m.drain();
-  return m.sender().settle(steady::now());
+  return m.sender().settle(clock::now());
 }
 
 multicast_statistics multicast_group::statistics() const {

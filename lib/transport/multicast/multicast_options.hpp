@@ -13,7 +13,7 @@ struct multicast_options {
   int size = 1;
   std::uint64_t secret = 0;       ///< of the group: in each of its datagrams
   std::size_t payload_bytes = 0;  ///< largest message
-  steady::duration patience{};    ///< shortest time from the begin of a wait to its first NAK
+  clock::duration patience{};     ///< shortest time from the begin of a wait to its first NAK
 };
 
 }  // namespace chorale::transport

@@ -19,7 +19,7 @@ namespace chorale::transport {
 /// verdicts out. docs/multicast.md describes it. Not thread-safe.
 class multicast_protocol {
  public:
-  using time_point = steady::time_point;
+  using time_point = clock::time_point;
 
   /// `port` outlives it.
   multicast_protocol(multicast_port& port, const multicast_options& options)

@@ -60,14 +60,14 @@ bool multicast_receiver::on_message(int rank, std::span<const std::byte> body) {
   return true;
 }
 
-presence multicast_receiver::look_for_signal(int root, epoch call) const noexcept {
+presence multicast_receiver::look_for_signal(int root, call_id call) const noexcept {
   const std::uint64_t seen = from(root).signal;
   const std::uint64_t wanted = signal_word(call);
   if (!has_reached(seen, wanted)) return presence::absent;
   return seen != wanted && same_call(seen, wanted) ? presence::of_another_call : presence::here;
 }
 
-presence multicast_receiver::look_for_message(int root, epoch call,
+presence multicast_receiver::look_for_message(int root, call_id call,
                                               std::span<const std::byte>& message) const noexcept {
   const stream& s = from(root);
   if (s.arrived == s.taken) return presence::absent;
@@ -78,7 +78,7 @@ presence multicast_receiver::look_for_message(int root, epoch call,
   return presence::here;
 }
 
-void multicast_receiver::wait_for_signal(int root, epoch call) noexcept {
+void multicast_receiver::wait_for_signal(int root, call_id call) noexcept {
   naks_.expect({root, false, signal_word(call)});
 }
 

@@ -26,17 +26,17 @@ namespace chorale::transport {
 /// `on_...` takes what a rank says; false if no rank of the group would have sent it: then nothing changes.
 class multicast_receiver {
  public:
-  using time_point = steady::time_point;
+  using time_point = clock::time_point;
 
   /// All that is referred to outlives the receiver.
   multicast_receiver(multicast_port& port, const multicast_options& options, multicast_statistics& counters);
 
-  [[nodiscard]] presence look_for_signal(int root, epoch call) const noexcept;
+  [[nodiscard]] presence look_for_signal(int root, call_id call) const noexcept;
   /// The next message of `root`, if it is here: its bytes, in the ring until it is released.
-  [[nodiscard]] presence look_for_message(int root, epoch call,
+  [[nodiscard]] presence look_for_message(int root, call_id call,
                                           std::span<const std::byte>& message) const noexcept;
   // The rank waits for what it has looked for: `progress` asks for it if that takes long. One wait at a time.
-  void wait_for_signal(int root, epoch call) noexcept;
+  void wait_for_signal(int root, call_id call) noexcept;
   void wait_for_message(int root) noexcept;
   // What was looked for is here, and the wait for it over. `now` matters only if `is_timed()`.
   void take_signal(time_point now) noexcept { naks_.end(now); }

@@ -44,7 +44,7 @@ bool multicast_sender::send(std::uint32_t place, multicast_kind kind, const Head
   return true;
 }
 
-bool multicast_sender::try_signal(epoch call, time_point now) {
+bool multicast_sender::try_signal(call_id call, time_point now) {
   const auto place = multicast_window + static_cast<std::uint32_t>(counters_->signals % signal_places);
   const std::uint64_t word = signal_word(call);
   if (!send(place, multicast_kind::signal, word, {}, now)) return false;
@@ -54,7 +54,7 @@ bool multicast_sender::try_signal(epoch call, time_point now) {
   return true;
 }
 
-bool multicast_sender::try_send(epoch call, std::span<const std::byte> bytes, time_point now) {
+bool multicast_sender::try_send(call_id call, std::span<const std::byte> bytes, time_point now) {
   stopped_ = !window_is_open();
   if (stopped_) return false;
   const message_head head{next_, call.signature, call.number};
@@ -137,7 +137,7 @@ void multicast_sender::ask_when_due(time_point now, Lags&& lags) {
     next_question_ = now + question_interval_;
   }
   if (now < next_question_) return;
-  question_interval_ = std::min<steady::duration>(2 * question_interval_, longest_question_interval);
+  question_interval_ = std::min<clock::duration>(2 * question_interval_, longest_question_interval);
   next_question_ = now + question_interval_;
   const sender_state mine{next_, 0, signal_};
   for (int r = 0; r < options_->size; ++r) {

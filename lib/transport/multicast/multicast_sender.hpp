@@ -24,7 +24,7 @@ namespace chorale::transport {
 /// `on_...` takes what a rank says; false if no rank of the group would have sent it: then nothing changes.
 class multicast_sender {
  public:
-  using time_point = steady::time_point;
+  using time_point = clock::time_point;
   /// Signals that may be under way; each has a place of its own, behind those of messages.
   static constexpr std::uint32_t signal_places = 8;
   static constexpr std::uint32_t places = multicast_window + signal_places;
@@ -33,9 +33,9 @@ class multicast_sender {
   multicast_sender(multicast_port& port, const multicast_options& options, multicast_statistics& counters);
 
   // Attempts: false as long as there is something to wait for.
-  bool try_signal(epoch call, time_point now);
+  bool try_signal(call_id call, time_point now);
   /// `bytes.size()` is at most the largest payload.
-  bool try_send(epoch call, std::span<const std::byte> bytes, time_point now);
+  bool try_send(call_id call, std::span<const std::byte> bytes, time_point now);
 
   /// False while the slowest rank is a window behind, as far as is known.
   [[nodiscard]] bool window_is_open() noexcept {
@@ -87,7 +87,7 @@ class multicast_sender {
   std::uint64_t signal_ = 0;
   std::uint32_t signal_place_ = multicast_window;
   time_point next_question_{};
-  steady::duration question_interval_{};
+  clock::duration question_interval_{};
   bool stopped_ = false;
   bool leaving_ = false;
 };

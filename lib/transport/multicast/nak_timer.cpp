@@ -34,7 +34,7 @@ bool nak_timer::asks(time_point now, bool overtaken, bool heard) noexcept {
   if (!is_timed()) {
     since_ = now;
     // A rank that has heard nothing at all has come late, most likely after the message.
-    const auto wait = what_.is_message && !heard ? steady::duration{} : patience();
+    const auto wait = what_.is_message && !heard ? clock::duration{} : patience();
     due_ = now + wait + spread(std::max(wait, least_));
   }
   if (overtaken && !overtaken_) {
@@ -48,19 +48,19 @@ bool nak_timer::asks(time_point now, bool overtaken, bool heard) noexcept {
   return true;
 }
 
-steady::duration nak_timer::patience() const noexcept {
+clock::duration nak_timer::patience() const noexcept {
   if (!waits_known_) return most_patience * least_;
   const auto known = std::chrono::nanoseconds{static_cast<std::int64_t>(usual_wait_ + 4 * deviation_)};
-  return std::clamp<steady::duration>(known, least_, most_patience * least_);
+  return std::clamp<clock::duration>(known, least_, most_patience * least_);
 }
 
-steady::duration nak_timer::pause() const noexcept {
-  const auto longest = std::max<steady::duration>(shortest_pause, pause_for_each_rank * ranks_);
-  return std::min<steady::duration>(patience() * (2 + static_cast<int>(std::min(asked_, 1000U))),
-                                    std::max(longest, least_));
+clock::duration nak_timer::pause() const noexcept {
+  const auto longest = std::max<clock::duration>(shortest_pause, pause_for_each_rank * ranks_);
+  return std::min<clock::duration>(patience() * (2 + static_cast<int>(std::min(asked_, 1000U))),
+                                   std::max(longest, least_));
 }
 
-steady::duration nak_timer::spread(steady::duration over) noexcept {
+clock::duration nak_timer::spread(clock::duration over) noexcept {
   // Two ranks never collide; of many each takes a moment of its own, so that most hear the repair before.
   const int others = std::min(ranks_ - 2, 16);
   noise_ = noise_ * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -13,7 +13,7 @@ namespace chorale::transport {
 /// asked. Times in, decisions out: no clock. Not thread-safe.
 class nak_timer {
  public:
-  using time_point = steady::time_point;
+  using time_point = clock::time_point;
   struct awaited {
     int from = -1;
     bool is_message = false;
@@ -22,7 +22,7 @@ class nak_timer {
   };
 
   /// `patience`: shortest time until the first NAK. `seed`: another one on each rank.
-  nak_timer(int ranks, steady::duration patience, std::uint64_t seed) noexcept
+  nak_timer(int ranks, clock::duration patience, std::uint64_t seed) noexcept
       : ranks_(ranks), least_(patience), noise_(seed) {}
 
   /// The rank waits for this and nothing else; no news if it did so before. Time runs from the next `asks`.
@@ -45,12 +45,12 @@ class nak_timer {
   [[nodiscard]] bool asks(time_point now, bool overtaken, bool heard) noexcept;
 
  private:
-  [[nodiscard]] steady::duration patience() const noexcept;  ///< until the first NAK
-  [[nodiscard]] steady::duration pause() const noexcept;     ///< until the next
-  [[nodiscard]] steady::duration spread(steady::duration over) noexcept;
+  [[nodiscard]] clock::duration patience() const noexcept;  ///< until the first NAK
+  [[nodiscard]] clock::duration pause() const noexcept;     ///< until the next
+  [[nodiscard]] clock::duration spread(clock::duration over) noexcept;
 
   int ranks_;
-  steady::duration least_;
+  clock::duration least_;
   std::uint64_t noise_;
   awaited what_;
   time_point since_{};

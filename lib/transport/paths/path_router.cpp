@@ -174,7 +174,7 @@ path path_router::way_to(int to, std::size_t bytes) {
   return path::datagrams;
 }
 
-bool path_router::try_signal(int to, epoch now) {
+bool path_router::try_signal(int to, call_id now) {
   switch (way_to(to, 0)) {
     case path::changing:
       return false;
@@ -186,7 +186,7 @@ bool path_router::try_signal(int to, epoch now) {
   return streams_->try_signal(to, now);
 }
 
-bool path_router::try_signalled(int from, epoch now) {
+bool path_router::try_signalled(int from, call_id now) {
   check(from, "await a signal of");
   peer_path& p = of(from);
   if (p.signals_there) [[likely]]
@@ -196,7 +196,7 @@ bool path_router::try_signalled(int from, epoch now) {
   return streams_->try_signalled(from, now);
 }
 
-bool path_router::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+bool path_router::try_send(int to, call_id now, std::span<const std::byte> bytes) {
   switch (way_to(to, bytes.size())) {
     case path::changing:
       return false;
@@ -208,7 +208,7 @@ bool path_router::try_send(int to, epoch now, std::span<const std::byte> bytes) 
   return streams_->try_send(to, now, bytes);
 }
 
-bool path_router::try_send(int to, epoch now, shared_payload& payload) {
+bool path_router::try_send(int to, call_id now, shared_payload& payload) {
   switch (way_to(to, payload.bytes().size())) {
     case path::changing:
       return false;
@@ -220,7 +220,7 @@ bool path_router::try_send(int to, epoch now, shared_payload& payload) {
   return streams_->try_send(to, now, payload.bytes());
 }
 
-bool path_router::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+bool path_router::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   check(from, "receive from");
   peer_path& p = of(from);
   if (!p.messages_there) p.messages_there = streams_->has_no_more_messages(from);

@@ -9,14 +9,14 @@ namespace chorale::transport::reliable {
 /// belongs to the owner of a state machine. Converts to the time. Not thread-safe.
 class event_time {
  public:
-  using reader = steady::time_point (*)() noexcept;
+  using reader = clock::time_point (*)() noexcept;
 
-  event_time(steady::time_point known) noexcept : time_(known) {}
+  event_time(clock::time_point known) noexcept : time_(known) {}
   explicit event_time(reader read) noexcept : read_(read) {}
   event_time(const event_time&) = delete;
   event_time& operator=(const event_time&) = delete;
 
-  operator steady::time_point() const noexcept {
+  operator clock::time_point() const noexcept {
     if (read_ != nullptr) {
       time_ = read_();
       read_ = nullptr;
@@ -26,7 +26,7 @@ class event_time {
 
  private:
   mutable reader read_ = nullptr;
-  mutable steady::time_point time_{};
+  mutable clock::time_point time_{};
 };
 
 }  // namespace chorale::transport::reliable

@@ -8,7 +8,7 @@
 
 namespace chorale::transport::reliable {
 
-bool memory_client::put(stream& to, write_request& w, epoch call, steady::time_point now) {
+bool memory_client::put(stream& to, write_request& w, call_id call, clock::time_point now) {
   if (w.from.empty() && !w.notified) w.complete = true;
   peer_state& p = of(to.peer());
   while (!w.complete) {
@@ -35,7 +35,7 @@ std::uint32_t memory_client::keep(operation&& o) {
 }
 
 std::uint32_t memory_client::get(stream& from, std::uint64_t address, std::uint32_t key,
-                                 std::span<std::byte> into, steady::time_point now) {
+                                 std::span<std::byte> into, clock::time_point now) {
   const auto ticket = keep({.peer = from.peer(), .into = into.data(), .bytes = into.size()});
   from.push(packet_type::read_request, 0, {}, read_body{address, into.size(), key, ticket}, {}, now);
   return ticket;
@@ -43,7 +43,7 @@ std::uint32_t memory_client::get(stream& from, std::uint64_t address, std::uint3
 
 std::uint32_t memory_client::operate(stream& on, std::uint64_t address, std::uint32_t key,
                                      atomic_operation what, std::uint64_t first, std::uint64_t second,
-                                     std::uint64_t& old, steady::time_point now) {
+                                     std::uint64_t& old, clock::time_point now) {
   const auto ticket = keep({.peer = on.peer(), .old = &old});
   on.push(packet_type::atomic_request, 0, {},
           atomic_body{address, first, second, key, ticket, static_cast<std::uint32_t>(what), 0}, {}, now);

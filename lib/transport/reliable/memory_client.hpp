@@ -37,7 +37,7 @@ class memory_client {
 
   // Writes.
   /// Sends as much as there is room for; true if that was all.
-  bool put(stream& to, write_request& w, epoch call, steady::time_point now);
+  bool put(stream& to, write_request& w, call_id call, clock::time_point now);
   /// True if all that was put to that rank has arrived.
   [[nodiscard]] bool has_arrived(int peer) const noexcept {
     return !peers_[static_cast<std::size_t>(peer)].puts;
@@ -56,10 +56,9 @@ class memory_client {
 
   // Reads and atomic operations. Precondition: the stream has room.
   std::uint32_t get(stream& from, std::uint64_t address, std::uint32_t key, std::span<std::byte> into,
-                    steady::time_point now);
+                    clock::time_point now);
   std::uint32_t operate(stream& on, std::uint64_t address, std::uint32_t key, atomic_operation what,
-                        std::uint64_t first, std::uint64_t second, std::uint64_t& old,
-                        steady::time_point now);
+                        std::uint64_t first, std::uint64_t second, std::uint64_t& old, clock::time_point now);
   /// Forgets one that is over. @throws std::out_of_range if there is no such ticket.
   progress finish(std::uint32_t ticket);
   void abandon(std::uint32_t ticket) noexcept { operations_.erase(ticket); }

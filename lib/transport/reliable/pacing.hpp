@@ -15,10 +15,10 @@ namespace chorale::transport::reliable {
 class round_trip {
  public:
   /// `least`: no timeout is shorter; a rank that shares its core answers only when it has it.
-  explicit round_trip(steady::duration least) noexcept : least_(least), smoothed_(2 * least) {}
+  explicit round_trip(clock::duration least) noexcept : least_(least), smoothed_(2 * least) {}
 
   /// A packet was answered after `taken`. Not for packets that were sent twice (Karn's rule).
-  void sample(steady::duration taken) noexcept {
+  void sample(clock::duration taken) noexcept {
     if (first_) {
       first_ = false;
       smoothed_ = taken;
@@ -27,26 +27,25 @@ class round_trip {
     }
     const auto error = taken - smoothed_;
     smoothed_ += error / 8;
-    deviation_ += ((error < steady::duration::zero() ? -error : error) - deviation_) / 4;
+    deviation_ += ((error < clock::duration::zero() ? -error : error) - deviation_) / 4;
   }
   /// Time that a packet may be under way, for who has seen that it is missing. Not more than the least
   /// timeout: what is sent once too often costs less than to wait for a peer that was busy when it was timed.
-  [[nodiscard]] steady::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
+  [[nodiscard]] clock::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
   /// Time after which silence means loss; doubled with each of `failures` in a row. Samples contain the time
   /// that either side was elsewhere, so that they lengthen the first one to a few times the least only.
-  [[nodiscard]] steady::duration timeout(unsigned failures = 0) const noexcept {
-    const auto once =
-        std::clamp<steady::duration>(smoothed_ + 4 * deviation_, least_, longest_first * least_);
-    return std::min<steady::duration>(once * (1U << std::min(failures, 8U)), longest);
+  [[nodiscard]] clock::duration timeout(unsigned failures = 0) const noexcept {
+    const auto once = std::clamp<clock::duration>(smoothed_ + 4 * deviation_, least_, longest_first * least_);
+    return std::min<clock::duration>(once * (1U << std::min(failures, 8U)), longest);
   }
 
   static constexpr std::chrono::milliseconds longest{64};
   static constexpr int longest_first = 4;
 
  private:
-  steady::duration least_;
-  steady::duration smoothed_;
-  steady::duration deviation_{};
+  clock::duration least_;
+  clock::duration smoothed_;
+  clock::duration deviation_{};
   bool first_ = true;
 };
 
@@ -81,7 +80,7 @@ class send_allowance {
 /// What the sending side of a stream learns from acknowledgements. Not thread-safe.
 class pacing {
  public:
-  pacing(std::uint32_t most, steady::duration least_timeout) noexcept
+  pacing(std::uint32_t most, clock::duration least_timeout) noexcept
       : allowance_(most), trip_(least_timeout) {}
 
   [[nodiscard]] const round_trip& trip() const noexcept { return trip_; }
@@ -93,7 +92,7 @@ class pacing {
     return number - asked_at_ + 1 >= half && number - oldest + 1 >= half;
   }
   /// That packet has asked, and its answer is timed.
-  void on_asked(sequence number, steady::time_point now) noexcept {
+  void on_asked(sequence number, clock::time_point now) noexcept {
     asked_at_ = number;
     asked_when_ = now;
     is_timed_ = true;
@@ -105,7 +104,7 @@ class pacing {
   [[nodiscard]] bool is_timed(sequence upto) const noexcept {
     return is_timed_ && distance(asked_at_, upto) > 0;
   }
-  void sample(steady::time_point now) noexcept {
+  void sample(clock::time_point now) noexcept {
     trip_.sample(now - asked_when_);
     is_timed_ = false;
   }
@@ -116,7 +115,7 @@ class pacing {
   round_trip trip_;
   sequence asked_at_ = first_sequence;
   bool is_timed_ = false;
-  steady::time_point asked_when_{};
+  clock::time_point asked_when_{};
 };
 
 }  // namespace chorale::transport::reliable

@@ -17,21 +17,21 @@ class retry_timer {
   static constexpr std::chrono::milliseconds longest_pause{500};
 
   /// The waiting rank looks, now. False if it has only begun to wait.
-  bool look(steady::time_point now, const round_trip& trip) noexcept {
+  bool look(clock::time_point now, const round_trip& trip) noexcept {
     const bool goes_on = runs_ && now - looked_at_ < longest_pause;
     looked_at_ = now;
     if (!goes_on) start(now, trip);
     return goes_on;
   }
-  void start(steady::time_point now, const round_trip& trip) noexcept {
+  void start(clock::time_point now, const round_trip& trip) noexcept {
     runs_ = true;
     failures_ = 0;
     next_ = now + trip.timeout();
   }
   [[nodiscard]] bool runs() const noexcept { return runs_; }
-  [[nodiscard]] bool is_due(steady::time_point now) const noexcept { return now >= next_; }
+  [[nodiscard]] bool is_due(clock::time_point now) const noexcept { return now >= next_; }
   /// It has asked.
-  void repeat(steady::time_point now, const round_trip& trip) noexcept {
+  void repeat(clock::time_point now, const round_trip& trip) noexcept {
     next_ = now + trip.timeout(++failures_);
   }
   /// Something has come: the next timeout is the first one again.
@@ -42,8 +42,8 @@ class retry_timer {
  private:
   bool runs_ = false;
   unsigned failures_ = 0;
-  steady::time_point next_{};
-  steady::time_point looked_at_{};
+  clock::time_point next_{};
+  clock::time_point looked_at_{};
 };
 
 }  // namespace chorale::transport::reliable

@@ -21,7 +21,7 @@ class send_window {
   struct entry {
     std::byte* block = nullptr;
     std::uint32_t bytes = 0;
-    steady::time_point sent_at{};
+    clock::time_point sent_at{};
   };
 
   explicit send_window(packet_pool& pool, sequence first = first_sequence) noexcept

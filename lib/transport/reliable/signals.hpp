@@ -14,7 +14,7 @@ namespace chorale::transport::reliable {
 struct sent_signal {
   std::uint64_t word = 0;
   sequence after = first_sequence;  ///< it holds once all packets before this one have been delivered
-  steady::time_point when{};
+  clock::time_point when{};
   bool confirmed = true;  ///< the peer has said that it has it
 
   /// True if a peer whose newest signal is `theirs` has missed it.

@@ -3,7 +3,7 @@
 
 namespace chorale::transport::reliable {
 
-bool stream::transmit(sequence number, bool first_time, steady::time_point now) {
+bool stream::transmit(sequence number, bool first_time, clock::time_point now) {
   send_window::entry& e = out_.at(number);
   packet_header head;
   std::memcpy(&head, e.block, sizeof head);
@@ -28,7 +28,7 @@ bool stream::transmit(sequence number, bool first_time, steady::time_point now) 
   return true;
 }
 
-void stream::pump(steady::time_point now) {
+void stream::pump(clock::time_point now) {
   while (out_.unsent() != out_.next()) {
     if (!transmit(out_.unsent(), true, now)) return lag();
     out_.mark_sent();
@@ -48,7 +48,7 @@ bool stream::transmit_signal(const sent_signal& s) {
   return true;
 }
 
-bool stream::send_signal(std::uint64_t word, steady::time_point now) {
+bool stream::send_signal(std::uint64_t word, clock::time_point now) {
   pump(now);
   const sent_signal s{word, out_.next(), now, false};
   if (!transmit_signal(s)) return false;
@@ -97,7 +97,7 @@ void stream::on_report(const report_body& b, const event_time& when) {
   take_state(b, when);
   const auto wanted = static_cast<resend>(b.wanted);
   if (wanted != resend::holes && wanted != resend::everything) return;
-  const steady::time_point now = when;
+  const clock::time_point now = when;
   // What has just been sent may still be on its way.
   const auto young = pace_.trip().transit();
   bool resent = false;
@@ -122,14 +122,14 @@ void stream::ask() {
   if (all_->port.send(peer_, stream_kind::question, wire(b), true)) ++all_->counts.questions;
 }
 
-void stream::press(steady::time_point now) {
+void stream::press(clock::time_point now) {
   pump(now);
   if (!question_.look(now, pace_.trip()) || !question_.is_due(now)) return;
   ask();
   question_.repeat(now, pace_.trip());
 }
 
-void stream::press_at_once(steady::time_point now) {
+void stream::press_at_once(clock::time_point now) {
   pump(now);
   // What still waits for room in the port could not be told of.
   const bool all_sent = out_.unsent() == out_.next();
@@ -141,7 +141,7 @@ void stream::press_at_once(steady::time_point now) {
   }
 }
 
-bool stream::confirm(steady::time_point now) {
+bool stream::confirm(clock::time_point now) {
   pump(now);
   if (!question_.runs())
     question_.start(now, pace_.trip());

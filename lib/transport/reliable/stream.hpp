@@ -53,7 +53,7 @@ struct shared_by_streams {
 class stream {
  public:
   /// At most `most` packets are under way; no timeout is shorter than `least_timeout`.
-  stream(int peer, shared_by_streams& all, std::uint32_t most, steady::duration least_timeout)
+  stream(int peer, shared_by_streams& all, std::uint32_t most, clock::duration least_timeout)
       : peer_(peer), all_(&all), out_(all.pool), in_(all.pool), pace_(most, least_timeout) {}
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
@@ -72,12 +72,12 @@ class stream {
   }
   /// Precondition: has_room().
   template <class Body>
-  void push(packet_type type, std::uint8_t flags, epoch call, const Body& body,
-            std::span<const std::byte> payload, steady::time_point now);
+  void push(packet_type type, std::uint8_t flags, call_id call, const Body& body,
+            std::span<const std::byte> payload, clock::time_point now);
   /// Sends what has waited for room in the port.
-  void pump(steady::time_point now);
+  void pump(clock::time_point now);
   /// False if there is no room in the port.
-  bool send_signal(std::uint64_t word, steady::time_point now);
+  bool send_signal(std::uint64_t word, clock::time_point now);
   [[nodiscard]] sequence next() const noexcept { return out_.next(); }
   /// True if the peer has all packets before that one.
   [[nodiscard]] bool has_arrived(sequence upto) const noexcept { return distance(upto, out_.oldest()) >= 0; }
@@ -100,17 +100,17 @@ class stream {
 
   // Repair.
   /// This rank waits for something of the peer: asks for what is missing.
-  void await(steady::time_point now);
+  void await(clock::time_point now);
   [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
   /// It has come.
   void end_await() noexcept { request_.stop(); }
   /// This rank waits for room, or until all has arrived: asks what the peer has.
-  void press(steady::time_point now);
+  void press(clock::time_point now);
   /// The same at once, when it begins to wait until all has arrived: nothing else may make the peer tell.
-  void press_at_once(steady::time_point now);
+  void press_at_once(clock::time_point now);
   void end_press() noexcept { question_.stop(); }
   /// This rank leaves: asks until the peer has everything. True if it has just asked.
-  bool confirm(steady::time_point now);
+  bool confirm(clock::time_point now);
   /// Tells the peer what has come and what was given back.
   void acknowledge() { report(resend::nothing, false, all_->counts.acknowledgements); }
   [[nodiscard]] report_body state() const noexcept;
@@ -119,7 +119,7 @@ class stream {
   void stop_lagging() noexcept { lags_ = false; }
 
  private:
-  bool transmit(sequence number, bool first_time, steady::time_point now);
+  bool transmit(sequence number, bool first_time, clock::time_point now);
   bool transmit_signal(const sent_signal& s);
   void acknowledged(sequence upto, std::uint32_t released, bool refused, const event_time& now);
   bool deliver(std::span<const std::byte> bytes, const event_time& now);
@@ -138,16 +138,16 @@ class stream {
   retry_timer request_;   ///< to the peer, from whom something is awaited
   struct {
     bool reported = false;
-    steady::time_point since{};  ///< none if that is zero
-  } hole_;                       ///< in what has come
+    clock::time_point since{};  ///< none if that is zero
+  } hole_;                      ///< in what has come
   bool lags_ = false;
   bool refuses_ = false;
   std::string broken_;
 };
 
 template <class Body>
-void stream::push(packet_type type, std::uint8_t flags, epoch call, const Body& body,
-                  std::span<const std::byte> payload, steady::time_point now) {
+void stream::push(packet_type type, std::uint8_t flags, call_id call, const Body& body,
+                  std::span<const std::byte> payload, clock::time_point now) {
   std::byte* block = all_->pool.take();
   packet_header head{};
   head.number = out_.next();

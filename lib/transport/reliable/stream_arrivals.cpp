@@ -39,7 +39,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
     case verdict::early:
       ++counts.early;
       if (!in_.keep(p.header.number, bytes)) ++counts.dropped;
-      if (hole_.since == steady::time_point{}) hole_.since = now;
+      if (hole_.since == clock::time_point{}) hole_.since = now;
       // On a fabric that reorders, the missing one may only be late.
       if (!hole_.reported && __builtin_popcountll(in_.held()) >= overtakers) {
         hole_.reported = true;
@@ -75,13 +75,13 @@ bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
   return !p || all_->sink.deliver(*this, *p, now);
 }
 
-void stream::await(steady::time_point now) {
+void stream::await(clock::time_point now) {
   pump(now);
   const bool goes_on = request_.look(now, pace_.trip());
   // Now there is room for it.
   if (has_kept()) deliver_kept(now);
   if (!goes_on) return;
-  if (hole_.since != steady::time_point{} && !hole_.reported && now - hole_.since > pace_.trip().transit()) {
+  if (hole_.since != clock::time_point{} && !hole_.reported && now - hole_.since > pace_.trip().transit()) {
     hole_.reported = true;
     report(resend::holes, true, all_->counts.resend_requests);
   }

@@ -119,14 +119,14 @@ void stream_table::on_arrival(stream& to, const event_time& now) {
   if (server_.owes_replies(to.peer())) server_.send_replies(to, now);
 }
 
-void stream_table::send(int to, epoch call, std::span<const std::byte> bytes, steady::time_point now) {
+void stream_table::send(int to, call_id call, std::span<const std::byte> bytes, clock::time_point now) {
   stream& s = at(to);
   s.end_press();
   s.push(packet_type::message, 0, call, std::monostate{}, bytes, now);
   s.credits().on_sent();
 }
 
-finding stream_table::take_message(int from, epoch call, std::span<const std::byte>& message) {
+finding stream_table::take_message(int from, call_id call, std::span<const std::byte>& message) {
   const auto& m = store_.next(from);
   at(from).end_await();
   if (m.call != static_cast<std::uint32_t>(call.number) || m.signature != call.signature) [[unlikely]]
@@ -144,11 +144,11 @@ bool stream_table::release(int from) {
   return s.has_kept();
 }
 
-bool stream_table::signal(int to, epoch call, steady::time_point now) {
+bool stream_table::signal(int to, call_id call, clock::time_point now) {
   return at(to).send_signal(signal_word(call), now);
 }
 
-finding stream_table::take_signal(int from, epoch call, std::uint64_t seen) {
+finding stream_table::take_signal(int from, call_id call, std::uint64_t seen) {
   const std::uint64_t wanted = signal_word(call);
   at(from).end_await();
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
@@ -164,7 +164,7 @@ void stream_table::withdraw() noexcept {
   client_.withdraw();
 }
 
-finding stream_table::take_notice(int from, epoch call) {
+finding stream_table::take_notice(int from, call_id call) {
   const auto* n = client_.next_notice(from);
   at(from).end_await();
   if (n->call != static_cast<std::uint32_t>(call.number) || n->signature != call.signature) [[unlikely]]
@@ -173,7 +173,7 @@ finding stream_table::take_notice(int from, epoch call) {
   return {presence::here};
 }
 
-void stream_table::tell(int to, path_mark what, steady::time_point now) {
+void stream_table::tell(int to, path_mark what, clock::time_point now) {
   stream& s = at(to);
   s.end_press();
   const std::uint8_t flags = what == path_mark::departure ? wants_report : std::uint8_t{0};
@@ -184,13 +184,13 @@ std::vector<path_news> stream_table::take_news() noexcept {
   return std::exchange(news_, {});
 }
 
-void stream_table::await_answer(int from, steady::time_point now) {
+void stream_table::await_answer(int from, clock::time_point now) {
   // Either the request or the answer may be lost.
   if (!at(from).is_drained()) press(from, now);
   at(from).await(now);
 }
 
-void stream_table::press(int to, steady::time_point now) {
+void stream_table::press(int to, clock::time_point now) {
   at(to).press(now);
   if (all_.pool.has_room()) return;
   // The blocks are with other streams.
@@ -198,7 +198,7 @@ void stream_table::press(int to, steady::time_point now) {
     if (other->peer() != to && !other->is_drained()) other->press(now);
 }
 
-void stream_table::progress(steady::time_point now) {
+void stream_table::progress(clock::time_point now) {
   for (const int peer : std::exchange(all_.lagging, {})) {
     stream& s = at(peer);
     s.stop_lagging();

@@ -35,7 +35,7 @@ class stream_table final : packet_sink {
     std::uint32_t blocks = 16;        ///< messages of a sender that may be here at once
     std::size_t most_packets = 1024;  ///< that are kept, sent or received, in all streams together
     std::uint64_t secret = 0;         ///< from which keys of exposed memory follow
-    steady::duration least_timeout{};
+    clock::duration least_timeout{};
   };
   /// The port outlives it.
   stream_table(packet_port& port, const options& o);
@@ -58,18 +58,18 @@ class stream_table final : packet_sink {
     return s.credits().outstanding() < blocks_ && s.has_room();
   }
   /// Precondition: may_send(to), and the bytes fit into a block.
-  void send(int to, epoch call, std::span<const std::byte> bytes, steady::time_point now);
+  void send(int to, call_id call, std::span<const std::byte> bytes, clock::time_point now);
   /// Hands the next message out if it is here: `message` is valid until it is released.
-  finding receive(int from, epoch call, std::span<const std::byte>& message) {
+  finding receive(int from, call_id call, std::span<const std::byte>& message) {
     return store_.has_next(from) ? take_message(from, call, message) : finding{};
   }
   /// The oldest message that was handed out is given back. True if a packet waits for the room.
   [[nodiscard]] bool release(int from);
-  void deliver_kept(int from, steady::time_point now) { at(from).deliver_kept(now); }
+  void deliver_kept(int from, clock::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
-  bool signal(int to, epoch call, steady::time_point now);
+  bool signal(int to, call_id call, clock::time_point now);
   /// Looks for the signal of that call, or a later one.
-  finding signalled(int from, epoch call) {
+  finding signalled(int from, call_id call) {
     const std::uint64_t seen = at(from).signal();
     return reached(seen, signal_word(call)) ? take_signal(from, call, seen) : finding{};
   }
@@ -81,24 +81,24 @@ class stream_table final : packet_sink {
   void withdraw() noexcept;
   [[nodiscard]] bool has_room(int to) const noexcept { return at(to).has_room(); }
   /// Sends as much as there is room for; true if that was all.
-  bool put(write_request& w, epoch call, steady::time_point now) {
+  bool put(write_request& w, call_id call, clock::time_point now) {
     return client_.put(at(w.peer), w, call, now);
   }
   /// True if all that was put to that rank has arrived.
   [[nodiscard]] bool is_flushed(int peer) const noexcept { return client_.has_arrived(peer); }
   /// Takes the next notice if it is here.
-  finding notified(int from, epoch call) {
+  finding notified(int from, call_id call) {
     return client_.next_notice(from) != nullptr ? take_notice(from, call) : finding{};
   }
   /// Asks for bytes, or for the old value of an atomic operation. Precondition: has_room(from). Returns the
   /// ticket of the answer, which is written to `into` or `old` when it comes.
   std::uint32_t get(int from, std::uint64_t address, std::uint32_t key, std::span<std::byte> into,
-                    steady::time_point now) {
+                    clock::time_point now) {
     return client_.get(at(from), address, key, into, now);
   }
   std::uint32_t operate(int on, std::uint64_t address, std::uint32_t key, atomic_operation what,
                         std::uint64_t first, std::uint64_t second, std::uint64_t& old,
-                        steady::time_point now) {
+                        clock::time_point now) {
     return client_.operate(at(on), address, key, what, first, second, old, now);
   }
   /// How the operation stands; one that is over is forgotten.
@@ -108,7 +108,7 @@ class stream_table final : packet_sink {
 
   // Marks.
   /// Precondition: has_room(to).
-  void tell(int to, path_mark what, steady::time_point now);
+  void tell(int to, path_mark what, clock::time_point now);
   /// Those but departures that came since the last call.
   [[nodiscard]] std::vector<path_news> take_news() noexcept;
   /// True if the peer has said that its messages come the other way from now on ...
@@ -125,21 +125,21 @@ class stream_table final : packet_sink {
 
   // Repair.
   /// This rank waits for something that comes from that rank: what is lost is asked for.
-  void await(int from, steady::time_point now) { at(from).await(now); }
+  void await(int from, clock::time_point now) { at(from).await(now); }
   /// This rank waits for the answer to a request.
-  void await_answer(int from, steady::time_point now);
+  void await_answer(int from, clock::time_point now);
   /// It has come.
   void end_await(int from) noexcept { at(from).end_await(); }
   /// This rank waits for room in the stream to that rank, or until all in it has arrived.
-  void press(int to, steady::time_point now);
+  void press(int to, clock::time_point now);
   /// The last one that waited so has what it waited for.
   /// The same of who waits until what was put there has arrived: asked at once.
-  void press_at_once(int to, steady::time_point now) { at(to).press_at_once(now); }
+  void press_at_once(int to, clock::time_point now) { at(to).press_at_once(now); }
   void end_press(int to) noexcept { at(to).end_press(); }
   /// True if all packets to that rank have arrived.
   [[nodiscard]] bool is_drained(int to) const noexcept { return at(to).is_drained(); }
   /// Sends what has waited for room.
-  void progress(steady::time_point now);
+  void progress(clock::time_point now);
   [[nodiscard]] bool has_lagging() const noexcept { return !all_.lagging.empty(); }
   /// Why operations on that rank fail; empty while they work.
   [[nodiscard]] const std::string& broken(int peer) const noexcept { return at(peer).broken(); }
@@ -150,7 +150,7 @@ class stream_table final : packet_sink {
     return at(peer).is_confirmed() || !at(peer).broken().empty();
   }
   /// Asks until it is so. True if it has just asked.
-  bool confirm(int peer, steady::time_point now) { return at(peer).confirm(now); }
+  bool confirm(int peer, clock::time_point now) { return at(peer).confirm(now); }
   /// What this rank has of a peer, who cannot ask any more when this rank has left.
   [[nodiscard]] report_body last_words(int peer) const noexcept { return at(peer).state(); }
 
@@ -160,9 +160,9 @@ class stream_table final : packet_sink {
 
  private:
   // What is here, of that call or of another one.
-  finding take_message(int from, epoch call, std::span<const std::byte>& message);
-  finding take_signal(int from, epoch call, std::uint64_t seen);
-  finding take_notice(int from, epoch call);
+  finding take_message(int from, call_id call, std::span<const std::byte>& message);
+  finding take_signal(int from, call_id call, std::uint64_t seen);
+  finding take_notice(int from, call_id call);
   bool deliver(stream& from, const packet& p, const event_time& now) override;
   void on_arrival(stream& to, const event_time& now) override;
   [[nodiscard]] stream& at(int peer) noexcept { return *streams_[static_cast<std::size_t>(peer)]; }

@@ -52,8 +52,8 @@ streams::streams(endpoint& owner)
   o.block_bytes = block_bytes_;
   o.blocks = owner.settings().blocks;
   o.secret = owner.job();
-  o.least_timeout = owner.oversubscribed() ? steady::duration{least_timeout_oversubscribed}
-                                           : steady::duration{least_timeout};
+  o.least_timeout =
+      owner.oversubscribed() ? clock::duration{least_timeout_oversubscribed} : clock::duration{least_timeout};
   table_ = std::make_unique<stream_table>(*port_, o);
   datagrams_ = owner.channel().subscribe(
       static_cast<std::uint16_t>(stream_kind::packet), static_cast<std::uint16_t>(stream_kind::question),
@@ -80,23 +80,23 @@ bool streams::make_room(int to) {
     return true;
   owner_->channel().read();
   if (table_->has_room(to)) return true;
-  table_->press(to, steady::now());
+  table_->press(to, clock::now());
   return false;
 }
 
-bool streams::try_signal(int to, epoch now) {
+bool streams::try_signal(int to, call_id now) {
   check(to, "signal");
   const std::lock_guard hold{*lock_};
   require_sound(to);
-  return table_->signal(to, now, steady::now());
+  return table_->signal(to, now, clock::now());
 }
 
-bool streams::try_signalled(int from, epoch now) {
+bool streams::try_signalled(int from, call_id now) {
   check(from, "await a signal of");
   return attempt(from, now, [&] { return table_->signalled(from, now); });
 }
 
-bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
+bool streams::try_send(int to, call_id now, std::span<const std::byte> bytes) {
   if (bytes.size() > block_bytes_) {
     throw error(errc::invalid_argument,
                 fmt::format("send of {} bytes to rank {}: a block takes {}", bytes.size(), to, block_bytes_));
@@ -107,15 +107,15 @@ bool streams::try_send(int to, epoch now, std::span<const std::byte> bytes) {
   if (!table_->may_send(to)) {
     owner_->channel().read();
     if (!table_->may_send(to)) {
-      table_->press(to, steady::now());
+      table_->press(to, clock::now());
       return false;
     }
   }
-  table_->send(to, now, bytes, steady::now());
+  table_->send(to, now, bytes, clock::now());
   return true;
 }
 
-bool streams::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+bool streams::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   check(from, "receive from");
   return attempt(from, now, [&] { return table_->receive(from, now, message); });
 }
@@ -123,7 +123,7 @@ bool streams::try_receive(int from, epoch now, std::span<const std::byte>& messa
 void streams::release(int from) noexcept {
   const std::lock_guard hold{*lock_};
   try {
-    if (table_->release(from)) table_->deliver_kept(from, steady::now());
+    if (table_->release(from)) table_->deliver_kept(from, clock::now());
   } catch (...) {
     // A broken queue pair shows at the next send.
   }
@@ -133,10 +133,10 @@ bool streams::try_tell(int to, path_mark what) {
   check(to, "speak to");
   const std::lock_guard hold{*lock_};
   if (!table_->has_room(to)) {
-    table_->press(to, steady::now());
+    table_->press(to, clock::now());
     return false;
   }
-  table_->tell(to, what, steady::now());
+  table_->tell(to, what, clock::now());
   return true;
 }
 
@@ -166,18 +166,18 @@ bool streams::try_drain(int peer) {
   if (table_->is_drained(peer)) return true;
   owner_->channel().read();
   if (table_->is_drained(peer)) return true;
-  table_->press(peer, steady::now());
+  table_->press(peer, clock::now());
   return false;
 }
 
 void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
   if (from == rank_) return owner_->channel().refuse();
-  table_->on_datagram(from, kind, body, event_time{&steady::now});
+  table_->on_datagram(from, kind, body, event_time{&clock::now});
 }
 
 void streams::progress() {
   const std::lock_guard hold{*lock_};
-  if (table_->has_lagging()) table_->progress(steady::now());
+  if (table_->has_lagging()) table_->progress(clock::now());
 }
 
 std::span<const std::byte> streams::last_words(int peer) {
@@ -189,7 +189,7 @@ std::span<const std::byte> streams::last_words(int peer) {
 }
 
 void streams::on_farewell(int from, std::span<const std::byte> body) {
-  if (from != rank_) table_->on_farewell(from, body, steady::now());
+  if (from != rank_) table_->on_farewell(from, body, clock::now());
 }
 
 void streams::close() noexcept {
@@ -198,13 +198,13 @@ void streams::close() noexcept {
       const std::lock_guard hold{*lock_};
       for (int peer = 0; peer < ranks_; ++peer) table_->end_press(peer);
     }
-    const steady::duration deadline = owner_->settings().deadline;
+    const clock::duration deadline = owner_->settings().deadline;
     const auto begin = owner_->liveness().attend();
     auto next_look = begin + look_interval;
     backoff pace{false};
     while (!owner_->failures().has_any() && !confirm()) {
       const auto now = owner_->liveness().attend();
-      if (deadline != steady::duration::zero() && now - begin >= deadline) break;
+      if (deadline != clock::duration::zero() && now - begin >= deadline) break;
       if (now >= next_look) {
         next_look = now + look_interval;
         for (int peer = 0; peer < ranks_; ++peer)
@@ -225,7 +225,7 @@ bool streams::confirm() {
   const std::lock_guard hold{*lock_};
   owner_->channel().read();
   bool all_there = true;
-  const auto now = steady::now();
+  const auto now = clock::now();
   for (int peer = 0; peer < ranks_; ++peer) {
     if (table_->is_confirmed(peer) || owner_->liveness().is_lost(peer)) continue;
     all_there = false;

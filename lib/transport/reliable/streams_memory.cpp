@@ -25,11 +25,11 @@ void streams::withdraw() noexcept {
   table_->withdraw();
 }
 
-bool streams::try_put(write_request& w, epoch now) {
+bool streams::try_put(write_request& w, call_id now) {
   check(w.peer, "put to");
   const std::lock_guard hold{*lock_};
   require_sound(w.peer);
-  while (!table_->put(w, now, steady::now()))
+  while (!table_->put(w, now, clock::now()))
     if (!make_room(w.peer)) return false;
   table_->end_press(w.peer);
   return true;
@@ -44,7 +44,7 @@ bool streams::try_flush(int peer) {
     require_sound(peer);
     if (!table_->is_flushed(peer)) {
       // A put asks for nothing by itself; the question wakes the service thread of a rank that computes.
-      table_->press_at_once(peer, steady::now());
+      table_->press_at_once(peer, clock::now());
       return false;
     }
   }
@@ -53,7 +53,7 @@ bool streams::try_flush(int peer) {
   return true;
 }
 
-bool streams::try_notified(int from, epoch now) {
+bool streams::try_notified(int from, call_id now) {
   check(from, "be notified by");
   return attempt(from, now, [&] { return table_->notified(from, now); });
 }
@@ -72,7 +72,7 @@ std::uint32_t streams::try_get(int from, std::uint64_t address, std::uint32_t ke
   require_sound(from);
   if (!make_room(from)) return 0;
   table_->end_press(from);
-  return table_->get(from, address, key, into, steady::now());
+  return table_->get(from, address, key, into, clock::now());
 }
 
 std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t key, atomic_operation what,
@@ -82,7 +82,7 @@ std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t k
   require_sound(on);
   if (!make_room(on)) return 0;
   table_->end_press(on);
-  return table_->operate(on, address, key, what, first, second, old, steady::now());
+  return table_->operate(on, address, key, what, first, second, old, clock::now());
 }
 
 bool streams::try_finish(std::uint32_t ticket) {
@@ -95,7 +95,7 @@ bool streams::try_finish(std::uint32_t ticket) {
   if (!how.refused.empty()) owner_->failures().lose(how.peer, how.refused);
   if (!how.over) {
     require_sound(how.peer);
-    table_->await_answer(how.peer, steady::now());
+    table_->await_answer(how.peer, clock::now());
     return false;
   }
   table_->end_await(how.peer);

@@ -84,7 +84,7 @@ void check_allreduce(Comm& comm, std::size_t count, Op op, std::uint64_t seed, c
 /// of the ranks are one, since they are on one host.
 template <class Comm>
 void check_barrier(Comm& comm, const manner& m = {}) {
-  const auto now = [] { return chorale::steady::now().time_since_epoch().count(); };
+  const auto now = [] { return chorale::clock::now().time_since_epoch().count(); };
   const auto came = now();
   if (m.nonblocking)
     await(comm.ibarrier());

@@ -23,7 +23,7 @@ struct bruck {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     std::vector<within::step> steps;
     for (const auto round : topology::bruck_allgather{net.rank(), net.size()})
       steps.push_back({round.to, {net.rank(), round.blocks}, round.from, {round.from, round.blocks}});

@@ -33,7 +33,7 @@ class collective_buffer {
   }
   /// Makes halves of `bytes` or more, but not of more than `limit` if they need not be. `partners`: whom this
   /// rank exchanges anything with, each once; the same in each call.
-  task<> renew(Net& net, epoch now, std::size_t bytes, std::size_t limit, std::span<const int> partners) {
+  task<> renew(Net& net, call_id now, std::size_t bytes, std::size_t limit, std::span<const int> partners) {
     // What was put from the memory that goes has to have left it; what was put there has been waited for.
     if (kept_)
       for (const int partner : partners) co_await net.flush(partner, now);

@@ -25,7 +25,7 @@ struct direct {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     // All ranks know all sizes, so they choose alike.
     if (transfer::is_zero_copy(net, all.layout().largest()))
       co_await put_all(net, now, all);
@@ -41,7 +41,7 @@ struct direct {
 
   /// Chunk by chunk, so that at most two of a pair are under way and no rank waits for another's free blocks.
   template <mailbox_transport Net>
-  static task<> copy_all(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> copy_all(Net& net, call_id now, blocks<std::byte> all) {
     const auto mine = all[net.rank()];
     if constexpr (message_transport<Net>) {
       // All ranks know all sizes, so they choose alike.
@@ -74,7 +74,7 @@ struct direct {
 
   /// Each rank tells every other where that one's block goes, so that blocks may lie anywhere.
   template <mailbox_transport Net>
-  static task<> put_all(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> put_all(Net& net, call_id now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {
       const auto exposed = net.expose(all.buffer().first(all.layout().end()));
       const auto mine = all[net.rank()];

@@ -40,7 +40,7 @@ struct recursive_doubling_at {
   static constexpr std::size_t short_bytes = 4096;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     const std::size_t total = all.layout().total();
     const bool copied = SwitchBytes == 0 ? !transfer::is_zero_copy(net, total) : total < SwitchBytes;
     if (copied && total <= most_in_a_message(net)) return in_one_block(net, now, all);
@@ -56,7 +56,7 @@ struct recursive_doubling_at {
  private:
   /// All blocks together fit into a message: nothing to divide.
   template <mailbox_transport Net>
-  static task<> in_one_block(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> in_one_block(Net& net, call_id now, blocks<std::byte> all) {
     if (all.layout().largest() == 0) co_return;
     for (const auto s : topology::recursive_doubling{net.rank(), net.size()}) {
       if (s.sent.count > 0) co_await net.send(s.peer, now, all.range(s.sent.first, s.sent.count));
@@ -132,7 +132,7 @@ struct recursive_doubling_at {
 
   /// The copied steps write from one collective buffer into the next; the result is copied out once.
   template <keeping_transport Net>
-  static task<> in_collective_buffer(Net& net, epoch now, blocks<std::byte> all, plan p) {
+  static task<> in_collective_buffer(Net& net, call_id now, blocks<std::byte> all, plan p) {
     const topology::recursive_doubling steps{net.rank(), net.size()};
     auto& buffer = net.template state<collective_buffer<Net>>();
     if (!buffer.begin(p.collected_bytes())) {
@@ -179,7 +179,7 @@ struct recursive_doubling_at {
   }
 
   template <mailbox_transport Net>
-  static task<> in_steps(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> in_steps(Net& net, call_id now, blocks<std::byte> all) {
     std::vector<within::step> steps;
     for (const auto s : topology::recursive_doubling{net.rank(), net.size()})
       steps.push_back({s.peer, {s.sent.first, s.sent.count}, s.peer, {s.received.first, s.received.count}});

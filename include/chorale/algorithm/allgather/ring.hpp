@@ -32,7 +32,7 @@ struct ring {
   static constexpr std::size_t segment_bytes = std::size_t{1} << 19;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {
       // All ranks know all sizes, so they choose alike.
       if (net.size() > 1 && transfer::is_zero_copy(net, all.layout().largest())) {
@@ -46,7 +46,7 @@ struct ring {
 
  private:
   template <one_sided_transport Net>
-  static task<> put_around(Net& net, epoch now, blocks<std::byte> all) {
+  static task<> put_around(Net& net, call_id now, blocks<std::byte> all) {
     const topology::ring around{net.rank(), net.size()};
     const auto exposed = net.expose(all.buffer().first(all.layout().end()));
     const remote_region here = exposed.region();

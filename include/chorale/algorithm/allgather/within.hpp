@@ -65,7 +65,8 @@ struct remote_stretch {
 
 /// Where rank `from` wants `out`. @throws error errc::mismatch if the message says anything else.
 template <mailbox_transport Net, arrived_message Message>
-remote_stretch read_stretch(const Net& net, int from, epoch now, const Message& message, const stretch& out) {
+remote_stretch read_stretch(const Net& net, int from, call_id now, const Message& message,
+                            const stretch& out) {
   remote_stretch there;
   std::memcpy(&there, transfer::exact(net, from, now, message, sizeof there).data(), sizeof there);
   const bool fits = there.head.owner == from && there.tail.owner == from &&
@@ -77,7 +78,7 @@ remote_stretch read_stretch(const Net& net, int from, epoch now, const Message& 
 /// Sends `out` and receives `in` block by block in turns, so that partners do not wait for each other's free
 /// blocks; or as messages of the transport.
 template <mailbox_transport Net>
-task<> copy(Net& net, epoch now, int to, stretch out, int from, stretch in) {
+task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
   const std::size_t piece = net.block_bytes();
   if constexpr (message_transport<Net>) {
     // A run that does not lie together is two messages.
@@ -109,7 +110,7 @@ task<> copy(Net& net, epoch now, int to, stretch out, int from, stretch in) {
 /// before the first step, so that a message of a step is never taken for an address; it costs nothing in the
 /// end, because no rank is done before all have come.
 template <mailbox_transport Net>
-task<> run(Net& net, epoch now, blocks<std::byte> all, std::span<const step> steps, std::size_t threshold) {
+task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> steps, std::size_t threshold) {
   const auto goes_straight = [&](run_of_blocks run) {
     const std::size_t bytes = static_cast<std::size_t>(run.count) * all.layout().largest();
     return threshold == 0 ? transfer::is_zero_copy(net, bytes)

@@ -35,7 +35,7 @@ struct degree_k {
   static constexpr bool runs_on = mailbox_transport<T> && Down::template runs_on<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     const topology::degree_k tree{net.rank(), net.size(), K};
     if constexpr (reduce::puts_operands<Net>) {
       if (reduce::is_put(net, data.size())) [[unlikely]] {
@@ -66,7 +66,7 @@ struct degree_k {
  private:
   /// One message up, and those of `Down`. `op` is that of the coroutine that awaits this one.
   template <message_transport Net>
-  static task<> by_messages(Net& net, epoch now, std::span<std::byte> data, const reduction& op,
+  static task<> by_messages(Net& net, call_id now, std::span<std::byte> data, const reduction& op,
                             topology::degree_k tree) {
     for (const int child : tree.children())
       co_await exchange_and_combine(net, now, child, {}, child, data, false, op);
@@ -76,7 +76,7 @@ struct degree_k {
   }
   /// `op` is that of the coroutine that awaits this one.
   template <reduce::puts_operands Net>
-  static task<> straight(Net& net, epoch now, std::span<std::byte> data, const reduction& op,
+  static task<> straight(Net& net, call_id now, std::span<std::byte> data, const reduction& op,
                          topology::degree_k tree) {
     const reduce::operand_pieces pieces{op, data.size()};
     const auto children = tree.children();

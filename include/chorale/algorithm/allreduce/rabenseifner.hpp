@@ -24,7 +24,7 @@ struct rabenseifner {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     using kind = topology::recursive_doubling::kind;
     struct halving {
       int peer;

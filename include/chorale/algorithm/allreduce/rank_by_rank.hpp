@@ -20,7 +20,7 @@ struct rank_by_rank {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> mine, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> mine, reduction op) {
     std::vector<std::byte> result;
     std::vector<std::byte> operand(mine.size());
     for (int rank = 0; rank < net.size(); ++rank) {

@@ -23,7 +23,7 @@ struct recursive_doubling {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     using kind = topology::recursive_doubling::kind;
     if constexpr (message_transport<Net>) {
       if (is_whole_operand(net, data.size(), op)) {
@@ -54,7 +54,7 @@ struct recursive_doubling {
  private:
   /// `op` is that of the coroutine that awaits this one.
   template <message_transport Net>
-  static task<> by_messages(Net& net, epoch now, std::span<std::byte> data, const reduction& op) {
+  static task<> by_messages(Net& net, call_id now, std::span<std::byte> data, const reduction& op) {
     using kind = topology::recursive_doubling::kind;
     for (const auto step : topology::recursive_doubling{net.rank(), net.size()}) {
       if (step.kind == kind::receive_result) {

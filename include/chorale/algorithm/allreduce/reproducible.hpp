@@ -26,7 +26,7 @@ struct reproducible {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     if (data.size() <= op.whole(net.block_bytes())) return everyone_evaluates(net, now, data, op);
     return each_its_share(net, now, data, op);
   }
@@ -39,7 +39,7 @@ struct reproducible {
   };
 
   template <mailbox_transport Net>
-  static task<> everyone_evaluates(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> everyone_evaluates(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     if (data.empty()) co_return;
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance)
@@ -49,7 +49,7 @@ struct reproducible {
     co_await fold_in_rank_order(net, now, mine, data, op);
   }
   template <mailbox_transport Net>
-  static task<> each_its_share(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> each_its_share(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     const auto layout = even_shares(net.size(), data.size(), op.element_bytes());
     std::vector<std::byte> share(layout[net.rank()].bytes);
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{data, layout}, share, op);

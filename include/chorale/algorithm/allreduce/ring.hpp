@@ -25,14 +25,14 @@ struct ring {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     if (!op.commutes()) return rabenseifner::run(net, now, data, op);
     return around(net, now, data, op);
   }
 
  private:
   template <mailbox_transport Net>
-  static task<> around(Net& net, epoch now, std::span<std::byte> data, reduction op) {
+  static task<> around(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     const int n = net.size();
     const int left = topology::wrap(net.rank() - 1, n);
     const int right = topology::wrap(net.rank() + 1, n);

@@ -20,7 +20,7 @@ class addresses {
   /// Block `block` of those of rank `rank`: exactly what this rank may fill there. `ranks` even blocks.
   /// @throws error errc::mismatch if what that rank exposes is of another size.
   template <mailbox_transport Net>
-  [[nodiscard]] remote_region of(const Net& net, int rank, epoch now, const block_layout& layout,
+  [[nodiscard]] remote_region of(const Net& net, int rank, call_id now, const block_layout& layout,
                                  int block) const {
     const remote_region& all = known_[static_cast<std::size_t>(rank)];
     if (all.owner != rank || all.bytes != layout.total()) [[unlikely]]
@@ -32,7 +32,7 @@ class addresses {
   /// Bruck's allgather of those regions that changed: ceil(log2 n) messages, empty where nothing did; more
   /// where a round has more news than fit into a message. Collective; `mine`: what this rank exposes now.
   template <mailbox_transport Net>
-  task<> refresh(Net& net, epoch now, remote_region mine) {
+  task<> refresh(Net& net, call_id now, remote_region mine) {
     const auto ranks = static_cast<std::size_t>(net.size());
     known_.resize(ranks);
     // In the order of Bruck's places: that of this rank first, then those of the ranks after it.

@@ -27,7 +27,7 @@ struct bruck {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const int ranks = net.size();
     const std::size_t one = in.layout().largest();
     if (one == 0) co_return;

@@ -31,7 +31,7 @@ struct direct {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
     if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
@@ -50,7 +50,7 @@ struct direct {
   /// rank waits for another's free blocks; or all at once as messages of the transport. The blocks of rank r
   /// are outgoing(r) and incoming(r).
   template <mailbox_transport Net, class Outgoing, class Incoming>
-  static task<> copy(Net& net, epoch now, Outgoing outgoing, Incoming incoming) {
+  static task<> copy(Net& net, call_id now, Outgoing outgoing, Incoming incoming) {
     std::size_t most = 0;
     for (int r = 0; r < net.size(); ++r)
       most = std::max(most, std::max(outgoing(r).size(), incoming(r).size()));
@@ -83,14 +83,14 @@ struct direct {
     }
   }
   template <mailbox_transport Net>
-  static task<> copy_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> copy_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     return copy(
         net, now, [in = std::move(in)](int r) { return in[r]; },
         [out = std::move(out)](int r) { return out[r]; });
   }
 
   template <one_sided_transport Net>
-  static task<> put_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> put_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const auto exposed = net.expose(out.buffer().first(out.layout().total()));
     const auto lent = net.lend(in.buffer());
     auto& known = net.template state<addresses>();
@@ -106,7 +106,7 @@ struct direct {
   /// Each pair agrees on what it moves, by one envelope each way, which every rank sends before it waits for
   /// any.
   template <mailbox_transport Net>
-  static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
     const auto first = [&](std::size_t bytes) {
       return straight(bytes) ? std::size_t{0} : agreed::first_bytes(net, bytes);

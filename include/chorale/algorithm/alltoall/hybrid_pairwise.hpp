@@ -25,7 +25,7 @@ struct hybrid_pairwise {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     if constexpr (path_choosing_transport<Net>) {
       for (const auto step : topology::all_pairs{net.rank(), net.size()})
         if (topology::nearest_steps{net.size(), Limit}.contain(step.index)) net.wants_connection(step.to);

@@ -27,14 +27,14 @@ struct pairwise {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     return move_even(net, now, in, out);
   }
 
  private:
   template <mailbox_transport Net>
-  static task<> move_even(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> move_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
     if constexpr (one_sided_transport<Net>) {
       if (goes_straight(net, in.layout().largest())) {
@@ -61,7 +61,7 @@ struct pairwise {
 
   /// In each step an envelope goes with what is sent, and one before it back to whoever puts straight here.
   template <mailbox_transport Net>
-  static task<> move_uneven(Net& net, epoch now, blocks<const std::byte> in, blocks<std::byte> out) {
+  static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
     const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };

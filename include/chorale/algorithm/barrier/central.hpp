@@ -14,7 +14,7 @@ struct central {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now) {
+  static task<> run(T& net, call_id now) {
     if (net.rank() != 0) {
       co_await net.signal(0, now);
       co_await net.signalled(0, now);

@@ -17,7 +17,7 @@ struct dissemination {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now) {
+  static task<> run(T& net, call_id now) {
     for (const auto round : topology::dissemination{net.rank(), net.size()}) {
       co_await net.signal(round.to, now);
       co_await net.signalled(round.from, now);

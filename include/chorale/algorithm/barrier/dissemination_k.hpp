@@ -19,7 +19,7 @@ struct dissemination_k {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now) {
+  static task<> run(T& net, call_id now) {
     for (const auto round : topology::dissemination_k{net.rank(), net.size(), K}) {
       for (int j = 0; j < round.count(); ++j) co_await net.signal(round.to(j), now);
       for (int j = 0; j < round.count(); ++j) co_await net.signalled(round.from(j), now);

@@ -23,7 +23,7 @@ struct gather_multicast {
   static constexpr bool runs_on = multicast_transport<T>;
 
   template <multicast_transport T>
-  static task<> run(T& net, epoch now) {
+  static task<> run(T& net, call_id now) {
     const topology::gather_tree tree{net.rank(), net.size(), FanIn};
     net.join_multicast();
     for (const int child : tree.children()) co_await net.signalled(child, now);

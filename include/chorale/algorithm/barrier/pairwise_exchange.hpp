@@ -15,7 +15,7 @@ struct pairwise_exchange {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now) {
+  static task<> run(T& net, call_id now) {
     using kind = topology::pairwise_exchange::kind;
     for (const auto step : topology::pairwise_exchange{net.rank(), net.size()}) {
       if (step.kind != kind::receive) co_await net.signal(step.peer, now);

@@ -20,7 +20,7 @@ struct basic_binomial {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
+  static task<> run(T& net, call_id now, std::span<std::byte> data, int root) {
     return detail::down_tree<How>(net, now, data, topology::binomial{net.rank(), net.size(), root});
   }
 };

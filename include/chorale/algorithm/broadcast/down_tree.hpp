@@ -27,7 +27,7 @@ inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
 /// Where the transport has messages of any length, what is longer than a block goes to one child after the
 /// other, as in an MPI.
 template <forwarding How, mailbox_transport Net, class Tree>
-task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
+task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
   if constexpr (message_transport<Net>) {
     if (transfer::is_whole(net, data.size())) {
       if (!tree.is_root()) co_await transfer::receive(net, tree.parent(), now, data);
@@ -61,7 +61,7 @@ task<> down_by_blocks(Net& net, epoch now, std::span<std::byte> data, Tree tree)
 /// Long messages: each rank tells its parent where its buffer is, and the parent puts the data there, segment
 /// by segment.
 template <forwarding How, one_sided_transport Net, class Tree>
-task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
+task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
   const auto exposed = net.expose(data);
   const remote_region here = exposed.region();
   if (!tree.is_root()) co_await net.send(tree.parent(), now, transfer::bytes_of(here));
@@ -89,7 +89,7 @@ task<> down_by_puts(Net& net, epoch now, std::span<std::byte> data, Tree tree) {
 }
 
 template <forwarding How, mailbox_transport Net, class Tree>
-task<> down_tree(Net& net, epoch now, std::span<std::byte> data, const Tree& tree) {
+task<> down_tree(Net& net, call_id now, std::span<std::byte> data, const Tree& tree) {
   if constexpr (one_sided_transport<Net>) {
     // Blocks flow without waiting for a receiver's address, so that puts pay off later than in an exchange.
     if (transfer::is_zero_copy(net, data.size() / 4)) return down_by_puts<How>(net, now, data, tree);

@@ -20,7 +20,7 @@ struct fetch {
   static constexpr bool runs_on = reading_transport<T>;
 
   template <reading_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, int root) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
     if (!transfer::is_zero_copy_one_way(net, data.size())) {
       co_await flat::run(net, now, data, root);
       co_return;

@@ -15,7 +15,7 @@ struct flat {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport T>
-  static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
+  static task<> run(T& net, call_id now, std::span<std::byte> data, int root) {
     return detail::down_tree<forwarding::per_block>(net, now, data,
                                                     topology::star{net.rank(), net.size(), root});
   }

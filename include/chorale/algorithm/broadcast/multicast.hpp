@@ -24,7 +24,7 @@ struct multicast {
   static constexpr bool runs_on = multicast_transport<T>;
 
   template <multicast_transport T>
-  static task<> run(T& net, epoch now, std::span<std::byte> data, int root) {
+  static task<> run(T& net, call_id now, std::span<std::byte> data, int root) {
     if (net.size() == 1) co_return;
     for (const auto piece : chunks{data, net.multicast_bytes()}) {
       if (net.rank() == root) {

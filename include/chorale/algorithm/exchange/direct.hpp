@@ -28,7 +28,7 @@ struct direct {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::vector<outgoing> sends, std::vector<incoming> takes) {
+  static task<> run(Net& net, call_id now, std::vector<outgoing> sends, std::vector<incoming> takes) {
     copy_own(net.rank(), sends, takes);
     const std::vector<int> distances = distances_of_peers(net.rank(), net.size(), sends, takes);
     std::vector<neighbour<Net>> around;

@@ -139,7 +139,7 @@ class neighbour {
   /// A piece of the stream of the peer, from byte `at` on, of blocks of `block` bytes. True if the manifest
   /// ends in it: then straight messages may go. @throws error errc::mismatch.
   template <arrived_message Message>
-  [[nodiscard]] bool accept(const Net& net, epoch now, const Message& message, std::size_t at,
+  [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message, std::size_t at,
                             std::size_t block) {
     const bool was_complete = theirs_->is_complete();
     // The manifest says better than a wrong length what does not fit.
@@ -154,7 +154,7 @@ class neighbour {
   }
 
   /// Begins to put the messages that go straight. Precondition: the manifest is complete.
-  task<> put_straight(Net& net, epoch now) {
+  task<> put_straight(Net& net, call_id now) {
     if constexpr (one_sided_transport<Net>) {
       std::size_t next = 0;
       for (std::size_t i = 0; i < sends_.size(); ++i) {

@@ -27,7 +27,7 @@ struct binomial {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
+  static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     const int ranks = net.size();
     const topology::binomial tree{net.rank(), ranks, root};
     const std::size_t one = mine.size();

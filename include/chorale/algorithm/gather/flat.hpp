@@ -16,7 +16,7 @@ struct flat {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
+  static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     const bool agree = sizes_are_private(now.what);
     if (net.rank() != root) {
       if (agree)

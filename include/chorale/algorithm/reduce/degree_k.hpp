@@ -33,7 +33,7 @@ struct degree_k {
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
   /// empty.
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), K, root};
     if constexpr (puts_operands<Net>) {
@@ -88,7 +88,7 @@ struct degree_k {
  private:
   /// One message up. `op` is that of the coroutine that awaits this one.
   template <message_transport Net>
-  static task<> by_messages(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+  static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             const reduction& op, topology::degree_k tree) {
     std::vector<std::byte> kept;
     std::span<const std::byte> result = in;
@@ -107,7 +107,7 @@ struct degree_k {
   }
   /// `op` is that of the coroutine that awaits this one. More than one rank.
   template <puts_operands Net>
-  static task<> straight(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+  static task<> straight(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                          const reduction& op, topology::degree_k tree) {
     const operand_pieces pieces{op, in.size()};
     const auto children = tree.children();

@@ -60,7 +60,7 @@ template <puts_operands Net>
 class put_operand {
  public:
   /// `operand` outlives it; what has been put does not change before `flush`.
-  put_operand(Net& net, epoch now, std::span<const std::byte> operand, const operand_pieces& pieces, int to)
+  put_operand(Net& net, call_id now, std::span<const std::byte> operand, const operand_pieces& pieces, int to)
       : net_(&net), now_(now), operand_(operand), pieces_(pieces), to_(to), lent_(net.lend(operand)) {}
 
   /// Puts piece `n`: in ascending order, all of them. Waits for its place.
@@ -79,7 +79,7 @@ class put_operand {
 
  private:
   Net* net_;
-  epoch now_;
+  call_id now_;
   std::span<const std::byte> operand_;
   operand_pieces pieces_;
   int to_;
@@ -93,7 +93,7 @@ template <puts_operands Net, class Owners>
 class operand_room {
  public:
   /// `owners`: the other ranks in the order in which their operands are combined; at least one.
-  operand_room(Net& net, epoch now, const Owners& owners, const operand_pieces& pieces)
+  operand_room(Net& net, call_id now, const Owners& owners, const operand_pieces& pieces)
       : net_(&net), now_(now), owners_(owners), pieces_(pieces), whole_(room_of(net, owners, pieces)) {}
 
   /// Tells all owners where to put their operands.
@@ -139,7 +139,7 @@ class operand_room {
   }
 
   Net* net_;
-  epoch now_;
+  call_id now_;
   Owners owners_;
   operand_pieces pieces_;
   room whole_;

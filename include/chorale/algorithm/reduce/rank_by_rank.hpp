@@ -20,7 +20,7 @@ struct rank_by_rank {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
     std::vector<std::byte> work(in.begin(), in.end());
     co_await allreduce::rank_by_rank::run(net, now, work, op);

@@ -21,7 +21,7 @@ struct reproducible {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<const std::byte> in, std::span<std::byte> out,
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
     std::vector<std::byte> mine;
     std::size_t at = 0;

@@ -22,7 +22,8 @@ struct direct {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
     const std::size_t step = op.whole(net.block_bytes());
     const auto mine = in[net.rank()];
     for (std::size_t at = 0; at < in.layout().largest(); at += step) {

@@ -21,7 +21,8 @@ struct rank_by_rank {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
     const auto all = in.buffer().first(in.layout().end());
     std::vector<std::byte> work(all.begin(), all.end());
     co_await allreduce::rank_by_rank::run(net, now, work, op);

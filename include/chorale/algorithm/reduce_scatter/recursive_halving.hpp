@@ -24,7 +24,8 @@ struct recursive_halving {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out, reduction op) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
     if (!op.commutes() || !in.layout().is_even() || !topology::is_power_of_two(net.size()))
       return direct::run(net, now, in, out, op);
     return halve(net, now, in, out, op);
@@ -32,7 +33,7 @@ struct recursive_halving {
 
  private:
   template <mailbox_transport Net>
-  static task<> halve(Net& net, epoch now, blocks<const std::byte> in, std::span<std::byte> out,
+  static task<> halve(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                       reduction op) {
     const auto all = in.buffer().first(in.layout().total());
     std::vector<std::byte> work(all.begin(), all.end());

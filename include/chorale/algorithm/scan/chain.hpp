@@ -25,7 +25,7 @@ struct chain {
 
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op, bool inclusive) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
     const std::size_t step = op.whole(net.block_bytes());
     const bool in_blocks = step <= net.block_bytes();
     const int before = net.rank() - 1;

@@ -21,7 +21,7 @@ struct recursive_doubling {
 
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, std::span<std::byte> data, reduction op, bool inclusive) {
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
     std::vector<std::byte> held(data.begin(), data.end());
     std::vector<std::byte> left(data.size());
     bool has_result = inclusive;

@@ -27,7 +27,7 @@ struct binomial {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     const int ranks = net.size();
     const topology::binomial tree{net.rank(), ranks, root};
     const std::size_t one = mine.size();

@@ -20,7 +20,7 @@ struct fetch {
   static constexpr bool runs_on = reading_transport<T>;
 
   template <reading_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     if (sizes_are_private(now.what)) {
       if (net.rank() == root)
         co_await offer_uneven(net, now, all);
@@ -62,7 +62,7 @@ struct fetch {
  private:
   /// Where only the root and the receiver of a block know its size, an envelope says it, and where it lies.
   template <reading_transport Net>
-  static task<> offer_uneven(Net& net, epoch now, blocks<const std::byte> all) {
+  static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all) {
     const auto straight = [&](int to) { return transfer::is_zero_copy_one_way(net, all[to].size()); };
     const bool any = transfer::is_zero_copy_one_way(net, all.layout().largest());
     const auto offered = net.offer(all.buffer().first(any ? all.layout().end() : 0));
@@ -84,7 +84,7 @@ struct fetch {
     }
   }
   template <reading_transport Net>
-  static task<> fetch_uneven(Net& net, int root, epoch now, std::span<std::byte> mine) {
+  static task<> fetch_uneven(Net& net, int root, call_id now, std::span<std::byte> mine) {
     if (!transfer::is_zero_copy_one_way(net, mine.size())) {
       co_await agreed::receive(net, root, now, mine);
       co_return;

@@ -16,7 +16,7 @@ struct flat {
   static constexpr bool runs_on = mailbox_transport<T>;
 
   template <mailbox_transport Net>
-  static task<> run(Net& net, epoch now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+  static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     const bool agree = sizes_are_private(now.what);
     if (net.rank() != root) {
       if (agree)

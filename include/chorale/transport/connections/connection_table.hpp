@@ -73,10 +73,10 @@ class connection_port {
 /// thread-safe.
 class connection_table {
  public:
-  using time_point = steady::time_point;
+  using time_point = clock::time_point;
   struct options {
     std::size_t limit = 0;  ///< connections that a rank keeps; 0: any number
-    steady::duration patience{std::chrono::milliseconds{5}};
+    clock::duration patience{std::chrono::milliseconds{5}};
   };
 
   /// `port` outlives it.

@@ -75,13 +75,15 @@ class inbox {
 
   /// Largest payload of one message.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
-  bool try_signal(int to, epoch now);
-  bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes) { return send(to, now, bytes, nullptr); }
-  bool try_send(int to, epoch now, shared_payload& payload) {
+  bool try_signal(int to, call_id now);
+  bool try_signalled(int from, call_id now);
+  bool try_send(int to, call_id now, std::span<const std::byte> bytes) {
+    return send(to, now, bytes, nullptr);
+  }
+  bool try_send(int to, call_id now, shared_payload& payload) {
     return send(to, now, payload.bytes_, &payload);
   }
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] sender* sender_of(int peer) const noexcept { return senders_.find(peer); }
   [[nodiscard]] const statistics& figures() const noexcept { return statistics_; }
   /// Notifications of blocks that were given back, each an RDMA write.
@@ -117,7 +119,7 @@ class inbox {
     return links_->connect(peer) ? &known(peer) : nullptr;
   }
   sender& known(int peer) { return senders_.get(peer, credits::account{&links_->get(peer)}); }
-  bool send(int to, epoch now, std::span<const std::byte> bytes, shared_payload* shared);
+  bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
   /// True if it lies in shared staging now.
   [[nodiscard]] bool stage(shared_payload& payload);
   [[gnu::cold]] void report_overrun(int from) const;
@@ -130,7 +132,7 @@ class inbox {
   statistics statistics_;
 };
 
-inline bool inbox::try_signalled(int from, epoch now) {
+inline bool inbox::try_signalled(int from, call_id now) {
   const sender* s = senders_.find(from);
   if (s == nullptr) return false;
   const connection& c = *s->account.link;
@@ -153,7 +155,7 @@ inline bool inbox::try_signalled(int from, epoch now) {
   return false;
 }
 
-inline bool inbox::try_signal(int to, epoch now) {
+inline bool inbox::try_signal(int to, call_id now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   s->signal_sent = signal_word(now);
@@ -161,7 +163,7 @@ inline bool inbox::try_signal(int to, epoch now) {
   return true;
 }
 
-inline bool inbox::try_receive(int from, epoch now, std::span<const std::byte>& message) {
+inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   sender* s = senders_.find(from);
   if (s == nullptr || s->account.link->inbox.data == nullptr) return false;
   const std::byte* end = s->account.link->inbox.data + layout_.block_end(s->account.received);

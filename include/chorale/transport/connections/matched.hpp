@@ -83,20 +83,20 @@ class matched {
 
   /// Largest payload of one message in a block.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return payload_bytes_; }
-  bool try_signal(int to, epoch now);
-  bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  bool try_signal(int to, call_id now);
+  bool try_signalled(int from, call_id now);
+  bool try_send(int to, call_id now, std::span<const std::byte> bytes);
+  bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] sender* sender_of(int peer) const noexcept { return senders_.find(peer); }
   void release(sender* from) noexcept;
   /// Messages that were copied out of the receive queue because too many waited in it.
   [[nodiscard]] std::uint64_t copied_out() const noexcept { return copied_out_; }
 
   // Messages of any length.
-  posted_message post_send(int to, epoch now, std::span<const std::byte> bytes);
-  posted_message post_receive(int from, epoch now, std::span<std::byte> into);
-  bool try_sent(int to, epoch now);
-  bool try_received(int from, epoch now);
+  posted_message post_send(int to, call_id now, std::span<const std::byte> bytes);
+  posted_message post_receive(int from, call_id now, std::span<std::byte> into);
+  bool try_sent(int to, call_id now);
+  bool try_received(int from, call_id now);
   [[nodiscard]] bool is_over(const posted_message& message) const noexcept;
   [[nodiscard]] message_statistics statistics() const noexcept;
 
@@ -113,7 +113,7 @@ class matched {
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
 
   // Of which messages of any length are made.
-  [[nodiscard]] static bool is_of(const message_header& header, epoch now) noexcept {
+  [[nodiscard]] static bool is_of(const message_header& header, call_id now) noexcept {
     return header.call == static_cast<std::uint32_t>(now.number) && header.word >> 32 == now.signature;
   }
   [[nodiscard]] static std::uint32_t bytes_of(const message_header& header) noexcept {
@@ -122,8 +122,8 @@ class matched {
   [[nodiscard]] static request_body request_in(const unexpected& message) noexcept;
   /// Sends a header alone. Precondition: there is room.
   static void post_header(connections& links, connection& c, const message_header& header);
-  bool send_block(int to, epoch now, std::span<const std::byte> bytes);
-  bool send_request(int to, epoch now, const request_body& request);
+  bool send_block(int to, call_id now, std::span<const std::byte> bytes);
+  bool send_request(int to, call_id now, const request_body& request);
   /// What has come first of that rank and was not received yet, or null.
   [[nodiscard]] const unexpected* oldest(int from) const noexcept;
   /// It has been received; it is still to be released.

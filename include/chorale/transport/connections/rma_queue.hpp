@@ -60,7 +60,7 @@ class rma_queue {
     std::size_t offset;
     std::uint32_t lkey;
     std::span<const std::byte> memory;
-    epoch now;
+    call_id now;
     std::size_t posted_bytes = 0;
     std::uint64_t ticket = 0;
     bool last_posted = false;
@@ -82,7 +82,7 @@ class rma_queue {
   // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
   // remote region or of the local exposure.
   [[nodiscard]] transfer write(remote_region target, std::size_t offset, const exposure& local,
-                               std::span<const std::byte> from, epoch now, bool notified) {
+                               std::span<const std::byte> from, call_id now, bool notified) {
     require_within(target, offset, from.size(), ranks_);
     require_lent(local, from);
     return {
@@ -90,7 +90,7 @@ class rma_queue {
         now};
   }
   [[nodiscard]] transfer read(remote_region source, std::size_t offset, const exposure& local,
-                              std::span<std::byte> into, epoch now) {
+                              std::span<std::byte> into, call_id now) {
     require_within(source, offset, into.size(), ranks_);
     require_lent(local, into);
     return {this, IBV_WR_RDMA_READ, source, offset, local.lkey(), into, now};
@@ -105,7 +105,7 @@ class rma_queue {
     return {this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted};
   }
   bool try_flush(int to);
-  bool try_notified(int from, epoch now);
+  bool try_notified(int from, call_id now);
 
   // What connections ask of a mechanism.
   void on_notice(connection& from, std::uint32_t word);

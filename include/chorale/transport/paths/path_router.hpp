@@ -75,12 +75,12 @@ class path_router {
   [[nodiscard]] std::size_t block_bytes() const noexcept {
     return std::min(inbox_->block_bytes(), streams_->block_bytes());
   }
-  bool try_signal(int to, epoch now);
-  bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
+  bool try_signal(int to, call_id now);
+  bool try_signalled(int from, call_id now);
+  bool try_send(int to, call_id now, std::span<const std::byte> bytes);
   using shared_payload = inbox::shared_payload;
-  bool try_send(int to, epoch now, shared_payload& payload);
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  bool try_send(int to, call_id now, shared_payload& payload);
+  bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] origin sender_of(int peer) const noexcept { return {peer, last_by_connection_}; }
   void release(origin from) noexcept;
   // Datagrams have a window of their own.

@@ -106,13 +106,13 @@ class routed_memory {
   // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
   // remote region or of the local exposure.
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const dual_exposure& local,
-                              std::span<const std::byte> from, epoch now, bool notified) {
+                              std::span<const std::byte> from, call_id now, bool notified) {
     return {router_,
             by_connection_->write(target, offset, local.registered(), from, now, notified),
             {packets_, {target.owner, target.address + offset, target.key, from, notified}, now}};
   }
   [[nodiscard]] reading read(remote_region source, std::size_t offset, const dual_exposure& local,
-                             std::span<std::byte> into, epoch now) {
+                             std::span<std::byte> into, call_id now) {
     return {router_,
             by_connection_->read(source, offset, local.registered(), into, now),
             {reliable::answered{*packets_}, source, offset, into}};
@@ -125,7 +125,7 @@ class routed_memory {
     return by_datagrams_.swap(target, offset, expected, wanted);
   }
   bool try_flush(int to) { return packets_->try_flush(to) && by_connection_->try_flush(to); }
-  bool try_notified(int from, epoch now) {
+  bool try_notified(int from, call_id now) {
     return router_->notices_by_connection(from) ? by_connection_->try_notified(from, now)
                                                 : packets_->try_notified(from, now);
   }

@@ -96,7 +96,7 @@ class emulated_memory {
   struct writing {
     streams* packets;
     write_request what;
-    epoch now;
+    call_id now;
     bool operator()() {
       if (what.peer != packets->rank()) return packets->try_put(what, now);
       if (!what.from.empty())
@@ -143,12 +143,12 @@ class emulated_memory {
   // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
   // remote region.
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const exposed_memory&,
-                              std::span<const std::byte> from, epoch now, bool notified) {
+                              std::span<const std::byte> from, call_id now, bool notified) {
     require_within(target, offset, from.size(), packets_->ranks());
     return {packets_, {target.owner, target.address + offset, target.key, from, notified}, now};
   }
   [[nodiscard]] reading read(remote_region source, std::size_t offset, const exposed_memory&,
-                             std::span<std::byte> into, epoch) {
+                             std::span<std::byte> into, call_id) {
     require_within(source, offset, into.size(), packets_->ranks());
     return {answered{*packets_}, source, offset, into};
   }
@@ -162,7 +162,7 @@ class emulated_memory {
     return {answered{*packets_}, target, offset, atomic_operation::compare_swap, expected, wanted};
   }
   bool try_flush(int to) { return packets_->try_flush(to); }
-  bool try_notified(int from, epoch now) { return packets_->try_notified(from, now); }
+  bool try_notified(int from, call_id now) { return packets_->try_notified(from, now); }
 
  private:
   exposed_memory exposed(std::span<const std::byte> memory, bool writable) {

@@ -44,10 +44,10 @@ class streams {
 
   // Mailbox.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
-  bool try_signal(int to, epoch now);
-  bool try_signalled(int from, epoch now);
-  bool try_send(int to, epoch now, std::span<const std::byte> bytes);
-  bool try_receive(int from, epoch now, std::span<const std::byte>& message);
+  bool try_signal(int to, call_id now);
+  bool try_signalled(int from, call_id now);
+  bool try_send(int to, call_id now, std::span<const std::byte> bytes);
+  bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] static int sender_of(int peer) noexcept { return peer; }
   void release(int from) noexcept;
 
@@ -58,9 +58,9 @@ class streams {
   void conceal(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept;
   /// From now on no peer reaches any memory here: what comes for some is refused.
   void withdraw() noexcept;
-  bool try_put(write_request& w, epoch now);
+  bool try_put(write_request& w, call_id now);
   bool try_flush(int peer);
-  bool try_notified(int from, epoch now);
+  bool try_notified(int from, call_id now);
   /// To be called while something of `from` (-1: of any rank) is awaited in memory: what is lost is asked
   /// for.
   void expect(int from);
@@ -117,7 +117,7 @@ class streams {
   [[gnu::cold]] void lose(int peer) const;
   /// One attempt at what that rank sends in call `now`: `take()` gives a `finding`.
   template <class Take>
-  bool attempt(int from, epoch now, const Take& take);
+  bool attempt(int from, call_id now, const Take& take);
   /// Makes room in the stream to that rank by reading what has come; asks for it if that does not help.
   bool make_room(int to);
   void await(int from);
