@@ -49,18 +49,23 @@ struct degree_k {
         co_return;
       }
     }
+    const auto children = tree.children();
+    const int parent = tree.parent();
+    const std::byte* const end = data.data() + data.size();
     for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
-      for (const int child : tree.children()) {
-        const auto operand = co_await net.receive(child, now);
-        op.combine_left(block, transfer::exact(net, child, now, operand, block.size()));
+      for (const int child : children) {
+        {
+          const auto operand = co_await net.receive(child, now);
+          op.combine_left(block, transfer::exact(net, child, now, operand, block.size()));
+        }
+        if (block.data() + block.size() == end) transfer::will_answer(net, child);
       }
-      if (!tree.is_root()) co_await net.send(tree.parent(), now, block);
+      if (parent >= 0) co_await net.send(parent, now, block);
     }
     if (data.empty()) co_return;
-    for (const int child : tree.children()) transfer::will_answer(net, child);
-    const std::uint64_t sent = transfer::sent_to(net, tree.parent());
+    const std::uint64_t sent = transfer::sent_to(net, parent);
     co_await Down::run(net, now, data, 0);
-    transfer::answered_by(net, tree.parent(), sent);
+    transfer::answered_by(net, parent, sent);
   }
 
  private:
