@@ -1,7 +1,6 @@
 // Recursive doubling allgather with a switch from copying to zero copy.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -11,6 +10,7 @@
 #include <chorale/algorithm/allgather/within.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 
 namespace chorale::allgather {
