@@ -90,7 +90,7 @@ bool stream_node::attempt(const step& s) {
     case kind::flush:
       if (!t.is_flushed(s.peer)) read();
       if (!t.is_flushed(s.peer)) {
-        t.press_at_once(s.peer, now);
+        t.press_soon(s.peer, now);
         return false;
       }
       t.end_press(s.peer);

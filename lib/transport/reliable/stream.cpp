@@ -129,16 +129,17 @@ void stream::press(clock::time_point now) {
   question_.repeat(now, pace_.trip());
 }
 
-void stream::press_at_once(clock::time_point now) {
+void stream::press_soon(clock::time_point now) {
   pump(now);
-  // What still waits for room in the port could not be told of.
-  const bool all_sent = out_.unsent() == out_.next();
-  if (!question_.look(now, pace_.trip())) {
-    if (all_sent) ask();
-  } else if (question_.is_due(now)) {
-    ask();
-    question_.repeat(now, pace_.trip());
+  if (!question_.look(now, pace_.trip())) looks_ = 0;
+  if (looks_ < patient_looks && ++looks_ == patient_looks) {
+    if (out_.unsent() == out_.next()) return ask();
+    // What still waits for room in the port could not be told of.
+    --looks_;
   }
+  if (!question_.is_due(now)) return;
+  ask();
+  question_.repeat(now, pace_.trip());
 }
 
 bool stream::confirm(clock::time_point now) {

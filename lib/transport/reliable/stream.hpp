@@ -99,6 +99,7 @@ class stream {
   [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
 
   // Repair.
+  static constexpr unsigned patient_looks = 4;
   /// This rank waits for something of the peer: asks for what is missing.
   void await(clock::time_point now);
   [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
@@ -106,8 +107,9 @@ class stream {
   void end_await() noexcept { request_.stop(); }
   /// This rank waits for room, or until all has arrived: asks what the peer has.
   void press(clock::time_point now);
-  /// The same at once, when it begins to wait until all has arrived: nothing else may make the peer tell.
-  void press_at_once(clock::time_point now);
+  /// The same for who waits until all has arrived: at the `patient_looks`-th look, since nothing else may
+  /// make the peer tell; what it sends by itself does, and then there is nothing to ask.
+  void press_soon(clock::time_point now);
   void end_press() noexcept { question_.stop(); }
   /// This rank leaves: asks until the peer has everything. True if it has just asked.
   bool confirm(clock::time_point now);
@@ -134,6 +136,7 @@ class stream {
   message_credits credits_;
   sent_signal signal_out_;
   received_signals signals_in_;
+  unsigned looks_ = 0;    ///< since who waits until all has arrived began to
   retry_timer question_;  ///< to the peer, who has not said what it has
   retry_timer request_;   ///< to the peer, from whom something is awaited
   struct {

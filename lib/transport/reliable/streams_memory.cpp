@@ -44,7 +44,7 @@ bool streams::try_flush(int peer) {
     require_sound(peer);
     if (!table_->is_flushed(peer)) {
       // A put asks for nothing by itself; the question wakes the service thread of a rank that computes.
-      table_->press_at_once(peer, clock::now());
+      table_->press_soon(peer, clock::now());
       return false;
     }
   }
