@@ -49,7 +49,7 @@ TEST_CASE("the signature in a signal does not take part in the comparison of num
 
 TEST_CASE("blocks follow one another, apart from each other and from the words", "[mailbox]") {
   for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
-    for (const std::size_t size : {256, 257, 320, 1025, 3073, 4085, 8192, 8193}) {
+    for (const std::size_t size : {256U, 257U, 320U, 1025U, 3073U, 4085U, 8192U, 8193U}) {
       const mailbox_layout layout{size, blocks};
       INFO(blocks << " blocks of " << size << " bytes");
       CHECK(layout.payload_bytes() == size - sizeof(mailbox_trailer));
