@@ -48,20 +48,18 @@ class call_queue::place {
   explicit place(call_queue& queue) noexcept
       : queue_(queue),
         driven_(std::exchange(queue.driven_, true)),
-        blocking_(queue.net_->engine().blocking()) {
-    queue.net_->engine().note_exceptions_outside(std::uncaught_exceptions());
-  }
+        exceptions_(queue.net_->engine().drive_among(std::uncaught_exceptions())) {}
   place(const place&) = delete;
   place& operator=(const place&) = delete;
   ~place() {
-    queue_.net_->engine().set_blocking(blocking_);
+    queue_.net_->engine().drive_among(exceptions_);
     queue_.driven_ = driven_;
   }
 
  private:
   call_queue& queue_;
   bool driven_;
-  bool blocking_;
+  int exceptions_;
 };
 
 call_queue::~call_queue() {
@@ -82,7 +80,6 @@ void call_queue::drive(attention how) {
     if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
     if (net_->failures().is_poisoned()) return fail(net_->failures().poison());
     const auto head = calls_.front();
-    net_->engine().set_blocking(false);
     if (!std::exchange(head->started, true))
       head->algorithm.resume();
     else

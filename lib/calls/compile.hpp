@@ -44,6 +44,8 @@ struct compile<Net, operation_list<Whats...>> {
       of<Whats, typename operation_traits<Whats>::default_algorithm>()...};
   static inline const functions substitutes[] = {
       of<Whats, typename operation_traits<Whats>::substitute>()...};
+  static inline const functions repeatable =
+      of<operation::allgather, typename operation_traits<operation::allgather>::repeatable>();
 };
 
 }  // namespace chorale::calls

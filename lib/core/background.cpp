@@ -3,42 +3,41 @@
 #include <chorale/core/background.hpp>
 
 namespace chorale {
+namespace {
 
-struct background::list {
-  background* first = nullptr;
-  /// The one whose turn is next; one that leaves the list in between moves it on.
-  background* next = nullptr;
-  bool under_way = false;
+// Initial-exec as the clock's: it is looked at in each round of each wait.
+[[gnu::tls_model("initial-exec")]] constinit thread_local background::list* replacement = nullptr;
 
-  list() = default;
-  list(const list&) = delete;
-  list& operator=(const list&) = delete;
-  // What outlives its thread is on no list.
-  ~list() {
-    while (first != nullptr) {
-      first->place_ = nullptr;
-      first = std::exchange(first->next_, nullptr);
-    }
+}  // namespace
+
+background::list::~list() {
+  while (first_ != nullptr) {
+    first_->place_ = nullptr;
+    first_ = std::exchange(first_->next_, nullptr);
   }
-};
+}
 
 background::list& background::mine() noexcept {
   static thread_local list of_this_thread;
-  return of_this_thread;
+  return replacement == nullptr ? of_this_thread : *replacement;
+}
+
+void background::replace(list* by) noexcept {
+  replacement = by;
 }
 
 void background::enlist() noexcept {
   if (place_ != nullptr) return;
   list& all = mine();
-  next_ = all.first;
+  next_ = all.first_;
   if (next_ != nullptr) next_->place_ = &next_;
-  all.first = this;
-  place_ = &all.first;
+  all.first_ = this;
+  place_ = &all.first_;
 }
 
 void background::delist() noexcept {
   if (place_ == nullptr) return;
-  if (list& all = mine(); all.next == this) all.next = next_;
+  if (list& all = mine(); all.next_ == this) all.next_ = next_;
   *place_ = next_;
   if (next_ != nullptr) next_->place_ = place_;
   next_ = nullptr;
@@ -47,14 +46,14 @@ void background::delist() noexcept {
 
 void background::get_on_with_all(attention how) noexcept {
   list& all = mine();
-  if (all.first == nullptr || std::exchange(all.under_way, true)) return;
-  all.next = all.first;
-  while (all.next != nullptr) {
-    background* now = all.next;
-    all.next = now->next_;
+  if (all.first_ == nullptr || std::exchange(all.under_way_, true)) return;
+  all.next_ = all.first_;
+  while (all.next_ != nullptr) {
+    background* now = all.next_;
+    all.next_ = now->next_;
     now->get_on(how);
   }
-  all.under_way = false;
+  all.under_way_ = false;
 }
 
 }  // namespace chorale

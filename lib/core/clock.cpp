@@ -11,6 +11,18 @@ clock::time_point clock::replaced_now() noexcept {
   return source_->now();
 }
 
+void clock::replaced_worked(host_work what, std::size_t bytes) noexcept {
+  source_->worked(what, bytes);
+}
+
+void clock::replaced_changed() noexcept {
+  source_->changed();
+}
+
+void clock::await_change(time_point end) noexcept {
+  if (is_replaced()) source_->await_change(end);
+}
+
 void clock::give_way() noexcept {
   if (is_replaced())
     source_->give_way();

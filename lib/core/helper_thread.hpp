@@ -2,9 +2,13 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
+#include <memory>
 #include <pthread.h>
 #include <thread>
 #include <utility>
+
+#include <chorale/core/surroundings.hpp>
 
 namespace chorale::detail {
 
@@ -27,3 +31,10 @@ template <class F>
 }
 
 }  // namespace chorale::detail
+
+namespace chorale {
+
+/// The same, or its like in a simulation.
+[[nodiscard]] std::unique_ptr<helper> start_helper(std::function<void()> work);
+
+}  // namespace chorale

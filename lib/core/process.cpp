@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chorale/core/surroundings.hpp>
+
 namespace chorale {
 namespace {
 
@@ -57,10 +59,26 @@ std::optional<process_status> read_status(std::int64_t pid, int& failure) noexce
   return parse({text.data(), static_cast<std::size_t>(bytes)});
 }
 
+process_state state_of(simulated_process seen) noexcept {
+  switch (seen) {
+    case simulated_process::running:
+      return process_state::running;
+    case simulated_process::stopped:
+      return process_state::stopped;
+    case simulated_process::gone:
+      return process_state::gone;
+  }
+  return process_state::unknown;
+}
+
 }  // namespace
 
 process_identity this_process() noexcept {
   process_identity me;
+  if (const surroundings* const instead = surroundings::replaced()) {
+    me.pid = instead->process();
+    return me;
+  }
   std::array<char, 32> link{};
   // In a container with the /proc of another PID namespace numbers mean other processes.
   if (::readlink("/proc/self", link.data(), link.size() - 1) <= 0 ||
@@ -77,6 +95,8 @@ process_identity this_process() noexcept {
 }
 
 process_state state_of(const process_identity& process) noexcept {
+  if (const surroundings* const instead = surroundings::replaced())
+    return state_of(instead->state_of(process.pid));
   int failure = 0;
   const auto status = read_status(process.pid, failure);
   if (!status) return failure == ENOENT || failure == ESRCH ? process_state::gone : process_state::unknown;

@@ -8,7 +8,7 @@ namespace chorale::model {
 namespace {
 
 // operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space.
-constexpr const char* rows = R"(
+constexpr const char* built_in_rows = R"(
 allgather rc 2 0 8 recursive_doubling 0.4987 direct 0.5136 ring 0.5292 bruck 0.6863
 allgather rc 2 0 256 recursive_doubling 0.7555 direct 0.7816 ring 0.7991 bruck 0.9987
 allgather rc 2 0 2048 recursive_doubling 1.709 ring 1.752 direct 1.761 bruck 2.004
@@ -271,7 +271,7 @@ scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
 
 std::vector<measurement> built_in_measurements() {
   std::vector<measurement> all;
-  std::istringstream lines{rows};
+  std::istringstream lines{built_in_rows};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
     std::string operation;

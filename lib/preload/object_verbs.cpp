@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "soft/extended.hpp"
+#include "verbs/sender_of.hpp"
 #include "verbs_names.hpp"
 
 using chorale::preload::soft0;
@@ -112,7 +113,7 @@ ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
 }
 
 int ibv_init_ah_from_wc(ibv_context*, std::uint8_t port, ibv_wc* wc, ibv_grh* grh, ibv_ah_attr* attributes) {
-  chorale::soft::ah_attributes_from_wc(*wc, grh, port, *attributes);
+  *attributes = chorale::verbs::sender_of(*wc, grh, port);
   return 0;
 }
 

@@ -1,8 +1,7 @@
 // Address vectors and handles: everything in the fabric has one LID and one GID.
-#include <arpa/inet.h>
 #include <cerrno>
 
-#include "extended.hpp"
+#include "../verbs/sender_of.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -42,25 +41,8 @@ ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* a) noexcept {
   return ah;
 }
 
-void ah_attributes_from_wc(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t port, ibv_ah_attr& a) noexcept {
-  a = {};
-  a.dlid = wc.slid;
-  a.sl = wc.sl;
-  a.src_path_bits = wc.dlid_path_bits;
-  a.port_num = port;
-  if ((wc.wc_flags & IBV_WC_GRH) != 0) {
-    const std::uint32_t flow = ntohl(grh->version_tclass_flow);
-    a.is_global = 1;
-    a.grh.dgid = grh->sgid;
-    a.grh.flow_label = flow & 0xfffffU;
-    a.grh.traffic_class = static_cast<std::uint8_t>(flow >> 20);
-    a.grh.hop_limit = grh->hop_limit;
-  }
-}
-
 ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept {
-  ibv_ah_attr a{};
-  ah_attributes_from_wc(*wc, grh, port, a);
+  ibv_ah_attr a = verbs::sender_of(*wc, grh, port);
   return create_ah(pd, &a);
 }
 

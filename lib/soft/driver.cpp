@@ -9,6 +9,8 @@ namespace chorale::verbs {
 const driver* soft() noexcept {
   static constexpr driver table{
       .name = "soft",
+      .finds_by_address = true,
+      .makes_groups = true,
       .get_device_list = chorale::soft::get_device_list,
       .free_device_list = chorale::soft::free_device_list,
       .open_device = chorale::soft::open_device,

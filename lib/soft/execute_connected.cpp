@@ -91,7 +91,7 @@ void deliver(queue_pair& qp, qp_record& record, claim& to, const completion& c,
   return region;
 }
 
-outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+outcome execute_write(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
   if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_WRITE) == 0)
     return refuse(qp, record, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
   const region_view* region = nullptr;
@@ -123,7 +123,7 @@ outcome write(queue_pair& qp, qp_record& record, const work_request& wr) noexcep
   return {};
 }
 
-outcome read(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+outcome execute_read(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
   if (qp.attributes.max_rd_atomic == 0) return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
   if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_READ) == 0 ||
       record.read_depth.load(std::memory_order_relaxed) == 0)
@@ -140,7 +140,7 @@ outcome read(queue_pair& qp, qp_record& record, const work_request& wr) noexcept
   return {outcome::done, IBV_WC_SUCCESS, static_cast<std::uint32_t>(wr.bytes), 0};
 }
 
-outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+outcome execute_atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
   if (qp.attributes.max_rd_atomic == 0) return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
   if ((record.access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_ATOMIC) == 0 ||
       record.read_depth.load(std::memory_order_relaxed) == 0 || wr.remote_address % 8 != 0)
@@ -170,7 +170,7 @@ outcome atomic(queue_pair& qp, qp_record& record, const work_request& wr) noexce
   return {outcome::done, IBV_WC_SUCCESS, 8, 0};
 }
 
-outcome send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
+outcome execute_send(queue_pair& qp, qp_record& record, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   claim claimed(qp, record, wr.bytes);
@@ -252,14 +252,14 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return write(qp, *record, wr);
+      return execute_write(qp, *record, wr);
     case IBV_WR_RDMA_READ:
-      return read(qp, *record, wr);
+      return execute_read(qp, *record, wr);
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
-      return send(qp, *record, wr);
+      return execute_send(qp, *record, wr);
     default:
-      return atomic(qp, *record, wr);
+      return execute_atomic(qp, *record, wr);
   }
 }
 

@@ -33,10 +33,6 @@ int query_rt_values(ibv_context* c, ibv_values_ex* values) noexcept;
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list,
               std::uint32_t count) noexcept;
 
-/// As `ibv_init_ah_from_wc`: the way back to whoever sent this datagram.
-void ah_attributes_from_wc(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t port,
-                           ibv_ah_attr& out) noexcept;
-
 /// GUID of the fabric (network byte order) without an open context; 0 with errno if it cannot be joined.
 __be64 device_guid(ibv_device* device) noexcept;
 

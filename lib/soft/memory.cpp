@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../verbs/mapped_memory.hpp"
+
 namespace chorale::soft {
 namespace {
 
@@ -34,14 +36,6 @@ bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& 
   return true;
 }
 
-/// Registering pins memory, which fails where there is none. The kernel looks at its areas alone, not at each
-/// page: that this memory is written back to a file, if it belongs to one, is asked for and not awaited.
-bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
-  const std::uint64_t first = address & ~(page_bytes - 1);
-  const std::uint64_t last = (address + bytes + page_bytes - 1) & ~(page_bytes - 1);
-  return msync(reinterpret_cast<void*>(first), last - first, MS_ASYNC) == 0;
-}
-
 /// 32 bits that nobody guesses by accident, without a system call each.
 std::uint32_t chance_of_key() noexcept {
   static std::atomic<std::uint64_t> state{random_word()};
@@ -49,28 +43,6 @@ std::uint32_t chance_of_key() noexcept {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return static_cast<std::uint32_t>(z >> 32);
-}
-
-bool populate(std::uint64_t address) noexcept {
-#ifdef MADV_POPULATE_WRITE
-  void* page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
-  return madvise(page, page_bytes, MADV_POPULATE_WRITE) == 0;
-#else
-  (void)address;
-  return false;
-#endif
-}
-
-/// False if the page that holds this byte cannot be written. (Older kernels cannot say: true.)
-bool is_writable(std::uint64_t address) noexcept {
-  static const bool kernel_knows = [] {
-    unsigned char on_stack = 0;
-    return populate(reinterpret_cast<std::uint64_t>(&on_stack));
-  }();
-  return !kernel_knows || populate(address);
-}
-bool are_writable(std::uint64_t first, std::uint64_t last) noexcept {
-  return is_writable(first) && (first / page_bytes == last / page_bytes || is_writable(last));
 }
 
 }  // namespace
@@ -154,8 +126,8 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     return nullptr;
   }
   if (bytes != 0 && (access & IBV_ACCESS_ON_DEMAND) == 0 &&
-      (!is_mapped(begin, bytes) ||
-       ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !are_writable(begin, begin + bytes - 1)))) {
+      (!verbs::is_mapped(begin, bytes) ||
+       ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !verbs::are_writable(begin, begin + bytes - 1)))) {
     errno = EFAULT;
     return nullptr;
   }

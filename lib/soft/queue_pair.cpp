@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "../verbs/queue_pair_attributes.hpp"
+
 namespace chorale::soft {
 namespace {
 
@@ -180,8 +182,8 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   const ibv_qp_state from = qp.state_now();
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
-  if (const int status = check_transition(qp.qp_type, from, to, mask)) return status;
-  if (const int status = check_values(*a, mask)) return status;
+  if (const int status = verbs::check_transition(qp.qp_type, from, to, mask)) return status;
+  if (const int status = verbs::check_values(*a, mask)) return status;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
     if (const int status = leave_service(qp, to)) return status;
     if (to == IBV_QPS_RESET) qp.last_receive_raised.store(false);
@@ -212,16 +214,7 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   a->qp_state = a->cur_qp_state = qp.state_now();
   a->cap = qp.cap;
   qp.state = a->qp_state;
-  if (init != nullptr) {
-    *init = {};
-    init->qp_context = qp.qp_context;
-    init->send_cq = qp.send_cq;
-    init->recv_cq = qp.recv_cq;
-    init->srq = qp.srq;
-    init->cap = qp.cap;
-    init->qp_type = qp.qp_type;
-    init->sq_sig_all = qp.signal_all ? 1 : 0;
-  }
+  if (init != nullptr) *init = verbs::created_with(qp, qp.cap, qp.signal_all);
   return 0;
 }
 

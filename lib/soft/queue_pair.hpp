@@ -176,11 +176,6 @@ int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* in
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags) noexcept;
 int destroy_qp(ibv_qp* qp) noexcept;
 
-/// 0 or EINVAL: whether `mask` may be given for this transition, and has all that it requires.
-int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) noexcept;
-/// 0 or EINVAL: whether the values that `mask` selects are in range.
-int check_values(const ibv_qp_attr& attributes, int mask) noexcept;
-
 address_vector resolve(const registry& fabric, const ibv_ah_attr& attributes) noexcept;
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;
 ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept;

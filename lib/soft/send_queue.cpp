@@ -1,9 +1,11 @@
 // The send queue: work requests that could not be executed at once, or that the deferred engine holds.
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 #include <chorale/verbs/driver.hpp>
 
+#include "../verbs/request_rules.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -12,30 +14,6 @@ namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 /// Between looks at a target that does not answer: a look may open files.
 constexpr std::int64_t silence_pause_ns = 50'000;
-
-ibv_wc_opcode completed_opcode(ibv_wr_opcode opcode) noexcept {
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return IBV_WC_RDMA_WRITE;
-    case IBV_WR_RDMA_READ:
-      return IBV_WC_RDMA_READ;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-      return IBV_WC_COMP_SWAP;
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return IBV_WC_FETCH_ADD;
-    default:
-      return IBV_WC_SEND;
-  }
-}
-
-/// A responder's min_rnr_timer code as nanoseconds (IBTA table 45).
-std::int64_t rnr_ns(std::uint32_t code) noexcept {
-  static constexpr std::uint32_t tens_of_us[32] = {
-      65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
-      256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
-  return std::int64_t{tens_of_us[code & 31U]} * 10'000;
-}
 
 std::int64_t transport_ns(const queue_pair& qp) noexcept {
   if (qp.attributes.timeout == 0) return never;
@@ -63,7 +41,8 @@ bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
     qp.silent_since = 0;
     if (qp.not_ready_since == 0) qp.not_ready_since = now;
     if (qp.attributes.rnr_retry == 7 ||
-        now - qp.not_ready_since < qp.attributes.rnr_retry * rnr_ns(result.rnr_timer))
+        now - qp.not_ready_since <
+            qp.attributes.rnr_retry * std::chrono::nanoseconds{verbs::rnr_time(result.rnr_timer)}.count())
       return false;
     status = IBV_WC_RNR_RETRY_EXC_ERR;
   }
@@ -156,7 +135,7 @@ void complete(queue_pair& qp, const work_request& wr, ibv_wc_status status, std:
   completion c{};
   c.wr_id = wr.wr_id;
   c.status = status;
-  c.opcode = completed_opcode(wr.opcode);
+  c.opcode = verbs::completed_opcode(wr.opcode);
   c.byte_len = byte_len;
   c.qp_num = qp.qp_num;
   c.send_count = wr.number;

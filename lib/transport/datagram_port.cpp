@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/transport/datagram_port.hpp>
 
@@ -43,7 +44,7 @@ bool datagram_port::send(int rank, std::initializer_list<std::span<const std::by
       rank, bytes,
       [parts](std::byte* place) {
         for (const auto part : parts) {
-          if (!part.empty()) std::memcpy(place, part.data(), part.size());
+          if (!part.empty()) copy_bytes(place, part.data(), part.size());
           place += part.size();
         }
       },

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/transport/datagram_queue.hpp>
 
@@ -23,7 +25,7 @@ datagram_queue::options within(const verbs::device& device, datagram_queue::opti
 datagram_queue::datagram_queue(const verbs::device& device, const verbs::protection_domain& domain,
                                const options& o)
     : options_(within(device, o)),
-      stride_((grh_bytes + o.datagram_bytes + 63) / 64 * 64),
+      stride_(in_cache_lines(grh_bytes + o.datagram_bytes)),
       buffer_(domain, (options_.receives + options_.places) * stride_, IBV_ACCESS_LOCAL_WRITE),
       send_cq_(device, static_cast<int>(options_.sends)),
       receive_cq_(device, static_cast<int>(options_.receives), options_.channel),
@@ -35,9 +37,24 @@ datagram_queue::datagram_queue(const verbs::device& device, const verbs::protect
 
 void datagram_queue::open(const verbs::init_options& o) {
   qp_.to_init(o);
-  for (std::uint32_t i = 0; i < options_.receives; ++i) post_receive(i);
+  post_all_receives();
   qp_.to_ready_to_receive();
   qp_.to_ready_to_send(0);
+}
+
+// In one chain: there may be thousands, and each call rings a doorbell.
+void datagram_queue::post_all_receives() {
+  std::vector<ibv_sge> rooms(options_.receives);
+  std::vector<ibv_recv_wr> requests(options_.receives);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    rooms[i] = receive_room(i);
+    requests[i] = {};
+    requests[i].wr_id = i;
+    requests[i].sg_list = &rooms[i];
+    requests[i].num_sge = 1;
+    requests[i].next = i + 1 < requests.size() ? &requests[i + 1] : nullptr;
+  }
+  if (!requests.empty()) qp_.post_recv(requests.front());
 }
 
 void datagram_queue::reap() {
@@ -45,10 +62,10 @@ void datagram_queue::reap() {
   for (;;) {
     const auto done = send_cq_.poll(room);
     completed_ += done.size();
-    for (const ibv_wc& wc : done)
-      if (wc.status !=
-          IBV_WC_SUCCESS)  // flushed ones too: they show each time that nothing goes out any more
-        fail(wc, "send");
+    for (const ibv_wc& wc : done) {
+      // Flushed ones too: they show each time that nothing goes out any more.
+      if (wc.status != IBV_WC_SUCCESS) fail(wc, "send");
+    }
     if (done.size() < room.size()) return;
   }
 }

@@ -1,5 +1,6 @@
 #include "host.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -10,12 +11,17 @@
 #include <unistd.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/surroundings.hpp>
 
 namespace chorale::transport {
 namespace {
 
 host_identity named_host() noexcept {
   host_identity h{};
+  if (const surroundings* const instead = surroundings::replaced()) {
+    instead->host().name.copy(h.name, sizeof h.name - 1);
+    return h;
+  }
   if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
   return h;
 }
@@ -38,6 +44,7 @@ std::string this_host_name() {
 
 host_identity this_host() {
   host_identity h = named_host();
+  if (surroundings::replaced() != nullptr) return h;
   std::string id;
   errno = 0;
   std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
@@ -58,6 +65,11 @@ user_identity this_user() noexcept {
 
 cpu_mask this_process_cpus() {
   cpu_mask mask{};
+  if (const surroundings* const instead = surroundings::replaced()) {
+    const auto cores = std::min(static_cast<std::size_t>(instead->host().cores), mask.words.size() * 64);
+    for (std::size_t cpu = 0; cpu < cores; ++cpu) mask.words[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
+    return mask;
+  }
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) {

@@ -10,6 +10,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/inquiry.hpp>
 
+#include "doubt.hpp"
 #include "farewell_rounds.hpp"
 #include "membership.hpp"
 #include "messages.hpp"
@@ -20,11 +21,6 @@
 namespace chorale::transport {
 namespace {
 
-/// Questions are asked again as often, since they and their answers may be lost.
-constexpr auto question_interval = std::chrono::milliseconds{40};
-/// Time that a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
-/// most 1 ms.
-constexpr auto answer_time = std::chrono::milliseconds{250};
 /// Until the farewells have left this rank's queue.
 constexpr auto drain_time = std::chrono::milliseconds{500};
 
@@ -36,10 +32,9 @@ void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
 }
 
-/// In rounds, to all others of whom `listens` is true. Those who leave at the same time are heard meanwhile,
-/// and need to hear nothing more.
-template <class Words, class Listens>
-void say_farewell(control_channel& channel, Words&& words, Listens&& listens) {
+/// In rounds. Those who leave at the same time are heard meanwhile, and then need to hear nothing more.
+template <class Words>
+void say_farewell(control_channel& channel, const liveness& lives, Words&& words) {
   constexpr auto kind = raw(datagram_kind::farewell);
   const auto patient_until = clock::now() + longest_farewell;
   farewell_rounds rounds;
@@ -53,8 +48,11 @@ void say_farewell(control_channel& channel, Words&& words, Listens&& listens) {
     const auto now = clock::now();
     const bool is_due = rounds.is_due(now);
     for (int to = 0; to < channel.size(); ++to) {
-      if (to == channel.rank() || !listens(to)) continue;
-      somebody_listens = true;
+      if (to == channel.rank() || lives.is_dead(to)) continue;
+      if (lives.listens(to))
+        somebody_listens = true;
+      else if (!rounds.is_first())
+        continue;
       if (!is_due) break;
       tell(channel, to, kind, words, patient_until);
     }
@@ -124,20 +122,17 @@ void inquiry::judge(int peer, const status_answer& theirs, call_id now) {
 
 void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
   const std::uint64_t number = peer_calls::in_doubt(now, seen);
-  const auto has_told = [&] { return peers_->has_told(peer, number); };
-  // The peer is alive, or its message would not be here: it gets a moment to say what it is doing.
-  const auto until = clock::now() + answer_time;
-  // It may have seen the mismatch as well; then it has said so, and answers no more.
-  for (auto next = clock::time_point{};
-       !has_told() && !failures_->has_notice() && !lives_->is_gone(peer) && clock::now() < until;) {
-    if (clock::now() >= next) {
-      next = clock::now() + question_interval;
-      ask(peer, {number, now.signature, now.what});
-    }
+  doubt about{clock::now()};
+  const auto next = [&] {
+    return about.next(clock::now(),
+                      {peers_->has_told(peer, number), lives_->is_gone(peer), failures_->has_notice()});
+  };
+  for (auto step = next(); step != doubt::step::judge; step = next()) {
+    if (step == doubt::step::ask) ask(peer, {number, now.signature, now.what});
     channel_->read();
     clock::give_way();
   }
-  if (!has_told()) failures_->check();
+  if (!peers_->has_told(peer, number)) failures_->check();
   require(peers_->compare(peer, now, seen));
 }
 
@@ -152,7 +147,7 @@ void inquiry::leave() {
     body.insert(body.end(), more.begin(), more.end());
     return std::span<const std::byte>{body};
   };
-  say_farewell(*channel_, words, [this](int to) { return lives_->listens(to); });
+  say_farewell(*channel_, *lives_, words);
   channel_->drain(drain_time);
   // A rank that leaves by an error knows of it.
   if (failures_->is_poisoned() || std::uncaught_exceptions() > 0) return;

@@ -2,7 +2,6 @@
 // it cannot.
 #include <algorithm>
 #include <sched.h>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
 
+#include "../core/entropy.hpp"
 #include "host.hpp"
 #include "membership.hpp"
 #include "mixing.hpp"
@@ -23,15 +23,6 @@ namespace {
 
 /// In front of the name of the host in the last round.
 constexpr char open_now = '\1';
-
-std::uint64_t unguessable() {
-  std::uint64_t word = 0;
-  if (getentropy(&word, sizeof word) != 0)
-    throw error(errc::unsupported,
-                "getentropy() gives no random bytes for the group's secret: a kernel older "
-                "than 3.17, or a sandbox that forbids getrandom(2)");
-  return word;
-}
 
 const group_view& checked(const group_view& group) {
   if (group.size < 1 || group.rank < 0 || group.rank >= group.size)
@@ -181,7 +172,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   rank_card& card = mine_->card;
   card.qp_number = group_->port->number();
   card.address = first.local().address;
-  card.nonce = unguessable();
+  card.nonce = unguessable_word();
   card.terms = terms.fingerprint();
   card.host = fingerprint(terms.host);
   card.process = process;

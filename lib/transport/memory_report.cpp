@@ -1,21 +1,17 @@
 #include <algorithm>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/transport/memory_report.hpp>
 
 namespace chorale::transport {
 namespace {
 
-constexpr std::size_t unit = 64;
 constexpr std::size_t queue_pair_context = 512;
 constexpr std::size_t completion_entry = 64;
 constexpr std::size_t receive_entry = 32;
 constexpr std::size_t most_inline = 512;
 
 }  // namespace
-
-std::size_t in_cache_lines(std::size_t bytes) noexcept {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 std::size_t queue_pair_bytes(std::size_t depth, std::size_t inline_bytes) noexcept {
   // Control and address segments, then two gather entries or the length of inline data and the data.

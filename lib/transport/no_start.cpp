@@ -16,7 +16,7 @@ namespace {
 
 /// Where a datagram in ten is lost, one rank in 100,000 does not hear it.
 constexpr int repetitions = 5;
-constexpr std::chrono::milliseconds patience{500};
+constexpr std::chrono::milliseconds time_to_tell{500};
 
 void send_to_all(datagram_port& port, const membership& members, std::span<const std::byte> notice) {
   const datagram_header head{datagram_header::expected_magic,
@@ -50,7 +50,7 @@ void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
     for (int i = 0; i < repetitions; ++i) {
       send_to_all(port, members, notice);
       // What has not been sent when the port closes is lost.
-      port.drain(patience / repetitions);
+      port.drain(time_to_tell / repetitions);
     }
   } catch (...) {
     // Then they see its silence.

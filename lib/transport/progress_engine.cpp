@@ -46,14 +46,15 @@ void progress_engine::advance(attention how) {
 }
 
 void progress_engine::let_go_if_unwinding(int then) noexcept {
-  if (std::uncaught_exceptions() > (blocking_ ? then : exceptions_outside_)) parts_.failed.let_go(nullptr);
+  const int outside = exceptions_outside_ == not_driven ? then : exceptions_outside_;
+  if (std::uncaught_exceptions() > outside) parts_.failed.let_go(nullptr);
 }
 
 clock::duration progress_engine::look(watched_wait& w, attention how) {
   const auto now = clock::now();
   watchdog_->begin(w, now, how);
   if (parts_.use.is_disturbed()) [[unlikely]]
-    parts_.use.refuse(w.now.what);
+    parts_.use.refuse(w.call().what);
   look_around();
   return watchdog_->judge(w, now, how, [this] { look_around(); });
 }

@@ -1,14 +1,11 @@
 #include <cstring>
 #include <new>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/transport/registered_pool.hpp>
 
 namespace chorale::transport {
 namespace {
-
-constexpr std::size_t in_lines(std::size_t bytes) noexcept {
-  return (bytes + 63) / 64 * 64;
-}
 
 pool_block piece(const verbs::registered_buffer& slab, std::size_t offset, std::size_t bytes) {
   return {slab.data() + offset, bytes, slab.lkey(), slab.rkey()};
@@ -23,7 +20,7 @@ registered_pool::spare* registered_pool::find_spare(std::size_t bytes) noexcept 
 }
 
 pool_block registered_pool::take(std::size_t bytes) {
-  const std::size_t rounded = in_lines(bytes);
+  const std::size_t rounded = in_cache_lines(bytes);
   if (spare* const s = find_spare(rounded); s != nullptr && !s->blocks.empty()) {
     pool_block block = s->blocks.back();
     s->blocks.pop_back();
@@ -44,8 +41,8 @@ pool_block registered_pool::take(std::size_t bytes) {
 void registered_pool::give_back(const pool_block& block) noexcept {
   if (block.data == nullptr) return;
   try {
-    spare* s = find_spare(in_lines(block.bytes));
-    if (s == nullptr) s = &spares_.emplace_back(spare{in_lines(block.bytes), {}});
+    spare* s = find_spare(in_cache_lines(block.bytes));
+    if (s == nullptr) s = &spares_.emplace_back(spare{in_cache_lines(block.bytes), {}});
     s->blocks.push_back(block);
   } catch (const std::bad_alloc&) {
     // It is not handed out again, then.

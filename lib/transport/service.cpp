@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <poll.h>
+#include <span>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
@@ -11,6 +12,11 @@
 #include "../core/helper_thread.hpp"
 
 namespace chorale::transport {
+
+void service_lock::give_way_until_free() noexcept {
+  while (!is_free()) clock::give_way();
+}
+
 namespace {
 
 /// How long the service thread lets the rank's own thread work before it looks again.
@@ -20,6 +26,17 @@ constexpr int longest_sleep_milliseconds = 250;
 /// A queue that cannot be armed for a moment is looked at instead.
 constexpr int pause_without_events_milliseconds = 10;
 constexpr int most_failures = 100;
+
+/// As poll(2), by whichever clock the thread has.
+int poll_files(std::span<pollfd> places, int milliseconds) {
+  if (!clock::is_replaced()) return ::poll(places.data(), places.size(), milliseconds);
+  const auto end = clock::now() + std::chrono::milliseconds{milliseconds};
+  for (;;) {
+    const int ready = ::poll(places.data(), places.size(), 0);
+    if (ready != 0 || clock::now() >= end) return ready;
+    clock::await_change(end);
+  }
+}
 
 }  // namespace
 
@@ -32,7 +49,7 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
   if (stop_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd of the service thread");
   try {
     channel_->set_nonblocking();
-    thread_ = detail::start_helper_thread([this] { run(); });
+    thread_ = start_helper([this] { run(); });
   } catch (...) {
     ::close(stop_);
     throw;
@@ -46,13 +63,14 @@ service::~service() {
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
   }
-  thread_.join();
+  clock::changed();
+  thread_->join();
   ::close(stop_);
 }
 
 bool service::stopped(int milliseconds) const {
   pollfd place{stop_, POLLIN, 0};
-  return ::poll(&place, 1, milliseconds) > 0;
+  return poll_files({&place, 1}, milliseconds) > 0;
 }
 
 void service::run() {
@@ -95,7 +113,7 @@ void service::sleep_for_events() {
     }
     pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}};
     const int ready =
-        ::poll(places, 2, failures == 0 ? longest_sleep_milliseconds : pause_without_events_milliseconds);
+        poll_files(places, failures == 0 ? longest_sleep_milliseconds : pause_without_events_milliseconds);
     if (places[0].revents != 0) return;
     try {
       if (ready < 0 && errno != EINTR)

@@ -5,8 +5,6 @@
 namespace chorale::transport {
 namespace {
 
-/// Questions are asked again as often, since they and their answers may be lost.
-constexpr auto question_interval = std::chrono::milliseconds{40};
 /// Time that ranks get to answer; on a loaded machine the last ones may be late, and are then called silent.
 constexpr auto answer_time = std::chrono::milliseconds{500};
 
@@ -14,12 +12,6 @@ constexpr auto answer_time = std::chrono::milliseconds{500};
 
 stall_survey::stall_survey(int ranks, int self, bool all, clock::time_point now)
     : self_(self), all_(all), answers_(static_cast<std::size_t>(ranks)), end_(now + answer_time) {}
-
-bool stall_survey::is_time_to_ask(clock::time_point now) noexcept {
-  if (now < next_) return false;
-  next_ = now + question_interval;
-  return true;
-}
 
 bool stall_survey::is_asked(int rank) const noexcept {
   return rank != self_ && (all_ || rank < std::min(first_asked, self_)) &&
@@ -35,7 +27,7 @@ bool stall_survey::is_answered(clock::time_point now) const noexcept {
 
 void stall_survey::ask_all(clock::time_point now) noexcept {
   all_ = true;
-  next_ = {};
+  question_.restart();
   end_ = now + answer_time;
 }
 

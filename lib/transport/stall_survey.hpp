@@ -7,6 +7,7 @@
 
 #include <chorale/core/clock.hpp>
 
+#include "repeated_question.hpp"
 #include "status_messages.hpp"
 
 namespace chorale::transport {
@@ -24,7 +25,7 @@ class stall_survey {
   void take(int from, const status_answer& answer) { answers_[static_cast<std::size_t>(from)] = answer; }
   [[nodiscard]] const std::vector<std::optional<status_answer>>& answers() const noexcept { return answers_; }
   /// True now and then: `is_asked` says of whom an answer is missing. What is lost is asked again.
-  [[nodiscard]] bool is_time_to_ask(clock::time_point now) noexcept;
+  [[nodiscard]] bool is_time_to_ask(clock::time_point now) noexcept { return question_.is_due(now); }
   [[nodiscard]] bool is_asked(int rank) const noexcept;
   /// True if all that were asked have answered or had the time to.
   [[nodiscard]] bool is_answered(clock::time_point now) const noexcept;
@@ -37,7 +38,7 @@ class stall_survey {
   int self_;
   bool all_;
   std::vector<std::optional<status_answer>> answers_;
-  clock::time_point next_{};
+  repeated_question question_;
   clock::time_point end_;
 };
 

@@ -1,23 +1,10 @@
 #include "watchdog.hpp"
 
-#include <chrono>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
 
 namespace chorale::transport {
-namespace {
-
-using outcome = failure_detector::outcome;
-
-constexpr auto first_probe = std::chrono::milliseconds{20};
-constexpr auto probe_interval = std::chrono::milliseconds{100};
-/// After that long peers that nobody waits for are asked too, one each time.
-constexpr auto long_wait = std::chrono::seconds{1};
-
-}  // namespace
 
 watchdog::watchdog(const membership& group, const config& settings, endpoint_user& user, call_record& calls,
                    liveness& lives, failures& failed, inquiry& asks)
@@ -30,66 +17,56 @@ watchdog::watchdog(const membership& group, const config& settings, endpoint_use
       reports_(group, settings, calls, lives, asks) {}
 
 void watchdog::begin(watched_wait& w, clock::time_point now, attention how) {
-  if (!std::exchange(w.begun, true)) {
-    w.since = now;
-    w.next_probe = now + first_probe;
-    w.judged = lives_->begin(w.peer);
-  }
-  // A program that polls waits as long as it goes on to; after the last time nothing here says that it ended.
-  const auto until = how == attention::waits ? clock::time_point::max() : now + failure_detector::longest_gap;
-  calls_->page().note_wait(w.peer, w.since, until);
+  if (!w.has_begun()) w.begin(now, lives_->begin(w.peer()));
+  calls_->page().note_wait(w.peer(), w.since(), watched_wait::shown_until(now, how));
 }
 
 void watchdog::end(watched_wait& w) noexcept {
   calls_->page().end_wait();
-  if (std::exchange(w.surveys, false)) reports_.cancel();
-  w.begun = false;
+  if (w.end()) reports_.cancel();
 }
 
 clock::duration watchdog::judge(watched_wait& w, clock::time_point now, attention how,
                                 const std::function<void()>& look_around) {
-  const auto waited = lives_->attend() - w.judged.since;
-  w.judged.peer = w.peer;
-  w.judged.how = how;
-  act_on(lives_->judge(w.judged), w, look_around);
-  if (w.surveys && how != attention::passes) w.surveys = !reports_.get_on(w.peer, w.now, w.judged.since);
-  if (now >= w.next_probe) {
-    w.next_probe = now + probe_interval;
-    probe(w, waited);
-  }
+  const auto waited = lives_->attend() - w.judged().since;
+  const auto verdict = lives_->judge(w.judged_by(how));
+  end_in_vain(verdict, w, look_around);
+  const auto next = w.next(now, waited, how, verdict.what == failure_detector::outcome::stalled);
+  if (next.begins_survey) reports_.begin();
+  if (next.surveys && reports_.get_on(w.peer(), w.call(), w.judged().since)) w.end_survey();
+  if (next.probes) probe(w, next.asks_others);
   return waited;
 }
 
-void watchdog::act_on(const failure_detector::verdict& v, watched_wait& w,
-                      const std::function<void()>& look_around) {
+void watchdog::end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
+                           const std::function<void()>& look_around) {
+  using outcome = failure_detector::outcome;
   switch (v.what) {
     case outcome::go_on:
+    case outcome::stalled:
       return;
     case outcome::dead:
       failures_->lose(v.peer, "its process has ended without a farewell: it was killed, crashed or exited");
     case outcome::left:
-      fail_by_leaving(v.peer, w.now);
+      fail_by_leaving(v.peer, w.call());
     case outcome::silent:
       failures_->lose(v.peer, lives_->describe_silence(v.peer));
     case outcome::deadline:
-      reports_.fail_by_deadline(w.peer, w.now, look_around);
-    case outcome::stalled:
-      reports_.begin();
-      w.surveys = true;
-      return;
+      reports_.fail_by_deadline(w.peer(), w.call(), look_around);
   }
 }
 
-void watchdog::probe(const watched_wait& w, clock::duration waited) {
-  if (w.peer >= 0) {
-    asks_->judge_newest(w.peer, w.now);
-    if (!lives_->is_gone(w.peer)) {
-      asks_->ask(w.peer, w.now);
-      user_->probe(w.peer);
+void watchdog::probe(const watched_wait& w, bool asks_others) {
+  const int peer = w.peer();
+  if (peer >= 0) {
+    asks_->judge_newest(peer, w.call());
+    if (!lives_->is_gone(peer)) {
+      asks_->ask(peer, w.call());
+      user_->probe(peer);
     }
   }
-  lives_->look_at_some(w.peer);
-  for (const int other : lives_->whom_to_ask(w.peer, waited >= long_wait)) asks_->ask(other, w.now);
+  lives_->look_at_some(peer);
+  for (const int other : lives_->whom_to_ask(peer, asks_others)) asks_->ask(other, w.call());
 }
 
 void watchdog::fail_by_leaving(int peer, call_id now) {

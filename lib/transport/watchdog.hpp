@@ -11,14 +11,15 @@
 #include <chorale/transport/failures.hpp>
 #include <chorale/transport/inquiry.hpp>
 #include <chorale/transport/liveness.hpp>
-#include <chorale/transport/vigil.hpp>
+#include <chorale/transport/watched_wait.hpp>
 
 #include "stall_reports.hpp"
 
 namespace chorale::transport {
 
 /// Looks after the waits of one rank: asks the awaited peer and others for signs of life, has the failure
-/// detector judge, reports stalls, and ends what waits in vain. On the rank's own thread.
+/// detector judge, reports stalls, and ends what waits in vain. What is to be done, and when, each
+/// `watched_wait` says; this does it. On the rank's own thread.
 class watchdog {
  public:
   /// All outlive it.
@@ -34,8 +35,10 @@ class watchdog {
   void end(watched_wait& w) noexcept;
 
  private:
-  void act_on(const failure_detector::verdict& v, watched_wait& w, const std::function<void()>& look_around);
-  void probe(const watched_wait& w, clock::duration waited);
+  /// Throws if the verdict is that the wait is in vain.
+  void end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
+                   const std::function<void()>& look_around);
+  void probe(const watched_wait& w, bool asks_others);
   [[noreturn]] void fail_by_leaving(int peer, call_id now);
 
   int rank_;

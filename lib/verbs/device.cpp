@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,12 +63,22 @@ std::string open_remedy(int errnum, const ibv_device& device, const driver& prov
       device.name);
 }
 
+constinit thread_local std::span<const driver* const> of_this_thread{};
+
 }  // namespace
 
 std::span<const driver* const> drivers() noexcept {
+  if (!of_this_thread.empty()) return of_this_thread;
   static const std::array<const driver*, 2> both{rdma_core(), soft()};
   const std::span<const driver* const> all{both};
   return both[0] != nullptr ? all : all.subspan(1);
+}
+
+replaced_drivers::replaced_drivers(std::span<const driver* const> all) noexcept
+    : before_(std::exchange(of_this_thread, all)) {}
+
+replaced_drivers::~replaced_drivers() {
+  of_this_thread = before_;
 }
 
 std::vector<device_info> list_devices(std::span<const driver* const> from,

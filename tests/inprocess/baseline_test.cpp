@@ -54,7 +54,6 @@ TEST_CASE("messages that nobody waits for do not keep the awaited one away", "[b
     auto& net = comm.transport();
     const auto now = net.begin(what);
     const auto run = [&](auto&& body) {
-      net.set_blocking(true);
       chorale::task<> t = body();
       t.resume();
       t.result();
@@ -99,7 +98,6 @@ TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
   run_ranks<baseline>(2, c, [&](baseline& comm) {
     auto& net = comm.transport();
     const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-    net.set_blocking(true);
     const int other = 1 - comm.rank();
     const auto body = [&]() -> chorale::task<> {
       for (std::size_t i = 0; i < 4; ++i) {
@@ -150,7 +148,6 @@ TEST_CASE("a communicator ends with messages unread", "[baseline]") {
     comm.barrier();
     auto& net = comm.transport();
     const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-    net.set_blocking(true);
     const auto body = [&]() -> chorale::task<> {
       const std::vector<std::byte> bytes(1000);
       for (int to = 0; to < comm.size(); ++to) {

@@ -62,7 +62,6 @@ void check_one_sided(Comm& comm, std::uint64_t seed) {
   comm.allgather(std::span<const both>{mine}, std::span{all});
 
   const auto now = net.begin({chorale::operation::window, -1, 0, 0});
-  net.set_blocking(true);
   const auto body = [&]() -> chorale::task<> {
     for (int i = 1; i < size; ++i) {
       const int to = (rank + i) % size;
@@ -147,7 +146,6 @@ TEST_CASE("a signal that nobody has waited for outlives its connection", "[conne
   run_ranks<communicator<rc>>(size, limited(2), [&](auto& comm) {
     auto& net = comm.transport();
     const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-    net.set_blocking(true);
     const auto signal_all = [&]() -> chorale::task<> {
       for (int i = 1; i < size; ++i) co_await net.signal((comm.rank() + i) % size, now);
     };

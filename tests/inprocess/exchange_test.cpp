@@ -45,7 +45,7 @@ std::vector<message> random_plan(int ranks, std::mt19937& random) {
   }
   return plan;
 }
-int element(std::size_t index, std::size_t i) {
+int in_message(std::size_t index, std::size_t i) {
   return static_cast<int>(index * 1'000'003 + i);
 }
 
@@ -59,7 +59,9 @@ struct part {
   part(const std::vector<message>& plan, int rank) : plan_(plan), rank_(rank) {
     for (std::size_t m = 0; m < plan.size(); ++m) {
       if (plan[m].from == rank) {
-        out.emplace_back(plan[m].count, 4 * (m % 3)).fill_with([m](std::size_t i) { return element(m, i); });
+        out.emplace_back(plan[m].count, 4 * (m % 3)).fill_with([m](std::size_t i) {
+          return in_message(m, i);
+        });
       }
       if (plan[m].to == rank) in.emplace_back(plan[m].count, 4 * (m % 5));
     }
@@ -75,7 +77,7 @@ struct part {
     for (std::size_t m = 0; m < plan_.size(); ++m) {
       if (plan_[m].to != rank_) continue;
       (next++)->check("message " + std::to_string(m) + " of the plan",
-                      [m](std::size_t i) { return element(m, i); });
+                      [m](std::size_t i) { return in_message(m, i); });
     }
   }
 

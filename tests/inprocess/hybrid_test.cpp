@@ -85,7 +85,6 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
     const auto placed = [](std::uint64_t& word) { return std::atomic_ref{word}.load(); };
     for (std::uint64_t round = 1; round <= 300; ++round) {
       const auto now = net.begin({chorale::operation::barrier, -1, round, 0});
-      net.set_blocking(true);
       std::vector<std::uint64_t> source(size, round);
       const auto lent = net.lend(std::as_bytes(std::span{source}));
       const auto body = [&]() -> chorale::task<> {

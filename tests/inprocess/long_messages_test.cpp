@@ -44,7 +44,6 @@ template <class Comm, class Body>
 void in_call(Comm& comm, Body&& body) {
   auto& net = comm.transport();
   const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-  net.set_blocking(true);
   chorale::task<> t = body(net, now);
   t.resume();
   t.result();
@@ -74,7 +73,7 @@ chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id no
   }
   co_await chorale::transfer::move(net, now, going, coming);
   for (const auto& one : coming) {
-    for (std::size_t i = 0; i<one.bytes.size(); i += one.bytes.size()> 100'000 ? 997 : 1)
+    for (std::size_t i = 0; i < one.bytes.size(); i = next(i, one.bytes.size()))
       if (one.bytes[i] != value(one.from, net.rank(), one.bytes.size(), i))
         throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(one.bytes.size()) +
                                  " from rank " + std::to_string(one.from));
@@ -231,6 +230,7 @@ namespace {
 /// Memory that outlives what a rank does wrong, and what that is.
 struct scene {
   std::vector<std::byte> place = std::vector<std::byte>(100'000, std::byte{1});
+  std::atomic<bool> signalled{false};
   std::atomic<bool> asked{false};
 };
 
@@ -247,10 +247,13 @@ TEST_CASE("memory of a message whose call has failed is not written any more", "
         if (net.rank() == 0) {
           const auto taking = net.post_receive(1, now, here.place);
           co_await net.signal(1, now);
+          // A wait that hears of the failure first ends by it.
+          while (!here.signalled) std::this_thread::yield();
           throw std::domain_error("not to my taste");
         }
         const std::vector<std::byte> source(here.place.size(), std::byte{2});
         co_await net.signalled(0, now);
+        here.signalled = true;
         std::this_thread::sleep_for(std::chrono::milliseconds{50});
         here.asked = true;
         const auto giving = net.post_send(0, now, source);

@@ -1,10 +1,8 @@
 // Multicast datagrams that no rank of the group would send: they change nothing, and are counted.
 #include <cstring>
 
+#include <chorale/transport/datagram_queue.hpp>
 #include <chorale/verbs/address_handle.hpp>
-#include <chorale/verbs/completion_queue.hpp>
-#include <chorale/verbs/queue_pair.hpp>
-#include <chorale/verbs/registered_buffer.hpp>
 
 #include "../../lib/transport/messages.hpp"
 #include "../../lib/transport/multicast/multicast_messages.hpp"
@@ -19,48 +17,29 @@ namespace {
 class outsider {
  public:
   explicit outsider(team& all)
-      : buffer_(all[0].port().domain(), 4096, IBV_ACCESS_LOCAL_WRITE),
-        queue_(all[0].port().device(), 16),
-        way_(all[0].port().domain(),
+      : way_(all[0].port().domain(),
              chorale::verbs::path_to_group(all[0].port().local(), all.group(0).group())),
-        pair_(all[0].port().domain(), options()),
+        queue_(all[0].port().device(), all[0].port().domain(), {.receives = 1, .sends = 1}),
         qkey_(all.group(0).qkey()) {
-    pair_.to_init({.port = all[0].port().local().number, .pkey_index = 0, .access = 0, .qkey = qkey_});
-    pair_.to_ready_to_receive();
-    pair_.to_ready_to_send(0);
+    queue_.open({.port = all[0].port().local().number, .pkey_index = 0, .access = 0, .qkey = qkey_});
   }
   void send(const datagram_header& head, std::span<const std::byte> body, std::uint32_t qkey_error = 0) {
-    std::memcpy(buffer_.data(), &head, sizeof head);
-    if (!body.empty()) std::memcpy(buffer_.data() + sizeof head, body.data(), body.size());
+    std::memcpy(queue_.place(0), &head, sizeof head);
+    if (!body.empty()) std::memcpy(queue_.place(0) + sizeof head, body.data(), body.size());
     send_bytes(sizeof head + body.size(), qkey_error);
   }
   void send_bytes(std::size_t bytes, std::uint32_t qkey_error = 0) {
-    ibv_sge source{reinterpret_cast<std::uintptr_t>(buffer_.data()), static_cast<std::uint32_t>(bytes),
-                   buffer_.lkey()};
-    ibv_send_wr request{};
-    request.sg_list = &source;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.ud.ah = way_.native();
-    request.wr.ud.remote_qpn = 0xffffff;
-    request.wr.ud.remote_qkey = qkey_ ^ qkey_error;
-    pair_.post_send(request);
-    ibv_wc done[1];
-    until([&] { return !queue_.poll(done).empty(); });
+    constexpr std::uint32_t all_members = 0xffffff;
+    queue_.send(0, bytes, {way_.native(), all_members, qkey_ ^ qkey_error}, false);
+    until([&] {
+      queue_.reap();
+      return queue_.completed() == queue_.sent();
+    });
   }
 
  private:
-  chorale::verbs::queue_pair_options options() {
-    chorale::verbs::queue_pair_options o;
-    o.type = IBV_QPT_UD;
-    o.send = o.recv = &queue_;
-    return o;
-  }
-  chorale::verbs::registered_buffer buffer_;
-  chorale::verbs::completion_queue queue_;
   chorale::verbs::address_handle way_;
-  chorale::verbs::queue_pair pair_;
+  datagram_queue queue_;
   std::uint32_t qkey_;
 };
 

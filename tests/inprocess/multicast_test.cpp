@@ -65,8 +65,7 @@ class totals {
 
 /// Waits or sends as an algorithm would, in call `now`.
 template <class Awaitable>
-void await_one(rc& net, Awaitable&& make) {
-  net.set_blocking(true);
+void await_one(Awaitable&& make) {
   const auto body = [&]() -> chorale::task<> { co_await make(); };
   chorale::task<> t = body();
   t.resume();
@@ -81,7 +80,7 @@ void lose_a_signal(Comm& comm, std::barrier<>& meet) {
   meet.arrive_and_wait();
   if (comm.rank() == 0) {
     for (std::uint64_t n = 1; n <= last; ++n)
-      await_one(comm.transport(), [&] { return comm.transport().multicast_signal(call_id{n, 1}); });
+      await_one([&] { return comm.transport().multicast_signal(call_id{n, 1}); });
   }
   meet.arrive_and_wait();
 }
@@ -92,7 +91,7 @@ TEMPLATE_TEST_CASE("collectives by multicast compute what a serial program compu
                    multicasting<rc>, multicasting_1<rc>, multicasting<ud>, multicasting<ud_rdma>,
                    multicasting<hybrid<2>>) {
   for (const int size : {1, 2, 3, 5, 8, 13, 17}) {
-    if (instrumented && size > 8 && size != 13) continue;
+    if (instrumented && size > 8) continue;
     totals sum;
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       all_operations(comm, seed() + static_cast<unsigned>(size));
@@ -134,7 +133,7 @@ TEST_CASE("a rank that sleeps outside of calls still repeats what was lost", "[m
   run_ranks<multicasting<rc>>(size, settings(), [&](auto& comm) {
     lose_a_signal(comm, meet);
     if (comm.rank() != 0)
-      await_one(comm.transport(), [&] { return comm.transport().multicast_signalled(0, call_id{last, 1}); });
+      await_one([&] { return comm.transport().multicast_signalled(0, call_id{last, 1}); });
     meet.arrive_and_wait();  // until here rank 0 has slept
     repairs += comm.transport().multicast_statistics().repairs;
   });
@@ -157,9 +156,7 @@ TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
         while (!left && chorale::clock::now() < give_up) std::this_thread::sleep_for(1ms);
         if (!left) ++late;
         naks += comm.transport().multicast_statistics().naks_sent;
-        await_one(comm.transport(), [&] {
-          return comm.transport().multicast_signalled(0, call_id{last, 1});
-        });
+        await_one([&] { return comm.transport().multicast_signalled(0, call_id{last, 1}); });
       }
     }
     if (group.rank() == 0) left = true;
@@ -180,12 +177,12 @@ TEST_CASE("a rank that multicasts and leaves stays for one that has not joined, 
       multicasting<rc> comm{group, c};
       auto& net = comm.transport();
       if (comm.rank() == 0) {
-        await_one(net, [&] { return net.multicast_signal(call); });
+        await_one([&] { return net.multicast_signal(call); });
       } else {
         const auto give_up = chorale::clock::now() + 1500ms;
         while (!left && chorale::clock::now() < give_up) std::this_thread::sleep_for(1ms);
         was_alone = left;
-        if (!was_alone) await_one(net, [&] { return net.multicast_signalled(0, call); });
+        if (!was_alone) await_one([&] { return net.multicast_signalled(0, call); });
       }
     }
     if (group.rank() == 0) left = true;

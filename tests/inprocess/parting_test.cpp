@@ -3,7 +3,6 @@
 #include <memory>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,10 +21,6 @@ namespace transport = chorale::transport;
 #define PARTING_TRANSPORTS transport::rc, transport::ud, transport::ud_rdma, transport::hybrid<2>
 
 namespace {
-
-void expect(bool right, const std::string& what) {
-  if (!right) throw std::runtime_error(what);
-}
 
 /// The members of the part of rank `me`, in their order, worked out without the library.
 std::vector<int> members_of(const std::vector<int>& colors, const std::vector<int>& keys, int me) {

@@ -33,7 +33,6 @@ void run_call(Net& net, const fake::candidate<Net>& one, std::uint64_t s, std::s
   call.now = net.begin({.what = uneven ? one.also : one.what, .root = call.root, .bytes = count});
   // Ranks are threads here: barrier_test sees to it that none leaves too early.
   fake::barriers came(static_cast<std::size_t>(net.size()), std::numeric_limits<std::uint64_t>::max());
-  net.set_blocking(true);
   chorale::task<> algorithm = one.check(net, call, came);
   algorithm.resume();
   algorithm.result();

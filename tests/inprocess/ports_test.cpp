@@ -23,12 +23,8 @@ using over_two_rails =
 
 namespace {
 
-void expect(bool right, const std::string& what) {
-  if (!right) throw std::runtime_error(what);
-}
-
 /// What rank `from` has for rank `to` in place `i`, in round `round`.
-std::uint64_t value(int from, int to, std::size_t i, int round) {
+std::uint64_t number_of(int from, int to, std::size_t i, int round) {
   return seed() ^ ((static_cast<std::uint64_t>(from) * 64 + static_cast<std::uint64_t>(to)) * 1'000'003 +
                    i * 7 + static_cast<std::uint64_t>(round) * 977);
 }
@@ -39,28 +35,28 @@ void check_collectives(over_two_rails& comm, std::size_t count, int round) {
   const int root = round % size;
   std::vector<std::uint64_t> all(count);
   if (rank == root)
-    for (std::size_t i = 0; i < count; ++i) all[i] = value(root, 0, i, round);
+    for (std::size_t i = 0; i < count; ++i) all[i] = number_of(root, 0, i, round);
   comm.broadcast(all, root);
-  for (std::size_t i = 0; i < count; ++i) expect(all[i] == value(root, 0, i, round), "broadcast");
+  for (std::size_t i = 0; i < count; ++i) expect(all[i] == number_of(root, 0, i, round), "broadcast");
 
   std::vector<std::uint64_t> sum(count);
-  for (std::size_t i = 0; i < count; ++i) sum[i] = value(rank, 1, i, round);
+  for (std::size_t i = 0; i < count; ++i) sum[i] = number_of(rank, 1, i, round);
   comm.allreduce(std::span{sum});
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t right = 0;
-    for (int r = 0; r < size; ++r) right += value(r, 1, i, round);
+    for (int r = 0; r < size; ++r) right += number_of(r, 1, i, round);
     expect(sum[i] == right, "allreduce");
   }
 
   std::vector<std::uint64_t> to(count * static_cast<std::size_t>(size));
   std::vector<std::uint64_t> from(to.size());
   for (std::size_t i = 0; i < to.size(); ++i)
-    to[i] = value(rank, static_cast<int>(i / std::max<std::size_t>(count, 1)),
-                  i % std::max<std::size_t>(count, 1), round);
+    to[i] = number_of(rank, static_cast<int>(i / std::max<std::size_t>(count, 1)),
+                      i % std::max<std::size_t>(count, 1), round);
   comm.alltoall(std::span<const std::uint64_t>{to}, std::span{from});
   for (int r = 0; r < size; ++r)
     for (std::size_t i = 0; i < count; ++i)
-      expect(from[static_cast<std::size_t>(r) * count + i] == value(r, rank, i, round), "alltoall");
+      expect(from[static_cast<std::size_t>(r) * count + i] == number_of(r, rank, i, round), "alltoall");
   comm.barrier();
 }
 
@@ -71,19 +67,19 @@ void check_window(over_two_rails& comm) {
   std::vector<std::uint64_t> memory(static_cast<std::size_t>(size) + 1);
   chorale::window w{comm, std::span{memory}};
   for (int r = 0; r < size; ++r) {
-    const std::uint64_t mine = value(rank, r, 0, 0);
+    const std::uint64_t mine = number_of(rank, r, 0, 0);
     w.put(r, static_cast<std::size_t>(rank) + 1, std::span{&mine, 1});
     w.flush(r);
     w.fetch_and_op(r, 0, std::uint64_t{1});
   }
   w.fence();
   for (int r = 0; r < size; ++r)
-    expect(memory[static_cast<std::size_t>(r) + 1] == value(r, rank, 0, 0), "put");
+    expect(memory[static_cast<std::size_t>(r) + 1] == number_of(r, rank, 0, 0), "put");
   expect(memory[0] == static_cast<std::uint64_t>(size), "atomic operations");
   std::vector<std::uint64_t> seen(1);
   const int next = (rank + 1) % size;
   w.get(next, 1, std::span{seen});
-  expect(seen[0] == value(0, next, 0, 0), "get");
+  expect(seen[0] == number_of(0, next, 0, 0), "get");
   w.fence();
 }
 

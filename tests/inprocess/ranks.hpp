@@ -11,11 +11,14 @@
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/communicator.hpp>
 
+#include "../support/action.hpp"
+#include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 #include "../support/seed.hpp"
 
 namespace inprocess {
 
+using support::expect;
 using support::instrumented;
 using support::seed;
 using support::threads_watched;
@@ -34,8 +37,8 @@ inline chorale::config settings() {
 
 /// Runs `body(comm)` on `size` ranks with a communicator each and fails the test case with what any rank
 /// threw. Assertions of the test framework are not for `body`: they are not thread-safe.
-template <class Comm, class Body>
-void run_ranks(int size, const chorale::config& c, Body&& body) {
+template <class Comm>
+void run_ranks(int size, const chorale::config& c, support::action<Comm> body) {
   std::mutex mutex;
   std::string complaints;
   chorale::bootstrap::run_in_process(size, [&](auto& group) {

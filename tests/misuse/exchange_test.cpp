@@ -5,11 +5,12 @@
 #include "harness.hpp"
 
 using chorale::errc;
-using buffer = collectives::guarded_buffer<int>;
 
 #define EXCHANGE_TRANSPORTS MISUSE_TRANSPORTS, chorale::transport::ud
 
 namespace {
+
+using buffer = collectives::guarded_buffer<int>;
 
 /// Rank 1, which takes, sees it in the call; all know it at the barrier behind, and the text has `words`.
 void check_named(const misuse::outcomes& all, const std::vector<std::string>& words) {

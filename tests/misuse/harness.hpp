@@ -17,8 +17,11 @@
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
+#include "../support/action.hpp"
+#include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 
 /// The transports over which each mistake is tried.
@@ -26,7 +29,11 @@
 
 namespace misuse {
 
+using support::expect;
 using support::instrumented;
+using over_rc = chorale::communicator<chorale::transport::rc>;
+using over_ud_rdma = chorale::communicator<chorale::transport::ud_rdma>;
+using over_hybrid = chorale::communicator<chorale::transport::hybrid<2>>;
 
 /// The group sizes over which each mistake is tried.
 inline constexpr int group_sizes[] = {2, 4, 7};
@@ -74,11 +81,19 @@ inline std::string describe(const outcomes& all) {
   return text;
 }
 
+inline void check_all_right(const outcomes& all) {
+  INFO(describe(all));
+  for (const auto& one : all) {
+    CHECK(!one.failed());
+    CHECK(!one.later);
+  }
+}
+
 /// Each of `size` ranks makes a `Comm`, runs `body(comm)`, and then tries a barrier, so that one that has
 /// nothing to complain of stays until the others have seen the mistake. Assertions of the test framework are
 /// not for `body`: they are not thread-safe.
-template <class Comm, class Body>
-outcomes run(int size, const chorale::config& c, Body&& body) {
+template <class Comm>
+outcomes run(int size, const chorale::config& c, support::action<Comm> body) {
   outcomes all(static_cast<std::size_t>(size));
   chorale::bootstrap::run_in_process(size, [&](auto& group) {
     outcome& mine = all[static_cast<std::size_t>(group.rank())];
@@ -109,9 +124,14 @@ outcomes run(int size, const chorale::config& c, Body&& body) {
 }
 
 /// The same over the standard algorithms of a transport, with the settings of these tests.
-template <class Transport, class Body>
-outcomes run(int size, Body&& body) {
-  return run<chorale::communicator<Transport>>(size, settings(), std::forward<Body>(body));
+template <class Transport>
+outcomes run(int size, support::action<chorale::communicator<Transport>> body) {
+  return run<chorale::communicator<Transport>>(size, settings(), body);
 }
+
+// Those of MISUSE_TRANSPORTS are in harness.cpp.
+extern template outcomes run<over_rc>(int, const chorale::config&, support::action<over_rc>);
+extern template outcomes run<over_ud_rdma>(int, const chorale::config&, support::action<over_ud_rdma>);
+extern template outcomes run<over_hybrid>(int, const chorale::config&, support::action<over_hybrid>);
 
 }  // namespace misuse

@@ -4,7 +4,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <unistd.h>
 #include <vector>
 
@@ -14,23 +13,15 @@
 
 using chorale::errc;
 using chorale::error;
+using misuse::check_all_right;
+using misuse::expect;
 
 namespace {
 
-void expect(bool right, const std::string& what) {
-  if (!right) throw std::runtime_error(what);
-}
 /// The sum of the ranks of the parent, over a part.
 template <class Comm>
 int sum_over(Comm& part, int rank_in_parent) {
   return part.allreduce(rank_in_parent, chorale::sum);
-}
-void check_all_right(const misuse::outcomes& all) {
-  INFO(misuse::describe(all));
-  for (const auto& one : all) {
-    CHECK(!one.failed());
-    CHECK(!one.later);
-  }
 }
 int open_descriptors() {
   int open = 0;

@@ -87,7 +87,7 @@ chorale::config eager_zero_copy() {
 }
 
 /// A mailbox message, one of several blocks, a zero-copy transfer.
-constexpr std::size_t counts[] = {3, 1500, 20'000};
+constexpr std::size_t message_lengths[] = {3, 1500, 20'000};
 
 /// Rank `victim` begins an operation and leaves by an exception before the wait, while the others come
 /// `late`.
@@ -151,10 +151,10 @@ TEMPLATE_TEST_CASE("an exception between a call and its wait", "[misuse][request
                    chorale::transport::ud) {
   using comm = chorale::communicator<TestType>;
   for (std::size_t which = 0; which < std::size(operations); ++which) {
-    const auto count = counts[which % 3 == 0 ? 1 : 0];
+    const auto count = message_lengths[which % 3 == 0 ? 1 : 0];
     check_exception<comm>(3, which, count, 0, true);
-    check_exception<comm>(3, which, counts[2], which % 2 == 0 ? 0 : 2, true);
-    check_exception<comm>(5, which, counts[2], 3, false);
+    check_exception<comm>(3, which, message_lengths[2], which % 2 == 0 ? 0 : 2, true);
+    check_exception<comm>(5, which, message_lengths[2], 3, false);
   }
 }
 
@@ -162,12 +162,12 @@ TEMPLATE_TEST_CASE("the same over send and receive", "[misuse][requests]",
                    chorale::transport::rc_send_receive) {
   using comm = chorale::communicator<TestType, chorale::gather::flat, chorale::allgather::ring>;
   for (const std::size_t which : {std::size_t{3}, std::size_t{6}})
-    for (const std::size_t count : counts) check_exception<comm>(3, which, count, 0, true);
+    for (const std::size_t count : message_lengths) check_exception<comm>(3, which, count, 0, true);
 }
 
 TEMPLATE_TEST_CASE("a request that is dropped waits for its call", "[misuse][requests]", MISUSE_TRANSPORTS) {
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(4, eager_zero_copy(), [](auto& comm) {
-    for (const std::size_t count : counts) {
+    for (const std::size_t count : message_lengths) {
       std::vector<number> data(count, static_cast<number>(comm.rank()) + 1);
       if (comm.rank() == 2) std::this_thread::sleep_for(20ms);
       static_cast<void>(comm.iallreduce(std::span{data}, chorale::sum));
@@ -184,18 +184,18 @@ TEMPLATE_TEST_CASE("a request that is dropped while a peer stays away", "[misuse
   auto c = eager_zero_copy();
   c.deadline = 500ms;
   std::atomic<bool> gone{false};
-  memory lost{counts[2] * 3};
+  memory lost{message_lengths[2] * 3};
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, c, [&](auto& comm) {
-    memory mine{counts[2] * 3};
+    memory mine{message_lengths[2] * 3};
     comm.barrier();
     if (comm.rank() == 1) {
-      static_cast<void>(begin(comm, 6, lost, counts[2], 1));
+      static_cast<void>(begin(comm, 6, lost, message_lengths[2], 1));
       lost.give_away();
       gone = true;
       comm.barrier();
     } else {
       while (!gone) std::this_thread::sleep_for(1ms);
-      begin(comm, 6, mine, counts[2], 1).wait();
+      begin(comm, 6, mine, message_lengths[2], 1).wait();
       comm.barrier();
     }
   });
@@ -209,18 +209,18 @@ TEMPLATE_TEST_CASE("a communicator that ends before its requests", "[misuse][req
     auto c = eager_zero_copy();
     c.deadline = 500ms;
     std::atomic<bool> gone{false};
-    memory lost{counts[2] * 3}, over{8};
+    memory lost{message_lengths[2] * 3}, over{8};
     std::string complaints;
     chorale::bootstrap::run_in_process(3, [&](auto& group) {
       std::vector<request> kept;
-      memory mine{counts[2] * 3}, first{8};
+      memory mine{message_lengths[2] * 3}, first{8};
       try {
         chorale::communicator<TestType> comm{group, c};
         kept.push_back(comm.iallreduce(std::span{first.in}, chorale::sum));
         kept.front().wait();
         kept.push_back(begin(comm, 2, comm.rank() == 0 ? over : first, 8, 0));
         while (comm.rank() != 0 && !gone) std::this_thread::sleep_for(1ms);
-        kept.push_back(begin(comm, 6, comm.rank() == 0 ? lost : mine, counts[2], 0));
+        kept.push_back(begin(comm, 6, comm.rank() == 0 ? lost : mine, message_lengths[2], 0));
         kept.push_back(comm.ibarrier());
         if (comm.rank() == 0 && unwinding) throw std::runtime_error("early");
         if (comm.rank() != 0) chorale::wait_all(kept);
@@ -300,15 +300,15 @@ TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse]
                    MISUSE_TRANSPORTS) {
   // Rank 0 gathers from all; rank 1 makes another call, which ends the gather at the root while rank 2 has
   // been told where to write and has not come yet.
-  memory lost{counts[2] * 4};
+  memory lost{message_lengths[2] * 4};
   std::atomic<bool> gone{false};
   const auto outcomes = misuse::run<chorale::communicator<TestType, chorale::gather::flat>>(
       4, eager_zero_copy(), [&](auto& comm) {
-        memory mine{counts[2] * 4};
+        memory mine{message_lengths[2] * 4};
         comm.barrier();
         if (comm.rank() == 0) {
           try {
-            begin(comm, 6, lost, counts[2], 0).wait();
+            begin(comm, 6, lost, message_lengths[2], 0).wait();
           } catch (...) {
             lost.give_away();
             gone = true;
@@ -318,7 +318,7 @@ TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse]
           comm.broadcast(std::span{mine.in}, 1);
         } else {
           while (!gone) std::this_thread::sleep_for(1ms);
-          begin(comm, 6, mine, counts[2], 0).wait();
+          begin(comm, 6, mine, message_lengths[2], 0).wait();
         }
         comm.barrier();
       });

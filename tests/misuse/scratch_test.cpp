@@ -19,13 +19,13 @@ constexpr std::size_t bytes_of_scratch = 1 << 16;
 constexpr std::byte of_the_call{1}, of_others{0x5a}, of_peers{7};
 
 /// What the ranks of one call, which are threads, tell each other beside it.
-struct scene {
+struct taking {
   std::vector<std::byte> memory = std::vector<std::byte>(bytes_of_scratch, of_the_call);
   std::atomic<bool> given_away{false};  ///< the memory has another owner
   std::atomic<int> tried{0};            ///< peers that have tried to write since
   int peers = 0;
 };
-scene* current = nullptr;
+taking* current = nullptr;
 
 /// Stands for a vector in an algorithm. Its end gives the memory to somebody else, and lasts until the peers
 /// have done what they can.
@@ -98,7 +98,7 @@ struct going_on {
 };
 
 template <class Transport, class Algorithm>
-misuse::outcomes run(scene& here, int size, bool blocking) {
+misuse::outcomes run(taking& here, int size, bool blocking) {
   here.peers = size - 1;
   current = &here;
   return misuse::run<chorale::communicator<Transport, Algorithm>>(size, misuse::settings(), [&](auto& comm) {
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("peers do not reach what an exception of the algorithm ends",
                    MISUSE_TRANSPORTS) {
   for (const bool blocking : {true, false}) {
     for (const int size : {2, 4}) {
-      scene here;
+      taking here;
       const auto all = run<TestType, leaving>(here, size, blocking);
       INFO(misuse::describe(all));
       CHECK(std::all_of(here.memory.begin(), here.memory.end(), [](std::byte b) { return b == of_others; }));
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("peers do not reach what an exception of the algorithm ends",
 TEMPLATE_TEST_CASE("a call does not go on after an exception has ended memory that peers were told of",
                    "[misuse][scratch]", chorale::transport::rc) {
   for (const bool blocking : {true, false}) {
-    scene here;
+    taking here;
     const auto all = run<TestType, going_on>(here, 2, blocking);
     INFO(misuse::describe(all));
     CHECK(all[0].is(errc::misuse));

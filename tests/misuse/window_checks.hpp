@@ -12,15 +12,14 @@
 
 namespace misuse::windows {
 
+using misuse::check_all_right;
+using misuse::expect;
 using number = std::uint64_t;
 
 inline constexpr number untouched = 0xfeedfacecafebeef;
 
 [[noreturn]] inline void complain(const std::string& what) {
   throw std::runtime_error(what);
-}
-inline void expect(bool right, const std::string& what) {
-  if (!right) complain(what);
 }
 /// What `action` throws must be an error of `code` whose text has all of `words`.
 template <class Action>
@@ -35,13 +34,6 @@ void refused(chorale::errc code, const std::vector<std::string>& words, Action&&
     return;
   }
   complain("not refused: " + (words.empty() ? std::string{} : words.front()));
-}
-inline void check_all_right(const misuse::outcomes& all) {
-  INFO(misuse::describe(all));
-  for (const auto& one : all) {
-    CHECK(!one.failed());
-    CHECK(!one.later);
-  }
 }
 
 }  // namespace misuse::windows

@@ -1,14 +1,17 @@
 // Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
-// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid,
+// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid, or, for
+// SCENARIO kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4);
 // CHORALE_TEST_SEED for the moment of death, CHORALE_TEST_ABSENCE_MS for how long a rank stays away.
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,8 +21,10 @@
 
 #include <fmt/format.h>
 
+#include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/chorale.hpp>
 #include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 #include <chorale/window.hpp>
 
@@ -192,9 +197,31 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   }
 }
 
-template <class Transport>
-void run(const task& t, journal& book) {
-  auto comm = std::make_unique<chorale::communicator<Transport>>();
+/// Blocks of call number `round`: long ones, of which each is a rendezvous, all to all; or of all ranks,
+/// collected.
+template <class Comm>
+void move_blocks(Comm& comm, int round) {
+  constexpr bool by_rendezvous = chorale::message_transport<typename Comm::transport_type>;
+  constexpr std::size_t block = by_rendezvous ? 25'000 : 1000;
+  const auto size = static_cast<std::size_t>(comm.size());
+  const auto content = [&](std::size_t rank) { return static_cast<int>(rank) + 100 * round; };
+  const std::vector<int> mine(by_rendezvous ? size * block : block,
+                              content(static_cast<std::size_t>(comm.rank())));
+  std::vector<int> all(size * block, -1);
+  if constexpr (by_rendezvous)
+    comm.alltoall(std::span<const int>{mine}, std::span{all});
+  else
+    comm.allgather(std::span<const int>{mine}, std::span{all});
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != content(i / block))
+      throw std::runtime_error(
+          fmt::format("round {}: {} of rank {}'s block is {}", round, i % block, i / block, all[i]));
+}
+
+/// Runs `act` with a communicator, and makes two more calls if it fails.
+template <class Comm, class Act>
+void run(journal& book, const Act& act) {
+  auto comm = std::make_unique<Comm>();
   book.note(fmt::format("ready {}", comm->size()));
   book.note("launched " + comm->launched());
   const auto try_it = [&](const std::function<void()>& what) {
@@ -206,9 +233,26 @@ void run(const task& t, journal& book) {
       return false;
     }
   };
-  if (try_it([&] { act(comm, t, book); })) return book.note("finished");
-  try_it([&] { call(*comm, "allreduce"); });
+  if (try_it([&] { act(comm); })) return book.note("finished");
+  try_it([&] { static_cast<void>(comm->allreduce(1)); });
   try_it([&] { comm->ibarrier().wait(); });
+}
+
+template <class Transport>
+void run_scenario(const task& t, journal& book) {
+  using comm_type = chorale::communicator<Transport>;
+  run<comm_type>(book, [&](std::unique_ptr<comm_type>& comm) { act(comm, t, book); });
+}
+
+/// Moves blocks again and again; the victim dies in the middle of it.
+template <class Comm>
+void run_blocks(const task& t, journal& book) {
+  if (t.scenario != "kill-among-blocks") throw std::invalid_argument("no scenario '" + t.scenario + "'");
+  run<Comm>(book, [&](std::unique_ptr<Comm>& comm) {
+    if (comm->rank() == t.victim) die_soon();
+    const auto end = chorale::clock::now() + 50s;
+    for (int round = 1; chorale::clock::now() < end; ++round) move_blocks(*comm, round);
+  });
 }
 
 }  // namespace
@@ -222,13 +266,19 @@ int main(int count, char** words) {
     const char* transport = std::getenv("CHORALE_TEST_TRANSPORT");
     const std::string_view name = transport != nullptr ? transport : "rc";
     if (name == "ud")
-      run<chorale::transport::ud>(t, book);
+      run_scenario<chorale::transport::ud>(t, book);
     else if (name == "ud_rdma")
-      run<chorale::transport::ud_rdma>(t, book);
+      run_scenario<chorale::transport::ud_rdma>(t, book);
     else if (name == "hybrid")
-      run<chorale::transport::hybrid<2>>(t, book);
+      run_scenario<chorale::transport::hybrid<2>>(t, book);
+    else if (name == "rc_send_receive")
+      run_blocks<chorale::communicator<chorale::transport::rc_send_receive>>(t, book);
+    else if (name == "collected")
+      run_blocks<
+          chorale::communicator<chorale::transport::rc, chorale::allgather::recursive_doubling_at<65'536>>>(
+          t, book);
     else
-      run<chorale::transport::rc>(t, book);
+      run_scenario<chorale::transport::rc>(t, book);
   } catch (const chorale::error& e) {
     book.failure(e);
   } catch (const std::exception& e) {

@@ -123,25 +123,33 @@ class Killed(Case):
 
     codes = ("peer_lost", "deadline")
 
-    def check_kill(self, transport, deadline):
+    victims = (0, 2, 4)
+
+    def check_kill(self, transport, deadline, scenario, operation, victim):
+        with self.subTest(scenario=scenario, operation=operation, victim=victim, transport=transport):
+            found = self.run_ranks(5, scenario, victim, operation, transport=transport, deadline=deadline)
+            # Start and end of the processes are in the time as well.
+            self.check_survivors(found, 5, victim, self.codes, within=deadline + 15 * SLOWNESS)
+
+    def check_kills(self, transport, deadline):
         cases = [(scenario, operation, victim)
                  for scenario, operation in [("kill", "barrier"), ("kill", "broadcast"), ("kill", "allreduce"),
                                              ("kill", "nonblocking"), ("kill-first", "barrier"),
                                              ("kill-first", "allreduce")]
-                 for victim in (0, 2, 4)]
+                 for victim in self.victims]
         if BUDGET < 1:
             cases = SEEDS.sample(cases, max(1, round(BUDGET * len(cases))))
-        for scenario, operation, victim in cases:
-            with self.subTest(scenario=scenario, operation=operation, victim=victim, transport=transport):
-                found = self.run_ranks(5, scenario, victim, operation, transport=transport, deadline=deadline)
-                # Start and end of the processes are in the time as well.
-                self.check_survivors(found, 5, victim, self.codes, within=deadline + 15 * SLOWNESS)
+        for case in cases:
+            self.check_kill(transport, deadline, *case)
 
     def test_rc(self):
-        self.check_kill("rc", DEADLINE)
+        self.check_kills("rc", DEADLINE)
+        # In the middle of a rendezvous, and of writes into each other's collective buffers.
+        for transport in "rc_send_receive", "collected":
+            self.check_kill(transport, DEADLINE, "kill-among-blocks", "", SEEDS.choice(self.victims))
 
     def test_ud(self):
-        self.check_kill("ud", SHORT)
+        self.check_kills("ud", SHORT)
 
 
 class Datagrams(Case):

@@ -13,10 +13,12 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/status.hpp>
+#include <chorale/transport/watched_wait.hpp>
 
 #include "transport/peer_calls.hpp"
 #include "transport/status_messages.hpp"
@@ -151,15 +153,17 @@ class waiting_rank {
       return enter();
     }
     if (!wait_) {
-      wait_ = detector_.begin(awaited());
-      next_probe_ = time + 20ms;
+      wait_.emplace(awaited(), now_);
+      wait_->begin(time, detector_.begin(awaited()));
     }
     judge(time);
-    if (state_ == state::waits && time >= next_probe_) probe(time);
+    const auto waited = detector_.waited(wait_->judged());
+    if (state_ == state::waits && wait_->next(time, waited, chorale::attention::waits, false).probes)
+      probe(time);
     poll_soon();
   }
   void judge(clock::time_point time) {
-    const auto verdict = detector_.judge(*wait_);
+    const auto verdict = detector_.judge(wait_->judged_by(chorale::attention::waits));
     if (verdict.what == failure_detector::outcome::left) {
       if (const auto no = known_.judge_farewell(verdict.peer, now_, time))
         return end(state::failed, no->what());
@@ -170,7 +174,6 @@ class waiting_rank {
     end(state::failed, fmt::format("{} is silent", verdict.peer));
   }
   void probe(clock::time_point time) {
-    next_probe_ = time + 100ms;
     if (const auto no = known_.judge_newest(awaited(), now_, time)) return end(state::failed, no->what());
     const std::vector<int> suspects = detector_.suspects();
     if (!detector_.is_gone(awaited())) ask(awaited());
@@ -187,8 +190,7 @@ class waiting_rank {
   std::uint64_t made_ = 0;
   call_id now_;
   std::map<std::uint64_t, std::uint32_t> came_;  ///< signatures, by the number of the call
-  std::optional<failure_detector::wait> wait_;
-  clock::time_point next_probe_{};
+  std::optional<watched_wait> wait_;
   state state_ = state::waits;
   std::string why_;
   int silent_ = -1;

@@ -18,9 +18,6 @@ constexpr std::uint16_t question_kind = 1;
 constexpr std::uint16_t answer_kind = 2;
 constexpr std::uint16_t goodbye_kind = 4;
 constexpr std::uint16_t first_served = 64;
-constexpr auto first_probe = 20ms;
-constexpr auto probe_interval = 100ms;
-constexpr auto long_wait = 1s;
 constexpr auto longest_sleep = 250ms;
 
 }  // namespace
@@ -213,23 +210,23 @@ void stream_node::look(int awaited) {
   if (!vigil_.begun) {
     vigil_.begun = true;
     vigil_.since = now;
-    vigil_.next_probe = now + first_probe;
     detector_.look(now);
-    vigil_.wait = detector_.begin(awaited);
+    vigil_.wait.begin(now, detector_.begin(awaited));
   }
   read();
   table_->progress(now);
   detector_.look(now);
   judge(awaited);
-  if (now < vigil_.next_probe) return;
-  vigil_.next_probe = now + probe_interval;
+  const auto waited = detector_.waited(vigil_.wait.judged());
+  const auto next = vigil_.wait.next(now, waited, chorale::attention::waits, false);
+  if (!next.probes) return;
   if (!detector_.is_gone(awaited)) ask(awaited);
-  watch(awaited, detector_.waited(vigil_.wait) >= long_wait);
+  watch(awaited, next.asks_others);
 }
 
 void stream_node::judge(int awaited) {
-  vigil_.wait.peer = awaited;
-  const auto verdict = detector_.judge(vigil_.wait);
+  vigil_.wait.expect(awaited);
+  const auto verdict = detector_.judge(vigil_.wait.judged_by(chorale::attention::waits));
   if (verdict.what == outcome::go_on || verdict.what == outcome::stalled) return;
   const std::string there =
       verdict.peer < 0 ? "" : job_->nodes[static_cast<std::size_t>(verdict.peer)]->describe();
@@ -306,8 +303,11 @@ void stream_node::say_goodbye() {
   bool somebody_listens = false;
   const bool is_due = rounds_.is_due(now);
   for (int peer = 0; peer < job_->ranks; ++peer) {
-    if (peer == rank_ || detector_.is_gone(peer)) continue;
-    somebody_listens = true;
+    if (peer == rank_ || detector_.is_dead(peer)) continue;
+    if (!detector_.is_gone(peer))
+      somebody_listens = true;
+    else if (!rounds_.is_first())
+      continue;
     const auto words = table_->last_words(peer);
     // A rank insists while its send queue is full.
     while (is_due && !send_datagram(peer, goodbye_kind, chorale::transport::wire(words), false)) {

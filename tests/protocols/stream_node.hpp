@@ -11,7 +11,9 @@
 #include <span>
 #include <vector>
 
+#include <chorale/core/attention.hpp>
 #include <chorale/transport/failure_detector.hpp>
+#include <chorale/transport/watched_wait.hpp>
 
 #include "transport/farewell_rounds.hpp"
 #include "transport/reliable/stream_table.hpp"
@@ -73,8 +75,7 @@ class stream_node final : reliable::packet_port {
     bool begun = false;
     unsigned looks = 0;
     clock::time_point since{};
-    clock::time_point next_probe{};
-    failure_detector::wait wait{};
+    chorale::transport::watched_wait wait{-1, {}};
   };
 
   bool send(int peer, reliable::stream_kind kind, std::span<const std::byte> body, bool solicited) override;

@@ -29,6 +29,7 @@ USER = {
     "algorithm/*.hpp": "an algorithm to choose, or to make one of one's own from",
     "topology/*.hpp": "rank arithmetic for algorithms of one's own",
     "bootstrap/*.hpp": "how a program starts its ranks, and what a bootstrap of one's own has to offer",
+    "simulation/*.hpp": "ranks in virtual time",
     "core/config.hpp": "the settings",
     "core/error.hpp": "what calls throw",
     "model/tuning.hpp": "what `automatic` and `standard` choose by",

@@ -13,7 +13,7 @@ HIDDEN_FROM = {"algorithm": {"verbs", "bootstrap"}}
 
 # Headers of other packages that only some folders may include.
 FOREIGN = [
-    (re.compile(r"^(infiniband|rdma)/"), ("include/chorale/verbs", "lib/verbs", "lib/soft", "lib/preload", "tests/verbs")),
+    (re.compile(r"^(infiniband|rdma)/"), ("include/chorale/verbs", "lib/verbs", "lib/soft", "lib/preload", "lib/simulation/device", "tests/verbs", "tests/simulation")),
     (re.compile(r"^pmix"), ("lib/bootstrap",)),
 ]
 

@@ -27,6 +27,7 @@ ROOMS = {
     "verbs": room("devices: RAII over the verbs", "core"),
     "soft": room("soft0, the software device", "core verbs"),
     "preload": room("soft0 for unmodified programs", "core verbs soft"),
+    "simulation": room("ranks as fibers in virtual time", "core verbs bootstrap concepts"),
     "concepts": room("what is used of a transport", "core", files="transport/concepts"),
     "algorithm": room("collective algorithms, one a file", "core topology model concepts"),
     "transport": room("what transports share", "core verbs bootstrap model concepts"),

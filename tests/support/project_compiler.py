@@ -12,7 +12,7 @@ ALONE = {"-c", "-MD", "-fpch-preprocess", "-MQ", "-MF", "-o"}
 WITH_VALUE = {"-o", "-MQ", "-MF", "-include", "-include-pch"}
 
 
-def compile_command(build, source="lib/core/error.cpp"):
+def compile_command(build, source="lib/calls/rc.cpp"):
     """The words of the command that compiles `source`, less its input and outputs, and the folder to run it in.
 
     Raises LookupError if the build does not compile that file.

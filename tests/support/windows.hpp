@@ -17,13 +17,14 @@
 #include <chorale/core/error.hpp>
 #include <chorale/window.hpp>
 
+#include "expect.hpp"
+
 namespace windows {
+
+using support::expect;
 
 [[noreturn]] inline void fail(const std::string& what) {
   throw std::runtime_error(what);
-}
-inline void expect(bool right, const std::string& what) {
-  if (!right) fail(what);
 }
 
 /// Three bytes that begin anywhere.

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -31,25 +30,25 @@ chorale::error error_of(const std::function<void()>& act) {
 }
 
 ibv_wc next_completion(verbs::completion_queue& queue) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+  const auto end = chorale::clock::now() + std::chrono::seconds{30};
   ibv_wc found{};
   while (queue.poll({&found, 1}).empty()) {
-    if (std::chrono::steady_clock::now() > end) FAIL("no completion within half a minute");
-    std::this_thread::yield();
+    if (chorale::clock::now() > end) FAIL("no completion within half a minute");
+    chorale::clock::give_way();
   }
   return found;
 }
 
 bool stays_empty(verbs::completion_queue& queue, std::chrono::milliseconds quiet) {
-  const auto end = std::chrono::steady_clock::now() + quiet;
+  const auto end = chorale::clock::now() + quiet;
   do {
     ibv_wc found{};
     if (!queue.poll({&found, 1}).empty()) {
       UNSCOPED_INFO("unexpected: " << verbs::describe(found));
       return false;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  } while (std::chrono::steady_clock::now() < end);
+    chorale::clock::sleep_for(std::chrono::milliseconds{1});
+  } while (chorale::clock::now() < end);
   return true;
 }
 

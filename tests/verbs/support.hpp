@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/completion_queue.hpp>

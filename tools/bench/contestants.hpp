@@ -14,11 +14,18 @@
 #include <chorale/core/type_name.hpp>
 
 #include "algorithms.hpp"
+#include "any_group.hpp"
 #include "loop.hpp"
 
 namespace bench {
 
 using contestants = std::vector<std::unique_ptr<contestant>>;
+
+/// The ranks of a run.
+struct job {
+  any_group group;  ///< of which contestants make their communicators
+  team& all;
+};
 
 /// Which memory the calls of a contestant use.
 struct memory_use {
@@ -95,10 +102,10 @@ class entry final : public contestant {
  public:
   static constexpr auto what = Algorithm::implements;
 
-  entry(team& all, buffers& memory, const selection& wanted, const memory_use& use)
+  entry(const job& ranks, buffers& memory, const selection& wanted, const memory_use& use)
       : contestant(chorale::name(what), chorale::type_name<Algorithm>() + use.remark, Transport::name),
-        comm_(settings(wanted.settings, use)),
-        all_(all),
+        comm_(any_group{ranks.group}, settings(wanted.settings, use)),
+        all_(ranks.all),
         memory_(memory),
         places_(use.places),
         turn_(use.registered_each_call ? use.places / 2 : 0),
@@ -175,17 +182,17 @@ bool selected(const selection& wanted, const listing& one);
 
 /// Makes those of `Transport` that were selected. Collective. Defined for each transport in enter_*.cpp.
 template <class Transport>
-void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all);
+void enter(const selection& wanted, const job& ranks, buffers& memory, contestants& all);
 /// All policies that run on `Transport`.
 template <class Transport>
 std::vector<listing> list();
 /// The same for connections to some peers and datagrams to the rest, whose number is a part of the type: what
 /// P5 compares.
-void enter_hybrid(const selection& wanted, team& ranks, buffers& memory, contestants& all);
+void enter_hybrid(const selection& wanted, const job& ranks, buffers& memory, contestants& all);
 std::vector<listing> list_hybrid();
 std::vector<listing> list_all();
 /// All of these, in the order of the table. Collective.
-contestants enter_all(const selection& wanted, team& ranks, buffers& memory);
+contestants enter_all(const selection& wanted, const job& ranks, buffers& memory);
 
 namespace detail {
 /// Calls `use.template operator()<Algorithm>()` for each algorithm that runs on Transport.
@@ -198,7 +205,7 @@ void for_each_algorithm(chorale::type_list<Algorithms...>, Use&& use) {
 }
 
 template <class Transport, class Algorithm>
-void enter_one(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+void enter_one(const selection& wanted, const job& ranks, buffers& memory, contestants& all) {
   if (!selected(wanted, entry<Transport, Algorithm>::describe())) return;
   for (const auto& use : wanted.memory) {
     auto made = std::make_unique<entry<Transport, Algorithm>>(ranks, memory, wanted, use);
@@ -208,7 +215,7 @@ void enter_one(const selection& wanted, team& ranks, buffers& memory, contestant
 }  // namespace detail
 
 template <class Transport>
-void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+void enter(const selection& wanted, const job& ranks, buffers& memory, contestants& all) {
   detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
     detail::enter_one<Transport, Algorithm>(wanted, ranks, memory, all);
   });

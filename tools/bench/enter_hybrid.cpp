@@ -14,7 +14,7 @@ using algorithm = chorale::alltoall::hybrid_pairwise<Limit>;
 
 template <int... Limits>
 struct limits {
-  static void enter(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+  static void enter(const selection& wanted, const job& ranks, buffers& memory, contestants& all) {
     (detail::enter_one<transport<Limits>, algorithm<Limits>>(wanted, ranks, memory, all), ...);
   }
   static std::vector<listing> list() { return {entry<transport<Limits>, algorithm<Limits>>::describe()...}; }
@@ -23,7 +23,7 @@ using measured = limits<0, 1, 3, 7, 15>;
 
 }  // namespace
 
-void enter_hybrid(const selection& wanted, team& ranks, buffers& memory, contestants& all) {
+void enter_hybrid(const selection& wanted, const job& ranks, buffers& memory, contestants& all) {
   measured::enter(wanted, ranks, memory, all);
 }
 std::vector<listing> list_hybrid() {

@@ -4,6 +4,6 @@
 #include "contestants.hpp"
 
 namespace bench {
-template void enter<chorale::transport::rc>(const selection&, team&, buffers&, contestants&);
+template void enter<chorale::transport::rc>(const selection&, const job&, buffers&, contestants&);
 template std::vector<listing> list<chorale::transport::rc>();
 }  // namespace bench

@@ -4,6 +4,7 @@
 #include "contestants.hpp"
 
 namespace bench {
-template void enter<chorale::transport::rc_send_receive>(const selection&, team&, buffers&, contestants&);
+template void enter<chorale::transport::rc_send_receive>(const selection&, const job&, buffers&,
+                                                         contestants&);
 template std::vector<listing> list<chorale::transport::rc_send_receive>();
 }  // namespace bench

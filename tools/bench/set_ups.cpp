@@ -93,7 +93,7 @@ set_up read_set_up(const json& from) {
 }
 
 /// The contestant, or none where the device cannot run it. Collective.
-std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant& wanted, team& ranks,
+std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant& wanted, const job& ranks,
                                         buffers& memory) {
   const selection exactly{.operations = {of.operation},
                           .transports = {wanted.transport},
@@ -111,8 +111,9 @@ std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant
   return made.empty() ? nullptr : std::move(made.front());
 }
 
-std::vector<result_of_set_up> measure_one(const set_up& of, team& ranks, const limits& l,
+std::vector<result_of_set_up> measure_one(const set_up& of, const job& in, const limits& l,
                                           const surroundings& around) {
+  team& ranks = in.all;
   const std::size_t most =
       of.sizes.empty() ? sizeof(float) : *std::max_element(of.sizes.begin(), of.sizes.end());
   const bool in_turns = std::any_of(of.contestants.begin(), of.contestants.end(),
@@ -121,7 +122,7 @@ std::vector<result_of_set_up> measure_one(const set_up& of, team& ranks, const l
   contestants entered;
   std::vector<std::string> names;
   for (const auto& wanted : of.contestants) {
-    if (auto made = enter_named(of, wanted, ranks, memory)) {
+    if (auto made = enter_named(of, wanted, in, memory)) {
       entered.push_back(std::move(made));
       names.push_back(wanted.name);
     } else if (ranks.rank() == 0) {
@@ -163,10 +164,10 @@ std::vector<set_up> read_set_ups(const std::string& file) {
 }
 
 std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                              team& ranks, const limits& l, const surroundings& around) {
-  const bool speaks = ranks.rank() == 0;
+                                              const job& in, const limits& l, const surroundings& around) {
+  const bool speaks = in.all.rank() == 0;
   if (speaks) print_preamble(about, l, false);
-  const bool comparable = ranks.one_host();
+  const bool comparable = in.all.one_host();
   std::vector<result_of_set_up> result;
   for (const auto& one : all_of_them) {
     if (one.timing == timing::last_leaf && !comparable)
@@ -176,7 +177,7 @@ std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_
       fmt::print("\n# set-up {}", one.name);
       print_head(one.operation, false, around.check);
     }
-    const auto rows = measure_one(one, ranks, l, around);
+    const auto rows = measure_one(one, in, l, around);
     result.insert(result.end(), rows.begin(), rows.end());
   }
   return result;

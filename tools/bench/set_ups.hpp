@@ -48,7 +48,7 @@ struct result_of_set_up {
 /// multicast without multicast) has no result, and rank 0 says so.
 /// @returns the same on every rank.
 std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                              team& ranks, const limits& l, const surroundings& around);
+                                              const job& in, const limits& l, const surroundings& around);
 
 /// As write_json, with "set_up" and "contestant" in each row.
 void write_results(const std::string& file, const facts& about, int ranks,

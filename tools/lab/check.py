@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke] [--list] [NAME...]"""
+"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers] [--list] [NAME...]"""
 import argparse
 import dataclasses
 import json
@@ -12,6 +12,11 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+sys.dont_write_bytecode = True
+
+from papers_figures import catalogue  # noqa: E402
+
 SKIPPED, OUT_OF_TIME = 77, 124
 OUTCOMES = {0: "passed", SKIPPED: "skipped", OUT_OF_TIME: "OUT OF TIME"}
 
@@ -90,6 +95,13 @@ def all_steps(build):
                           "--min-bytes", 8, "--max-bytes", 65536, limit=300), limit=330, show=True)
 
 
+def papers_steps(build):
+    """The papers' figures in their small form: seconds outside, minutes here."""
+    for one in catalogue.all_figures():
+        yield Step(f"papers {one.name}", [str(ROOT / "tools/papers"), one.name, "--small", "--time-limit", "600", "--build", str(build)],
+                   limit=900, show=True)
+
+
 def wires():
     """The interfaces of the RDMA devices."""
     return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
@@ -145,11 +157,13 @@ def run(step, logs, number):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--smoke", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--smoke", dest="steps", action="store_const", const=smoke_steps, default=all_steps)
+    which.add_argument("--papers", dest="steps", action="store_const", const=papers_steps)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
-    steps = list((smoke_steps if options.smoke else all_steps)(options.build))
+    options = parser.parse_intermixed_args()
+    steps = list(options.steps(options.build))
     steps = [step for step in steps if not options.names or any(name in step.name for name in options.names)]
     if options.list:
         print("\n".join(step.name for step in steps))

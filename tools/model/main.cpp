@@ -1,18 +1,16 @@
 // papers-model: the papers' models with the parameters that they print, as rows for tools/papers.
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "../../lib/model/allgather.hpp"
 #include "../../lib/model/rdma_tree.hpp"
+#include "../bench/output.hpp"
 
 namespace {
 
@@ -36,7 +34,7 @@ class rows {
                     {"value", value},
                     {"unit", unit}});
   }
-  [[nodiscard]] std::string text() const { return nlohmann::ordered_json{{"rows", all_}}.dump(1) + '\n'; }
+  [[nodiscard]] nlohmann::ordered_json document() const { return {{"rows", all_}}; }
 
  private:
   nlohmann::ordered_json all_ = nlohmann::ordered_json::array();
@@ -68,18 +66,6 @@ void allgather(const options& o, int ranks, std::size_t bytes, rows& all) {
 
 CLI::Option* list(CLI::Option* option) {
   return option->delimiter(',')->allow_extra_args(false)->capture_default_str();
-}
-
-void write(const std::string& file, const std::string& text) {
-  if (file.empty()) {
-    fmt::print("{}", text);
-    return;
-  }
-  errno = 0;
-  std::ofstream out{file};
-  out << text;
-  out.close();
-  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
 }
 
 }  // namespace
@@ -120,7 +106,10 @@ int main(int argc, char** argv) {
     rows all;
     for (const int ranks : o.ranks)
       for (const auto bytes : o.bytes) chosen(o, ranks, bytes, all);
-    write(o.json, all.text());
+    if (o.json.empty())
+      fmt::print("{}\n", all.document().dump(2));
+    else
+      bench::write_file(o.json, all.document());
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "papers-model: {}\n", e.what());

@@ -39,6 +39,15 @@ class Bench:
 
 
 @dataclasses.dataclass(frozen=True)
+class Fit:
+    """Parameters of a model that follow from what a set-up measures. `compute(results)` gives {"ts": 0.3, ...}, or None where
+    that was not measured; `options` are pairs of a program's option and the parameter that it takes."""
+    of: object
+    compute: object
+    options: tuple
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     """Any other program of the build's tools/. It takes --json FILE and writes there
     {"rows": [{"contestant": NAME, "at": {"ranks": 8, "bytes": 4}, "value": 1.5, "unit": "us", "wrong": 0}]}:
@@ -50,6 +59,15 @@ class Program:
     once: bool = False  # computes: another run gives the same
     small: bool = True  # False: too large for the small form, which leaves it out
     environment: tuple = ()
+    fit: Fit = None  # it runs after all others, with these parameters
+    follows_ranks: bool = False  # `tools/papers --ranks` replaces those of its --ranks
+
+
+def model(what, ranks, sizes, *more, small_ranks=(4,), fit=None):
+    """The model of a paper, by papers-model."""
+    def arguments(numbers):
+        return (what, "--ranks", ",".join(map(str, numbers)), "--bytes", ",".join(map(str, sizes)), *more)
+    return Program("papers-model", arguments(ranks), arguments(small_ranks), once=True, fit=fit, follows_ranks=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,6 +185,7 @@ class Figure:
     also: tuple = ()  # names of figures that this one shows as well
     claims: tuple = ()
     cannot: str = ""  # what soft0 cannot show of it
+    model: str = ""  # of its model and the parameters; {ts} stands for a fitted one
     shown: tuple = ()  # contestants of the table and plot, in their order; all if there are none
     only: tuple = ()  # pairs of an axis and its values: the points of the table and plot
     log_x: bool = True
@@ -193,8 +212,9 @@ class Row:
 class Results:
     """The rows of a figure."""
 
-    def __init__(self, rows, problems=(), failures=(), device=""):
+    def __init__(self, rows, problems=(), failures=(), device="", parameters=None):
         self.rows = list(rows)
+        self.parameters = dict(parameters or {})  # of its models, if they were fitted
         self.device = device  # on which the whole run was made; empty if no program tells
         self.problems = list(problems)  # what could not be measured, in words
         self.failures = list(failures)  # what should have been, or was wrong

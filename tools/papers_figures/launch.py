@@ -58,6 +58,11 @@ class Launcher:
                              "where their number belongs")
         return words
 
+    def bench(self, tools, ranks):
+        """chorale-bench, as it is started on so many ranks."""
+        del ranks  # the launcher's
+        return [program(tools, figure.LAUNCHED)]
+
     def run(self, ranks, command, environment=()):
         """Runs `command`, on `ranks` ranks, or without a launcher if that is 0. @throws Failed, NoLauncher"""
         command = [*(self.words(ranks) if ranks else []), *command]
@@ -120,6 +125,7 @@ class BenchLaunch:
     parts: list
     device: str = ""  # known when it ran
     once = False
+    set_up = None  # it has several
 
     def text(self):
         """For the line of progress."""
@@ -136,7 +142,7 @@ class BenchLaunch:
             named = {f"{part.set_up.operation} {number}": part for number, part in enumerate(self.parts, 1)}
             plan.write_text(json.dumps({"set_ups": [part.set_up.document(name, part.sizes)
                                                     for name, part in named.items()]}), encoding="utf-8")
-            launcher.run(self.ranks, [program(tools, figure.LAUNCHED), "--set-ups", str(plan), "--check", "--json",
+            launcher.run(self.ranks, [*launcher.bench(tools, self.ranks), "--set-ups", str(plan), "--check", "--json",
                                       str(result), *effort.options()], self.environment)
             rows, told = [], read(result)
             self.device = told.get("about", {}).get("device", "").split(" ")[0]

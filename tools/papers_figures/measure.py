@@ -1,5 +1,6 @@
 """From figures to results: what is launched, in turns, and the medians over the runs."""
 import collections
+import dataclasses
 import statistics
 import sys
 
@@ -16,18 +17,33 @@ def wanted_points(figures, claims):
     return points
 
 
+def all_set_ups(one):
+    """Those of a figure, and what the parameters of its models follow from."""
+    for set_up in one.set_ups:
+        if isinstance(set_up, figure.Program) and set_up.fit:
+            yield set_up.fit.of
+        yield set_up
+
+
+def arguments_of(program, small, ranks):
+    """What it is called with."""
+    chosen = program.small_arguments if small and program.small_arguments is not None else program.arguments
+    if ranks and program.follows_ranks:
+        at = chosen.index("--ranks") + 1
+        chosen = (*chosen[:at], ",".join(map(str, ranks)), *chosen[at + 1:])
+    return chosen
+
+
 def launches(figures, small=False, ranks=None, points=None):
     """The launches of all set-ups of the figures, each set-up once. `ranks`: instead of theirs. `points`: see
     wanted_points; a set-up is measured at those numbers of ranks and sizes that one of them has."""
     found, benches, seen = [], {}, {}
     for one in figures:
-        for set_up in one.set_ups:
+        for set_up in all_set_ups(one):
             if isinstance(set_up, figure.Program):
                 if small and not set_up.small:
                     continue
-                arguments = set_up.arguments
-                if small and set_up.small_arguments is not None:
-                    arguments = set_up.small_arguments
+                arguments = arguments_of(set_up, small, ranks)
                 if (set_up, arguments) not in seen:
                     seen[set_up, arguments] = launch.ProgramLaunch(set_up, arguments)
                     found.append(seen[set_up, arguments])
@@ -68,45 +84,71 @@ class Progress:
                   file=sys.stderr, flush=True)
 
 
+class Gathered:
+    """What the launches have told so far."""
+
+    def __init__(self):
+        self.values = collections.defaultdict(list)  # of a set-up, a contestant and a point
+        self.units = {}
+        self.failures = []  # [(set-ups, what was said)]
+
+    def take(self, one, tools, launcher, effort):
+        """Runs a launch. @throws launch.NoLauncher"""
+        try:
+            found = one.run(tools, launcher, effort)
+        except launch.Failed as e:
+            self.failures.append((one.set_ups(), str(e)))
+            return
+        for set_up, row in found:
+            at = tuple(sorted(row["at"].items()))
+            if row.get("wrong"):
+                self.failures.append(([set_up], f"{one.text()}: {row['contestant']} at {dict(at)}: "
+                                                f"{row['wrong']} results were wrong"))
+                continue
+            self.values[set_up, row["contestant"], at].append(row["value"])
+            self.units[set_up, row["contestant"], at] = row["unit"]
+
+    def rows(self, set_ups):
+        """The medians of these set-ups."""
+        return [figure.Row(key[1], key[2], statistics.median(all_of_it), self.units[key], min(all_of_it), max(all_of_it),
+                           len(all_of_it)) for key, all_of_it in self.values.items() if key[0] in set_ups]
+
+
 def measure(figures, tools, launcher, effort, runs=5, progress=None, **which):
     """{name of a figure: Results}. Each run makes all launches, one after the other, so that what disturbs the machine
-    disturbs all set-ups. What fails, or has wrong results, is among the failures of its figures, and the rest goes on.
-    @throws launch.NoLauncher"""
+    disturbs all set-ups; models whose parameters follow from that are computed in the end. What fails, or has wrong
+    results, is among the failures of its figures, and the rest goes on. @throws launch.NoLauncher"""
     progress = progress or Progress(False)
     todo = launches(figures, **which)
-    values, units, failures = collections.defaultdict(list), {}, []
+    fitted = [one for one in todo if getattr(one.set_up, "fit", None)]
+    gathered, parameters = Gathered(), {}
     for run in range(runs):
         for number, one in enumerate(todo, 1):
-            if run > 0 and one.once:
-                continue
-            progress.say(f"run {run + 1}/{runs}, {number}/{len(todo)}: {one.text()}")
-            try:
-                found = one.run(tools, launcher, effort)
-            except launch.Failed as e:
-                failures.append((one.set_ups(), str(e)))
-                continue
-            for set_up, row in found:
-                at = tuple(sorted(row["at"].items()))
-                if row.get("wrong"):
-                    failures.append(([set_up], f"{one.text()}: {row['contestant']} at {dict(at)}: {row['wrong']} results were wrong"))
-                    continue
-                values[set_up, row["contestant"], at].append(row["value"])
-                units[set_up, row["contestant"], at] = row["unit"]
+            if one not in fitted and not (run > 0 and one.once):
+                progress.say(f"run {run + 1}/{runs}, {number}/{len(todo)}: {one.text()}")
+                gathered.take(one, tools, launcher, effort)
+    for one in fitted:
+        fit = one.set_up.fit
+        parameters[one.set_up] = fit.compute(figure.Results(gathered.rows([fit.of])))
+        if parameters[one.set_up] is None:
+            gathered.failures.append(([one.set_up], f"{one.text()}: what its parameters follow from was not measured"))
+            continue
+        given = [word for option, name in fit.options for word in (option, f"{parameters[one.set_up][name]:.6g}")]
+        gathered.take(dataclasses.replace(one, arguments=(*one.arguments, *given)), tools, launcher, effort)
     progress.say("")
-    rows = {key: figure.Row(key[1], key[2], statistics.median(all_of_it), units[key], min(all_of_it), max(all_of_it),
-                            len(all_of_it)) for key, all_of_it in values.items()}
     devices = ", ".join(sorted({one.device for one in todo} - {""}))
     return {one.name: figure.Results(
-        [row for key, row in rows.items() if key[0] in one.set_ups],
-        missing(one, rows, [set_up for failed, _ in failures for set_up in failed]),
-        [said for failed, said in failures if any(set_up in failed for set_up in one.set_ups)], devices) for one in figures}
+        gathered.rows(one.set_ups), missing(one, gathered),
+        [said for failed, said in gathered.failures if any(set_up in failed for set_up in all_set_ups(one))], devices,
+        {name: value for set_up in one.set_ups for name, value in (parameters.get(set_up) or {}).items()}) for one in figures}
 
 
-def missing(one, rows, failed):
+def missing(one, gathered):
     """Contestants of a figure that have no row and did not fail: a device without multicast has not what they need."""
     said = []
+    failed = [set_up for some, _ in gathered.failures for set_up in some]
     for set_up in one.set_ups:
         for contestant in getattr(set_up, "contestants", ()):
-            if set_up not in failed and not any(key[0] == set_up and key[1] == contestant.name for key in rows):
+            if set_up not in failed and not any(key[0] == set_up and key[1] == contestant.name for key in gathered.values):
                 said.append(f"{contestant.name} was not measured: the device has not what it needs, or no point was wanted")
     return said

@@ -1,5 +1,5 @@
 """P2: broadcast and allreduce by RDMA."""
-from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, Program, at_each, less_by
+from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, at_each, less_by, model
 
 # A block of the paper has a counter of one byte behind its data, ours a trailer of 16: as much data in each.
 TRAILER = 16
@@ -27,17 +27,16 @@ ALLREDUCES = Bench("allreduce", (*(Contestant(f"RDMA, degree {k}", "rc", f"degre
                                  *(Contestant(f"send/receive, degree {k}", "rc_send_receive", f"degree_k<{k}>", MVICH)
                                    for k in DEGREES)),
                    ranks=(4, 8, 16), sizes=(4, 64, 256, 1024, 2048, 4096), small_ranks=(4,), small_sizes=(4, 4096))
-SIZES = "4,64,256,1024,1028,2048,4096"
+SIZES = (4, 64, 256, 1024, 1028, 2048, 4096)
 
-
-def model(*arguments):
-    """The paper's model with the parameters that it prints."""
-    return Program("papers-model", arguments, once=True)
-
-
-BROADCAST_MODEL = model("broadcast", "--ranks", "16,512,1024", "--bytes", "4,64,256,1024,2048,3072,4096,4608")
-ALLREDUCE_MODEL = model("allreduce", "--ranks", "512,1024", "--bytes", SIZES, "--degree", "1,3")
-DEGREE_MODEL = model("degree", "--ranks", "4,8,16,512,1024", "--bytes", SIZES)
+BROADCAST_MODEL = model("broadcast", (16, 512, 1024), BROADCASTS.sizes)
+ALLREDUCE_MODEL = model("allreduce", (512, 1024), SIZES, "--degree", "1,3")
+ALLREDUCE_MODEL_HERE = model("allreduce", (8, 16), ALLREDUCES.sizes, "--degree", "1,3,7,15")
+DEGREE_MODEL = model("degree", (4, 8, 16, 512, 1024), SIZES)
+PARAMETERS = ("with the parameters that P2 prints for GigaNet's adapters and 1 GHz processors (docs/papers.md, The models): what "
+              "can be compared is how it grows.")
+OF_BROADCAST = f"The model: P2 section 5.1, blocks of 3073 bytes, {PARAMETERS}"
+OF_ALLREDUCE = f"The model: P2 section 5.2 and P3 figure 6.16, {PARAMETERS}"
 
 # Send/receive between two nodes, measured by P2 and not printed; docs/papers.md says how each follows from its results.
 TWO_NODES = {("broadcast", 4): 10.72, ("broadcast", 4096): 77.15, ("allreduce", 4): 26.3, ("allreduce", 4096): 137.65}
@@ -72,7 +71,8 @@ STEPS = ("ranks that share cores run one after the other: what counts is all tha
 EXTRAPOLATED = "The paper extrapolates from two nodes as well: log2 N steps of send/receive."
 
 FIGURES = (
-    Figure("P2.6", "broadcast of up to 1 KB on 16 nodes", "P2 section 6.1.1, figure 6", (BROADCASTS,), "bytes",
+    Figure("P2.6", "broadcast of up to 1 KB on 16 nodes", "P2 section 6.1.1, figure 6", (BROADCASTS, BROADCAST_MODEL), "bytes",
+           log_y=True, model=OF_BROADCAST,
            claims=(Faster("block 3073 over send/receive, 4 B", BEST, "send/receive", at_each(ranks=16, bytes=4), less_by(19),
                           headline=True),
                    *(Faster(f"block {block} over send/receive, 4 B to 1 KB", f"RDMA, block {block}", "send/receive",
@@ -80,7 +80,8 @@ FIGURES = (
            cannot=f"{WIRE}. From where the root begins to where the leaf at the most steps ends, as the paper has it. The sizes of "
                   "two of its four blocks are lost in our copy of the text; 2049 and 4097 are ours.",
            only=(("ranks", (16,)), ("bytes", (4, 64, 256, 1024)))),
-    Figure("P2.7", "broadcast of 1 to 5 KB on 16 nodes", "P2 section 6.1.1, figure 7", (BROADCASTS,), "bytes",
+    Figure("P2.7", "broadcast of 1 to 5 KB on 16 nodes", "P2 section 6.1.1, figure 7", (BROADCASTS, BROADCAST_MODEL), "bytes",
+           log_y=True, model=OF_BROADCAST,
            claims=(Faster("block 3073 over send/receive, 4,608 B", BEST, "send/receive", at_each(ranks=16, bytes=4608),
                           less_by(14), headline=True),
                    Faster("block 3073 over send/receive, 4 KB", BEST, "send/receive", at_each(ranks=16, bytes=4096), headline=True),
@@ -89,7 +90,8 @@ FIGURES = (
                         network="copies overlap with a wire that there is not")),
            cannot=f"which block is best: {WIRE}.", only=(("ranks", (16,)), ("bytes", (1024, 2048, 3072, 4096, 4608))), log_x=False),
     Figure("P2.8", "broadcast on 16 nodes and its model", "P2 section 6.1.1, figure 8", (BROADCASTS, BROADCAST_MODEL), "bytes",
-           cannot=f"that both agree within 10 %: {WIRE}.", shown=(BEST, "model"), only=(("ranks", (16,)),), log_y=True),
+           cannot=f"that both agree within 10 %: {WIRE}.", shown=(BEST, "model"), only=(("ranks", (16,)),), log_y=True,
+           model=OF_BROADCAST),
     Figure("P2.9", "broadcast on 512 and 1,024 nodes, by the model", "P2 section 6.1.2, figures 9 and 10",
            (BROADCASTS, BROADCAST_MODEL), "bytes", also=("P2.10",),
            claims=(*(gain_claim(f"RDMA below send/receive, {nodes} nodes, {size} B", percent, "broadcast", "model", nodes, size)
@@ -97,7 +99,7 @@ FIGURES = (
                    Faster("two nodes here, 4 B", BEST, "send/receive", at_each(ranks=2, bytes=4), less_by(16)),
                    Faster("two nodes here, 4 KB", BEST, "send/receive", at_each(ranks=2, bytes=4096), less_by(21))),
            cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}", shown=("model",),
-           only=(("ranks", (512, 1024)),)),
+           only=(("ranks", (512, 1024)),), model=OF_BROADCAST),
     Figure("P2.11", "the best degree of allreduce", "P2 section 6.2.1, figure 11", (ALLREDUCES, DEGREE_MODEL), "bytes",
            claims=(degree_claim("4 nodes, up to 1 KB", 4, 1024, 3), degree_claim("4 nodes, above", 4, 1028, 1),
                    degree_claim("8 nodes, 4 B", 8, 4, 7), degree_claim("8 nodes, above 1 KB", 8, 1028, 1),
@@ -107,8 +109,10 @@ FIGURES = (
                         at_each(ranks=16, bytes=4), network=STEPS),
                    Best("degree 1 is best on 16 nodes, 2 and 4 KB", "RDMA, degree 1",
                         tuple(f"RDMA, degree {k}" for k in DEGREES), at_each(ranks=16, bytes=(2048, 4096)), network=STEPS)),
-           cannot=f"which degree is best: {STEPS}.", shown=("model", *(f"RDMA, degree {k}" for k in DEGREES)), plot=False),
-    Figure("P2.12", "allreduce on 16 nodes", "P2 section 6.2.1, figure 12", (ALLREDUCES,), "bytes",
+           cannot=f"which degree is best: {STEPS}.", shown=("model", *(f"RDMA, degree {k}" for k in DEGREES)), plot=False,
+           model=OF_ALLREDUCE),
+    Figure("P2.12", "allreduce on 16 nodes", "P2 section 6.2.1, figure 12", (ALLREDUCES, ALLREDUCE_MODEL_HERE), "bytes",
+           log_y=True, model=OF_ALLREDUCE,
            claims=(Faster("degree 3 over send/receive, 4 B", "RDMA, degree 3", "send/receive, degree 1",
                           at_each(ranks=16, bytes=4), less_by(38), headline=True),
                    Faster("degree 1 over send/receive, 4 KB", "RDMA, degree 1", "send/receive, degree 1",
@@ -118,7 +122,8 @@ FIGURES = (
                    Faster("degree 3 over degree 1, 4 B to 1 KB", "RDMA, degree 3", "RDMA, degree 1",
                           at_each(ranks=16, bytes=(4, 64, 256, 1024)), network=STEPS)),
            cannot=f"where degree 1 takes over from degree 3: {STEPS}.",
-           shown=("send/receive, degree 1", "RDMA, degree 1", "RDMA, degree 3"), only=(("ranks", (16,)),)),
+           shown=("send/receive, degree 1", "RDMA, degree 1", "RDMA, degree 3", "model, degree 1, best", "model, degree 3, best",
+                  "model, degree 3, worst"), only=(("ranks", (16,)),)),
     Figure("P2.13", "allreduce on 512 and 1,024 nodes, by the model", "P2 section 6.2.2, figures 13 and 14",
            (ALLREDUCE_MODEL,), "bytes", also=("P2.14",),
            claims=(gain_claim("below send/receive, 512 nodes, 4 B, at best", 40, "allreduce", "model, degree 3, best", 512, 4),
@@ -126,5 +131,5 @@ FIGURES = (
                    gain_claim("below send/receive, 1,024 nodes, 4 B, at best", 41, "allreduce", "model, degree 3, best", 1024, 4),
                    *(gain_claim(f"below send/receive, {nodes} nodes, 4 KB", 14, "allreduce", "model, degree 1, worst", nodes, 4096)
                      for nodes in (512, 1024))),
-           cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}"),
+           cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}", model=OF_ALLREDUCE),
 )

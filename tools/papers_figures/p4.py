@@ -1,5 +1,6 @@
 """P4: allgather by RDMA."""
-from papers_figures.figure import Bench, Contestant, Faster, Figure, Program, at_each, less_by
+from papers_figures.figure import Bench, Contestant, Faster, Figure, Fit, Program, at_each, less_by, model
+from papers_figures.p5 import LATENCY
 
 KB = 1024
 EFFORT = ("--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--budget", 0.06)
@@ -18,6 +19,23 @@ REGISTRATION = Program("chorale-points", ("registration", *EFFORT), ("registrati
 MATRIX = Program("chorale-points", ("matrix", "--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--budget", 0.5),
                  ("matrix", *SMALL_EFFORT), ranks=8, environment=(("OPENBLAS_NUM_THREADS", 1),))
 
+
+
+def message_costs(results):
+    """ts and tw: the shortest message of one way over RC, and what each byte more adds up to the longest."""
+    times = sorted((dict(row.at)["bytes"], row.value) for row in results.rows if row.contestant == "RC, RDMA")
+    if len(times) < 2:
+        return None
+    (least, short), (most, long) = times[0], times[-1]
+    return {"ts": short, "tw": max(0, (long - short) / (most - least))}
+
+
+ALLGATHER_MODEL = model("allgather", ALLGATHERS.ranks, SIZES, small_ranks=(4, 5),
+                        fit=Fit(LATENCY, message_costs, (("--startup", "ts"), ("--byte", "tw"))))
+OF_ALLGATHER = ("The models: T_rd = ts log2 p + (p - 1) m tw and T_ring = (p - 1) (ts + m tw) (P4 section 2.3), for ranks with a core "
+                "each. P4 prints no values; here ts = {ts} us and tw = {tw} us a byte, of messages between two ranks over RC (P5.8a): "
+                "the time of 4 bytes, and what each byte up to 256 KB adds.")
+
 ONE_HOST = ("the ranks share the cores, so that a call takes the sum of what all ranks do, and what one does while another "
             "waits is not hidden")
 PINNING = "soft0 pins no pages and fills no table of an adapter: it notes where the memory is"
@@ -26,7 +44,7 @@ PINNING = "soft0 pins no pages and fills no table of an adapter: it notes where 
 def latency(part, cluster, ranks, percent):
     """Figures 1 to 3: claims at 4 B, 32 KB and 256 KB. None: the text has no number that can be read."""
     return Figure(f"P4.{part}", f"allgather on {ranks} processes, cluster {cluster}", f"P4 section 5.1, figure {part}",
-                  (ALLGATHERS,), "bytes", only=(("ranks", (ranks,)),), log_y=True,
+                  (ALLGATHERS, ALLGATHER_MODEL), "bytes", only=(("ranks", (ranks,)),), log_y=True, model=OF_ALLGATHER,
                   claims=tuple(Faster(f"RDMA over P2P, {ranks} processes, {text}", "RDMA", "P2P", at_each(ranks=ranks, bytes=size),
                                       value and less_by(value), headline=True)
                                for text, size, value in zip(("4 B", "32 KB", "256 KB"), (4, 32 * KB, 256 * KB), percent)),
@@ -37,8 +55,8 @@ FIGURES = (
     latency(1, "A", 16, (17, 23, 7)),
     latency(2, "A", 32, (13, 30, 6)),
     latency(3, "B", 16, (15, None, 21)),
-    Figure("P4.4a", "allgather of 32 KB by number of processes", "P4 section 5.1, figure 4(a)", (ALLGATHERS,), "ranks",
-           only=(("bytes", (32 * KB,)),), log_y=True,
+    Figure("P4.4a", "allgather of 32 KB by number of processes", "P4 section 5.1, figure 4(a)",
+           (ALLGATHERS, ALLGATHER_MODEL), "ranks", only=(("bytes", (32 * KB,)),), log_y=True, model=OF_ALLGATHER,
            claims=(Faster("RDMA over P2P at 32 KB on every number of processes", "RDMA", "P2P",
                           at_each(ranks=(2, 4, 8, 16, 32), bytes=32 * KB)),),
            cannot=f"how the gap grows with the processes: {ONE_HOST}."),
@@ -48,13 +66,13 @@ FIGURES = (
                    Faster("for long ones registering costs less than a copy (section 4.1)", "register", "copy",
                           at_each(bytes=KB * KB))),
            cannot=f"the about 90 us of a registration (section 3.4): {PINNING}."),
-    Figure("P4.5a", "allgather without reuse of buffers, cluster A", "P4 section 5.2, figure 5(a)", (FRESH,), "bytes",
-           only=(("ranks", (32,)),), log_y=True,
+    Figure("P4.5a", "allgather without reuse of buffers, cluster A", "P4 section 5.2, figure 5(a)",
+           (FRESH, ALLGATHER_MODEL), "bytes", only=(("ranks", (32,)), ("bytes", FRESH.sizes)), log_y=True, model=OF_ALLGATHER,
            claims=(Faster("RDMA over P2P without reuse, 32 processes, 32 KB", "RDMA", "P2P", at_each(ranks=32, bytes=32 * KB), 4.75,
                           headline=True),),
            cannot=f"how much: {PINNING}, so that the registrations of the baseline cost little."),
-    Figure("P4.5b", "allgather without reuse of buffers, cluster B", "P4 section 5.2, figure 5(b)", (FRESH,), "bytes",
-           only=(("ranks", (16,)),), log_y=True,
+    Figure("P4.5b", "allgather without reuse of buffers, cluster B", "P4 section 5.2, figure 5(b)",
+           (FRESH, ALLGATHER_MODEL), "bytes", only=(("ranks", (16,)), ("bytes", FRESH.sizes)), log_y=True, model=OF_ALLGATHER,
            claims=(Faster("RDMA over P2P without reuse, 16 processes, 32 KB", "RDMA", "P2P", at_each(ranks=16, bytes=32 * KB), 3,
                           headline=True),),
            cannot=f"how much: {PINNING}, so that the registrations of the baseline cost little."),

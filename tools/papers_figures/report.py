@@ -3,6 +3,7 @@ import contextlib
 import csv
 import io
 import os
+import textwrap
 
 from papers_figures.figure import factor
 
@@ -19,7 +20,7 @@ def how(results, runs):
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model)
     where = f" on {', '.join(sorted(devices))}, {len(os.sched_getaffinity(0))} cores of {model}" if devices else ""
-    return HOW.format(where=where, runs=runs)
+    return textwrap.fill(HOW.format(where=where, runs=runs), 150, break_long_words=False, break_on_hyphens=False)
 
 
 def put_between(text, made):
@@ -99,6 +100,16 @@ def text(head, lines):
                      for line in [head, *lines])
 
 
+def remarks(figure, results):
+    """What stands below the tables."""
+    parts = list(results.problems)
+    if figure.model and ("{" not in figure.model or results.parameters):
+        parts.append(figure.model.format(**{name: f"{value:.3g}" for name, value in results.parameters.items()}))
+    if figure.cannot:
+        parts.append("What soft0 cannot show: " + figure.cannot)
+    return parts
+
+
 def terminal(figure, results, small=False):
     """All of a figure for a terminal; of a small form nothing is claimed."""
     parts = [f"{figure.name}: {figure.title} ({figure.source})"]
@@ -106,9 +117,7 @@ def terminal(figure, results, small=False):
         parts.append(text(*grid(figure, results)))
     if figure.claims and not small:
         parts.append(text(VERDICT_HEAD, [verdict_cells(claim, results) for claim in figure.claims]))
-    parts += results.problems
-    if figure.cannot and not small:
-        parts.append("What soft0 cannot show: " + figure.cannot)
+    parts += results.problems if small else remarks(figure, results)
     return "\n\n".join(parts) + "\n"
 
 
@@ -121,9 +130,7 @@ def section(figure, results, plot):
         parts.append(markdown(*grid(figure, results)))
     if figure.claims:
         parts.append(markdown(VERDICT_HEAD, [verdict_cells(claim, results) for claim in figure.claims], 1))
-    parts += results.problems
-    if figure.cannot:
-        parts.append("What soft0 cannot show: " + figure.cannot)
+    parts += remarks(figure, results)
     return "\n\n".join(parts) + "\n"
 
 

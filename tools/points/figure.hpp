@@ -1,4 +1,4 @@
-// What the figures of P4 and P5 that no collective makes are measured with: each a list of contestants.
+// What the papers' figures that no collective makes are measured with: each a list of contestants.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 namespace points {
 
 using chorale::bench::team;
-/// A contestant by its name in the figure. `queue_pairs`: how many it uses, where that is what is compared.
+/// A contestant by its name in the figure. `count`: of queue pairs, or of what else the figure compares.
 struct entered {
   std::string name;
   std::unique_ptr<chorale::bench::contestant> who;
-  int queue_pairs = 0;
+  int count = 0;
 };
 using contestants = std::vector<entered>;
 using communicator = chorale::communicator<chorale::transport::rc>;
@@ -73,6 +73,8 @@ inline std::string compare(std::span<const std::byte> seen, std::uint64_t messag
   return {};
 }
 
+/// P1 section 2.1.3: a datagram to so many ranks, by multicast and one by one; to as many as there are.
+contestants multicast(const job& in, const std::vector<int>& receivers);
 /// P4 figure 4(b): what registering memory costs, beside a copy of as many bytes.
 contestants registration(const job& in);
 /// P4 figure 5(c): rows of a matrix gathered, and a product, with memory that no call has seen before.
@@ -86,9 +88,10 @@ contestants alltoall(const job& in);
 /// P5 figure 8: messages from rank 0 to rank 1: one to and fro, or so many in one direction at a time.
 contestants point_to_point(const job& in, int in_flight);
 /// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where a thread of
-/// rank 1 answers that an event wakes. With `polling` instead: only emulated, by a thread that polls. It
-/// takes a core for as long as the contestants are there, so the others are not beside it.
-contestants reads(const job& in, bool polling);
+/// rank 1 answers that an event wakes; so many reads at a time. With `polling` instead: only emulated, by a
+/// thread that polls. It takes a core for as long as the contestants are there, so the others are not beside
+/// it.
+contestants reads(const job& in, bool polling, int in_flight);
 /// P5 figure 11: writing to memory of rank 1, which waits for it: one to and fro, or many at a time.
 contestants writes(const job& in, int in_flight);
 

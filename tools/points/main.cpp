@@ -1,11 +1,8 @@
-// chorale-points: the figures of P4 and P5 about what lies under a collective.
-#include <cerrno>
+// chorale-points: the papers' figures about what lies under a collective.
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -22,7 +19,8 @@ struct options {
   bench::limits limit;
   std::string json;
   bool check = false;
-  std::vector<int> counts{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  std::vector<int> queue_pairs{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  std::vector<int> receivers{1, 3, 7};
   bool polling = false;
 };
 
@@ -46,7 +44,8 @@ struct figure {
   std::vector<std::size_t> sizes;
   std::size_t granule;  ///< of which bytes are a multiple
   std::function<contestants(const job&, const options&)> make;
-  bool rates = false;  ///< MB/s (1e6 bytes) instead of microseconds
+  bool rates = false;     ///< MB/s (1e6 bytes) instead of microseconds
+  const char* axis = "";  ///< what contestants have a count of
 };
 
 /// Messages under way at once where bandwidth is measured.
@@ -54,6 +53,14 @@ constexpr int in_flight = 16;
 
 std::vector<figure> figures() {
   return {
+      {"multicast",
+       "P1 section 2.1.3: a datagram to several ranks by multicast, and one by one",
+       2,
+       {1},
+       1,
+       [](const job& in, const options& o) { return points::multicast(in, o.receivers); },
+       false,
+       "receivers"},
       {"registration", "P4 figure 4(b): registering memory, beside a copy of as many bytes", 1,
        bench::sizes(4096, 1 << 20), 1,
        [](const job& in, const options&) { return points::registration(in); }},
@@ -68,7 +75,9 @@ std::vector<figure> figures() {
        2,
        {4},
        1,
-       [](const job& in, const options& o) { return points::queue_pairs(in, o.counts); }},
+       [](const job& in, const options& o) { return points::queue_pairs(in, o.queue_pairs); },
+       false,
+       "queue_pairs"},
       {"fan-in", "P5 figure 6(c): all other ranks send to rank 0, with copies and without", 2,
        bench::sizes(1024, 1 << 18), 1, [](const job& in, const options&) { return points::fan_in(in); }},
       {"alltoall", "P5 figure 7(a): direct alltoall by RDMA without copies, and by send/receive", 2,
@@ -79,10 +88,9 @@ std::vector<figure> figures() {
        [](const job& in, const options&) { return points::point_to_point(in, in_flight); }, true},
       {"read", "P5 figure 10(a): latency of RDMA read and of its emulation over UD", 2,
        bench::sizes(4, 1 << 16), 1,
-       [](const job& in, const options& o) { return points::reads(in, o.polling); }},
-      {"read-bandwidth", "P5 figure 10(b): the same as bandwidth, one read at a time", 2,
-       bench::sizes(4, 1 << 16), 1,
-       [](const job& in, const options& o) { return points::reads(in, o.polling); }, true},
+       [](const job& in, const options& o) { return points::reads(in, o.polling, 1); }},
+      {"read-bandwidth", "P5 figure 10(b): their bandwidth", 2, bench::sizes(4, 1 << 16), 1,
+       [](const job& in, const options& o) { return points::reads(in, o.polling, in_flight); }, true},
       {"write", "P5 figure 11(a): latency of RDMA write and of its emulation over UD", 2,
        bench::sizes(4, 1 << 16), 1, [](const job& in, const options&) { return points::writes(in, 1); }},
       {"write-bandwidth", "P5 figure 11(b): their bandwidth", 2, bench::sizes(4, 1 << 16), 1,
@@ -96,9 +104,15 @@ void add_options(CLI::App& app, const figure& one, options& o) {
   app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
   const std::string name = one.name;
   if (name == "queue-pairs")
-    app.add_option("--counts", o.counts, "Numbers of queue pairs, with commas between")
+    app.add_option("--counts", o.queue_pairs, "Numbers of queue pairs, with commas between")
         ->delimiter(',')
         ->check(CLI::Range(1, 4096));
+  if (name == "multicast")
+    app.add_option(
+           "--receivers", o.receivers,
+           "Numbers of receivers, with commas between; without those for which there are too few ranks")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 128));
   if (name == "read" || name == "read-bandwidth")
     app.add_flag("--polling", o.polling,
                  "Only emulated reads that a thread answers which polls; else an event wakes it");
@@ -107,7 +121,7 @@ void add_options(CLI::App& app, const figure& one, options& o) {
 void print_head(const bench::facts& about, const figure& one) {
   for (const auto& [name, value] : about) fmt::print("# {}: {}\n", name, value);
   fmt::print("# {}\n{:>9} {:>11} {:<28} {:>10} {:>10} {:>10} {:>6} {:>10} {:>8}\n", one.what, "bytes",
-             "queue pairs", "", "median", "p10", "p90", "", "samples", "check");
+             one.axis, "", "median", "p10", "p90", "", "samples", "check");
 }
 
 /// Prints a row. @returns it as tools/papers reads it.
@@ -119,7 +133,7 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
   };
   if (speaks) {
     fmt::print("{:>9} {:>11} {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>10} {:>8}\n", row.bytes,
-               who.queue_pairs > 0 ? fmt::format("{}", who.queue_pairs) : "", who.name, shown(row.median),
+               who.count > 0 ? fmt::format("{}", who.count) : "", who.name, shown(row.median),
                shown(one.rates ? row.p90 : row.p10), shown(one.rates ? row.p10 : row.p90), unit,
                fmt::format("{}x{}", row.samples, row.calls),
                !row.wrong        ? ""
@@ -128,20 +142,11 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
     std::fflush(stdout);
   }
   nlohmann::ordered_json at{{"ranks", ranks}, {"bytes", row.bytes}};
-  if (who.queue_pairs > 0) at["queue_pairs"] = who.queue_pairs;
+  if (who.count > 0) at[one.axis] = who.count;
   nlohmann::ordered_json told{
       {"contestant", who.name}, {"at", at}, {"value", shown(row.median)}, {"unit", unit}};
   if (row.wrong) told["wrong"] = *row.wrong;
   return told;
-}
-
-/// @throws std::system_error naming the file if it cannot be written.
-void write(const std::string& file, const nlohmann::ordered_json& document) {
-  errno = 0;
-  std::ofstream out{file};
-  out << document.dump(2) << '\n';
-  out.close();
-  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
 }
 
 int run(const figure& one, options& o) {
@@ -195,7 +200,7 @@ int run(const figure& one, options& o) {
       wrong += rows[i].wrong.value_or(0);
     }
   }
-  if (speaks && !o.json.empty()) write(o.json, document);
+  if (speaks && !o.json.empty()) bench::write_file(o.json, document);
   if (wrong > 0 && speaks) fmt::print(stderr, "chorale-points: {} results were WRONG\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
@@ -204,7 +209,7 @@ int run(const figure& one, options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Measures what the figures of P4 and P5 show below a collective. Start it with a launcher:\n"
+      "Measures what the papers' figures show below a collective. Start it with a launcher:\n"
       "mpirun -n 2 chorale-points queue-pairs\n"
       "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
       "chorale-points"};

@@ -1,5 +1,7 @@
 // P5 figures 10 and 11: RDMA read and write by the device, and emulated over datagrams.
 #include <chrono>
+#include <cstring>
+#include <deque>
 
 #include <chorale/transport/ud_rdma.hpp>
 #include <chorale/window.hpp>
@@ -13,12 +15,22 @@ namespace {
 constexpr std::size_t far_bytes = std::size_t{64} << 20;
 constexpr std::size_t page = 4096;
 
-/// Places of whole pages for data: one that stays in the cache, or as many as are needed to be in none.
+using chorale::service_policy;
+using chorale::transport::rc;
+using chorale::transport::ud_rdma;
+
+/// All zero, so that its pages are there and old data is not.
+void touch(std::span<std::byte> memory) {
+  std::memset(memory.data(), 0, memory.size());
+}
+
+/// Places of whole pages for data: as many as are used at a time, which stay in the cache, or as many as are
+/// needed to be in none.
 class places {
  public:
-  places(std::size_t largest, bool cached)
+  places(std::size_t largest, bool cached, std::size_t at_a_time = 1)
       : stride_((largest + page - 1) / page * page),
-        count_(cached ? 1 : std::max<std::size_t>(2, far_bytes / stride_)) {}
+        count_(cached ? at_a_time : std::max(2 * at_a_time, far_bytes / stride_)) {}
   [[nodiscard]] std::size_t bytes() const noexcept { return stride_ * count_; }
   /// Offset of the place of access `number`.
   [[nodiscard]] std::size_t of(std::uint64_t number) const noexcept { return number % count_ * stride_; }
@@ -33,31 +45,73 @@ using communicators = std::shared_ptr<chorale::communicator<Transport>>;
 template <class Transport>
 using bytes_of = chorale::window<std::byte, chorale::communicator<Transport>>;
 
+/// Bytes by which the data of the messages of a check differ: they begin up to so many later.
+constexpr std::size_t lead = 3;
+
+/// @returns what is wrong with bytes of message number `message` from byte `first` on, empty if nothing.
+std::string compare_from(std::span<const std::byte> seen, std::uint64_t message, std::size_t first) {
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (seen[i] != payload(message, first + i))
+      return fmt::format("byte {} of {} is {}", i, seen.size(), std::to_integer<int>(seen[i]));
+  return {};
+}
+
+/// A read that has begun. A window's are over when they return, so this is the transport's own.
+template <class Transport>
+class begun_read {
+ public:
+  template <class Exposure>
+  begun_read(Transport& net, const chorale::remote_region& from, std::size_t offset, const Exposure& local,
+             std::span<std::byte> into)
+      : read_(net.get(from, offset, local, into, parked(net.core().calls().current()))),
+        is_over_(read_.await_ready()) {}
+  [[nodiscard]] bool is_over() {
+    if (!is_over_) is_over_ = read_.poll();
+    return is_over_;
+  }
+
+ private:
+  using exposure = decltype(std::declval<Transport&>().expose({}));
+
+  static chorale::call_id parked(chorale::call_id now) {
+    now.parks = true;
+    return now;
+  }
+
+  decltype(std::declval<Transport&>().get({}, 0, std::declval<const exposure&>(), {}, {})) read_;
+  bool is_over_;
+};
+
 /// Reads of rank 0 from rank 1, which makes no call meanwhile. The data's place at rank 0 is in its cache or
-/// not; a thread of rank 1 answers where the device does not read by itself.
+/// not; a thread of rank 1 answers where the device does not read by itself. Latency: one after the other;
+/// bandwidth: many at a time.
 template <class Transport>
 class reading final : public timed_by_one {
  public:
-  reading(const job& in, communicators<Transport> over, bool cached)
-      : timed_by_one(in, "read", cached ? "cached" : "uncached", Transport::name),
-        at_(in.largest, cached),
+  reading(const job& in, communicators<Transport> over, bool cached, int in_flight)
+      : timed_by_one(in, in_flight == 1 ? "read" : "read bandwidth", cached ? "cached" : "uncached",
+                     Transport::name),
+        in_flight_(in_flight),
+        at_(in.largest, cached, static_cast<std::size_t>(in_flight)),
         comm_(std::move(over)),
-        window_(*comm_, in.largest + 2),
-        into_(comm_->template allocate<std::byte>(at_.bytes())) {
+        window_(*comm_, in.largest + lead),
+        offered_(comm_->transport().offer(window_.local()).beyond_calls()),
+        into_(comm_->template allocate<std::byte>(at_.bytes())),
+        target_(comm_->transport().expose(into_.span()).beyond_calls()) {
     fill(window_.local(), static_cast<std::uint64_t>(rank()));
-    std::ranges::fill(into_.span(), std::byte{0});
-    window_.fence();
+    touch(into_.span());
+    source_ = comm_->allgather(offered_.region())[1];
   }
 
   std::string check(std::size_t bytes, team&) override {
     std::string wrong;
     during_reads([&] {
-      for (std::uint64_t i = 0; i < 4; ++i) {
-        const auto into = into_.span().subspan(at_.of(i), bytes);
-        std::ranges::fill(into, std::byte{0});
-        window_.get(1, i % 2, into);
-        for (std::size_t k = 0; k < bytes && wrong.empty(); ++k)
-          if (into[k] != payload(1, k + i % 2)) wrong = fmt::format("byte {} of {} that were read", k, bytes);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const auto first = next_;
+        for (int k = 0; k < in_flight_; ++k) touch(place(first, k, bytes));
+        round(bytes, [i](int k) { return (i + static_cast<std::size_t>(k)) % lead; });
+        for (int k = 0; k < in_flight_ && wrong.empty(); ++k)
+          wrong = compare_from(place(first, k, bytes), 1, (i + static_cast<std::size_t>(k)) % lead);
       }
     });
     return wrong;
@@ -65,12 +119,30 @@ class reading final : public timed_by_one {
 
  private:
   double go(std::size_t bytes, int calls) override {
+    const int rounds = std::max(1, calls / in_flight_);
     double took = 0;
     during_reads([&] {
-      took = chorale::bench::time_together(
-          calls, [&] { window_.get(1, 0, into_.span().subspan(at_.of(next_++), bytes)); });
+      took = chorale::bench::time_together(rounds, [&] { round(bytes, [](int) { return std::size_t{0}; }); });
     });
-    return took;
+    return took * calls / rounds / in_flight_;
+  }
+  [[nodiscard]] std::span<std::byte> place(std::uint64_t first, int k, std::size_t bytes) const {
+    return into_.span().subspan(at_.of(first + static_cast<std::uint64_t>(k)), bytes);
+  }
+  /// Reads into so many places, read k from byte `offset(k)` on.
+  template <class Offset>
+  void round(std::size_t bytes, Offset&& offset) {
+    const auto first = next_;
+    next_ += static_cast<std::uint64_t>(in_flight_);
+    if (in_flight_ == 1) return window_.get(1, offset(0), place(first, 0, bytes));
+    auto& net = comm_->transport();
+    std::deque<begun_read<Transport>> under_way;
+    for (int k = 0; k < in_flight_; ++k)
+      under_way.emplace_back(net, source_, offset(k), target_, place(first, k, bytes));
+    net.core().engine().wait(1, net.core().calls().current(), [&] {
+      while (!under_way.empty() && under_way.front().is_over()) under_way.pop_front();
+      return under_way.empty();
+    });
   }
   /// Rank 1 sleeps, and only looks now and then whether it is over.
   template <class Reads>
@@ -84,10 +156,16 @@ class reading final : public timed_by_one {
     }
   }
 
+  using exposure = decltype(std::declval<Transport&>().expose({}));
+
+  int in_flight_;
   places at_;
   communicators<Transport> comm_;
   bytes_of<Transport> window_;
+  exposure offered_;  ///< the window's memory
   chorale::device_array<std::byte> into_;
+  exposure target_;  ///< `into_`
+  chorale::remote_region source_{};
   std::uint64_t next_ = 0;
 };
 
@@ -104,7 +182,7 @@ class writing final : public timed_by_one {
         comm_(std::move(over)),
         window_(*comm_, at_.bytes()),
         from_(comm_->template allocate<std::byte>(in.largest + lead)) {
-    std::ranges::fill(window_.local(), std::byte{0});
+    touch(window_.local());
     fill(from_.span(), 0);
     window_.fence();
   }
@@ -112,20 +190,16 @@ class writing final : public timed_by_one {
   std::string check(std::size_t bytes, team&) override {
     std::string wrong;
     for (std::size_t i = 0; i < lead; ++i) {
-      std::ranges::fill(window_.local().subspan(at_.of(next_), bytes), std::byte{0});
+      touch(window_.local().subspan(at_.of(next_), bytes));
       comm_->barrier();
       const auto place = at_.of(next_);
       round(bytes, i, 1);
-      const auto seen = window_.local().subspan(place, bytes);
-      for (std::size_t k = 0; k < bytes && rank() < 2 && wrong.empty(); ++k)
-        if (seen[k] != payload(0, k + i)) wrong = fmt::format("byte {} of {} that were written", k, bytes);
+      if (rank() < 2 && wrong.empty()) wrong = compare_from(window_.local().subspan(place, bytes), 0, i);
     }
     return wrong;
   }
 
  private:
-  static constexpr std::size_t lead = 3;  ///< bytes by which the sources of a check differ
-
   double go(std::size_t bytes, int calls) override {
     const int rounds = std::max(1, calls / in_flight_);
     const double took = chorale::bench::time_together(rounds, [&] { round(bytes, 0, in_flight_); });
@@ -162,40 +236,34 @@ communicators<Transport> group(chorale::service_policy service) {
   return std::make_shared<chorale::communicator<Transport>>(settings);
 }
 
-template <class Transport>
-void enter_reads(const job& in, const std::string& name, chorale::service_policy service, contestants& all) {
+/// `Access`: of memory in the cache, and of memory that is not.
+template <template <class> class Access, class Transport>
+void enter(const job& in, const std::string& name, chorale::service_policy service, int in_flight,
+           contestants& all) {
   const auto over = group<Transport>(service);
-  all.push_back({name + ", cached", std::make_unique<reading<Transport>>(in, over, true)});
-  all.push_back({name + ", uncached", std::make_unique<reading<Transport>>(in, over, false)});
-}
-template <class Transport>
-void enter_writes(const job& in, const std::string& name, int in_flight, contestants& all) {
-  const auto over = group<Transport>(chorale::service_policy::event);
-  all.push_back({name + ", cached", std::make_unique<writing<Transport>>(in, over, true, in_flight)});
-  all.push_back({name + ", uncached", std::make_unique<writing<Transport>>(in, over, false, in_flight)});
+  all.push_back({name + ", cached", std::make_unique<Access<Transport>>(in, over, true, in_flight)});
+  all.push_back({name + ", uncached", std::make_unique<Access<Transport>>(in, over, false, in_flight)});
 }
 
 }  // namespace
 
-contestants reads(const job& in, bool polling) {
-  using chorale::service_policy;
+contestants reads(const job& in, bool polling, int in_flight) {
   contestants all;
   if (polling) {
     // Only the rank that is read from: each thread that polls takes a core.
-    enter_reads<chorale::transport::ud_rdma>(
-        in, "emulated, polling", in.control.rank() == 1 ? service_policy::polling : service_policy::event,
-        all);
+    const auto service = in.control.rank() == 1 ? service_policy::polling : service_policy::event;
+    enter<reading, ud_rdma>(in, "emulated, polling", service, in_flight, all);
     return all;
   }
-  enter_reads<chorale::transport::rc>(in, "RC", service_policy::event, all);
-  enter_reads<chorale::transport::ud_rdma>(in, "emulated, event", service_policy::event, all);
+  enter<reading, rc>(in, "RC", service_policy::event, in_flight, all);
+  enter<reading, ud_rdma>(in, "emulated, event", service_policy::event, in_flight, all);
   return all;
 }
 
 contestants writes(const job& in, int in_flight) {
   contestants all;
-  enter_writes<chorale::transport::rc>(in, "RC", in_flight, all);
-  enter_writes<chorale::transport::ud_rdma>(in, "emulated", in_flight, all);
+  enter<writing, rc>(in, "RC", service_policy::event, in_flight, all);
+  enter<writing, ud_rdma>(in, "emulated", service_policy::event, in_flight, all);
   return all;
 }
 

@@ -1,14 +1,11 @@
 // chorale-resources: what a rank of each transport takes from the adapter, measured and by formula.
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -22,6 +19,8 @@
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
+
+#include "../bench/output.hpp"
 
 namespace {
 
@@ -75,7 +74,7 @@ measurement measure(int ranks, const chorale::config& settings) {
 }
 
 /// A row as tools/papers reads it (P5 figure 6(a)).
-nlohmann::json point(const std::string& transport, int ranks, const measurement& measured) {
+nlohmann::ordered_json point(const std::string& transport, int ranks, const measurement& measured) {
   return {{"contestant", transport},
           {"at", {{"connections", ranks - 1}}},
           {"value", static_cast<double>(measured.total) / 1024},
@@ -131,7 +130,7 @@ int main(int argc, char** argv) try {
         "|---|---|---|---|---|---|---|---|\n");
   namespace model = chorale::model;
   namespace transport = chorale::transport;
-  auto points = nlohmann::json::array();
+  auto points = nlohmann::ordered_json::array();
   for (const int n : sizes) {
     const auto rc = group_of(std::type_identity<transport::rc>{}, n);
     print_row("rc", n, model::resources_of_rc(n, n - 1, settings), &rc);
@@ -144,13 +143,7 @@ int main(int argc, char** argv) try {
     points.push_back(point("UD", n, ud));
     points.push_back(point(hybrid_name, n, hybrid));
   }
-  if (!json.empty() && prints) {
-    errno = 0;
-    std::ofstream out{json};
-    out << nlohmann::json{{"rows", points}}.dump(2) << '\n';
-    out.close();
-    if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + json);
-  }
+  if (!json.empty() && prints) bench::write_file(json, {{"rows", points}});
   if (launched) return 0;
   for (const std::int64_t n : {1000, 10'000, 100'000}) {
     print_row("rc", n, model::resources_of_rc(n, n - 1, settings), nullptr);

@@ -53,12 +53,22 @@ given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
 pathlib.Path(given["--json"]).write_text(json.dumps({"rows": [
     {"contestant": "polling", "at": {"queue_pairs": n}, "value": 4.0 * n, "unit": "MB/s", "wrong": 0} for n in (1, 16)]}))
 """
+# The model's time is ten times its parameter.
+MODEL = """#!/usr/bin/env -S python3 -I -S
+import json, pathlib, sys
+given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
+pathlib.Path(given["--json"]).write_text(json.dumps({"rows": [
+    {"contestant": "model", "at": {"ranks": int(given["--ranks"])}, "value": 10 * float(given["--startup"]), "unit": "us"}]}))
+"""
 FAST = figure.Contestant("fast", "rc", "pairwise_exchange", (("CHORALE_BLOCKS", 4),))
 SLOW = figure.Contestant("slow|er", "rc_send_receive", "pairwise_exchange")
 BARRIER = figure.Bench("barrier", (FAST, SLOW), (2, 4), small_ranks=(3,))
 REDUCE = figure.Bench("allreduce", (FAST, SLOW), (4,), (4, 4096), small_sizes=(8,))
 QUEUES = figure.Program("queues", ("--many",), small_arguments=("--few",), once=True)
 AT_4 = figure.at_each(ranks=4)
+FIT = figure.Fit(QUEUES, lambda results: {"ts": results.value("polling", queue_pairs=1)} if results.rows else None,
+                 (("--startup", "ts"),))
+MODELLED = figure.model("allgather", (4,), (8,), fit=FIT)
 
 
 def one_figure(name="P1.1", set_ups=(BARRIER,), x="ranks", **more):
@@ -74,7 +84,7 @@ class Fakes(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         (self.folder / "tools").mkdir()
-        for name, text in (("chorale-bench", BENCH), ("queues", PROGRAM)):
+        for name, text in (("chorale-bench", BENCH), ("queues", PROGRAM), ("papers-model", MODEL)):
             path = self.folder / "tools" / name
             path.write_text(text, encoding="utf-8")
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -199,6 +209,33 @@ class Measuring(Fakes):
         self.assertEqual(len(results.rows), 1)
 
 
+class Models(Fakes):
+    """Models whose parameters follow from what is measured."""
+
+    def figure(self):
+        """Barriers beside a model."""
+        return one_figure(set_ups=(BARRIER, MODELLED), model="The model has ts = {ts} us.")
+
+    def test_parameters_are_fitted(self):
+        results = self.measure(self.figure(), runs=3)["P1.1"]
+        row = results.row("model", {"ranks": 4})
+        self.assertEqual((row.value, row.runs, results.parameters), (40, 1, {"ts": 4}))
+        self.assertEqual({row.contestant for row in results.rows}, {"fast", "slow|er", "model"})
+        self.assertIn("The model has ts = 4 us.", report.section(self.figure(), results, None))
+
+    def test_other_ranks(self):
+        results = self.measure(self.figure(), ranks=[6])["P1.1"]
+        self.assertEqual({row.at for row in results.rows}, {(("ranks", 6),)})
+
+    def test_what_they_follow_from_is_a_failure_of_the_figure(self):
+        (self.folder / "tools" / "queues").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+        results = self.measure(self.figure())["P1.1"]
+        self.assertIn("ended with 3", results.failures[0])
+        self.assertIn("what its parameters follow from was not measured", results.failures[1])
+        self.assertEqual({row.contestant for row in results.rows}, {"fast", "slow|er"})
+        self.assertNotIn("ts =", report.section(self.figure(), results, None))
+
+
 class Claims(Fakes):
     """What is said of the results."""
 
@@ -274,6 +311,7 @@ class Reports(Fakes):
         self.assertIn("| P1.1 | it would win | 1.50x |  | needs a network: no wire |", table)
         self.assertIn("[P1](out/P1.md), [P5](out/P5.md)", table)
         self.assertIn("on soft7, ", table)
+        self.assertLessEqual(max(len(line) for line in table.splitlines()), 150)
         self.assertNotIn("old", table)
         self.assertTrue(table.startswith("before\n") and table.endswith("\nbehind\n"), table)
 
@@ -333,50 +371,6 @@ class Reports(Fakes):
             status, _, errors = self.papers(*arguments, figures=self.figures())
             self.assertEqual(status, 2, arguments)
             self.assertTrue(errors, arguments)
-
-
-class Catalogue(unittest.TestCase):
-    """The figures themselves."""
-
-    def test_names(self):
-        names = [name for one in catalogue.all_figures() for name in (one.name, *one.also)]
-        self.assertEqual(len(names), len(set(names)))
-        self.assertEqual({name.split(".")[0] for name in names} & {"P1", "P2", "P3"}, {"P1", "P2", "P3"})
-
-    def test_finding(self):
-        figures = [one_figure("P4.5"), one_figure("P4.6", also=("P4.7",)), one_figure("P5.6a"), one_figure("P5.6b")]
-        for wanted, found in (("P4.5", ["P4.5"]), ("p4.5a", ["P4.5"]), ("P4.7", ["P4.6"]), ("P4.5(b)", ["P4.5"]), ("P5.6b", ["P5.6b"]),
-                              ("P5", ["P5.6a", "P5.6b"])):
-            self.assertEqual([one.name for one in catalogue.find(figures, wanted)], found)
-        with self.assertRaises(KeyError):
-            catalogue.find(figures, "P6")
-
-    def test_claims_are_of_what_is_measured(self):
-        """Their contestants and points are in the set-ups of their figure, unless a program makes its rows."""
-        for one in catalogue.all_figures():
-            benches = [set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench)]
-            if len(benches) < len(one.set_ups):
-                continue
-            names = {contestant.name for set_up in benches for contestant in set_up.contestants}
-            self.assertLessEqual(set(one.shown), names, one.name)
-            ranks = {number for set_up in benches for number in set_up.ranks}
-            sizes = {size for set_up in benches for size in set_up.sizes}
-            for claim in one.claims:
-                for name in (*getattr(claim, "among", ()), *(getattr(claim, who, None) for who in ("who", "than"))):
-                    self.assertIn(name, names | {None}, f"{one.name}: {claim.text}")
-                for point in claim.points():
-                    self.assertIn(point["ranks"], ranks, f"{one.name}: {claim.text}")
-                    self.assertTrue("bytes" not in point or point["bytes"] in sizes, f"{one.name}: {claim.text}")
-
-    def test_every_figure_says_what_soft0_cannot_show(self):
-        for one in catalogue.all_figures():
-            self.assertTrue(one.cannot, one.name)
-            self.assertNotIn("\n", one.cannot)
-
-    def test_ratios(self):
-        self.assertAlmostEqual(figure.less_by(20), 1.25)
-        self.assertEqual(figure.at_each(ranks=(2, 4), bytes=8), ({"ranks": 2, "bytes": 8}, {"ranks": 4, "bytes": 8}))
-        self.assertEqual([report.digits(value) for value in (1234.5, 12.34, 1.234)], ["1234", "12.3", "1.23"])
 
 
 if __name__ == "__main__":

@@ -9,16 +9,18 @@
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 
-/// The first message that a rank sends another in such a call is an *envelope*: how many bytes it sends to
-/// that rank in this call, how many it takes, where those go if they are put straight, and behind it the
-/// first of the bytes that it sends, if they go by blocks. So both ranks know both counts before a byte is
-/// placed, and a short transfer is one message as ever. Nothing to send is an envelope too. A long one costs
-/// no wait either: the envelope and the receiver's offer cross.
+/// The first message that a rank sends another in such a call begins with an *envelope*: how many bytes the
+/// rank sends to that one in this call, how many it takes, and where those go if they are put straight.
+/// Behind it come the first of the bytes that the rank sends, if they go by blocks. So both ranks know both
+/// counts before a byte is placed, and a short transfer is one message as ever. A rank that has nothing to
+/// send sends an envelope too. A long transfer costs no wait either: the envelope and the receiver's offer
+/// cross.
 ///
-/// Where the counts differ, whoever has an envelope throws errc::mismatch that names both. A rank that has
-/// only sent short data may be done before: it hears of it at its next call.
+/// Where the counts differ, whoever receives an envelope throws errc::mismatch that names both. A rank that
+/// has only sent short data may be done before that: it hears of it at its next call.
 namespace chorale::agreed {
 
 /// What this rank and a peer move between each other in a call, in bytes, as this rank's arguments say.
@@ -31,16 +33,17 @@ struct share {
 struct envelope {
   std::uint64_t sends = 0;
   std::uint64_t takes = 0;
-  remote_region
-      place;  ///< where the bytes that are taken go straight to, or those that are sent lie; or none
+  /// Where the bytes that are taken are put, or those that are sent can be read; none if they go by blocks.
+  remote_region place;
 };
 static_assert(sizeof(envelope) == 40);
 
-/// The data begins at a multiple of 16 bytes, as all payloads do.
+/// Bytes of a message before the data, which begins at a multiple of 16 bytes, as all payloads do.
 inline constexpr std::size_t envelope_room = 48;
 
-/// Bytes that travel behind an envelope: none of what is a message of its own. Precondition of all here: the
-/// transport's blocks hold more than one.
+/// How many of the `bytes` that a rank sends travel behind its envelope: none if they are left to the
+/// transport as a message of their own. Precondition of all here: a block of the transport is longer than an
+/// envelope.
 template <mailbox_transport Net>
 [[nodiscard]] std::size_t first_bytes(const Net& net, std::size_t bytes) noexcept {
   return transfer::is_whole(net, bytes) ? 0 : std::min(bytes, net.block_bytes() - envelope_room);
@@ -54,7 +57,7 @@ class sealed {
     const envelope e{mine.sends, mine.takes, place};
     message_.resize(envelope_room + data.size());
     std::memcpy(message_.data(), &e, sizeof e);
-    if (!data.empty()) std::memcpy(message_.data() + envelope_room, data.data(), data.size());
+    if (!data.empty()) copy_bytes(message_.data() + envelope_room, data.data(), data.size());
     return message_;
   }
 
@@ -62,13 +65,13 @@ class sealed {
   std::vector<std::byte> message_;
 };
 
-/// A first message, when it has been found to agree with this rank's arguments.
+/// What was in a first message that agrees with this rank's arguments.
 struct opened {
   remote_region place;
   std::span<const std::byte> data;
 };
 
-/// Opens the first message of rank `from`, which has `data` bytes behind its envelope.
+/// Opens the first message of rank `from`, which has to have `data` bytes behind its envelope.
 /// @throws error errc::mismatch if that rank's counts are not those of this one.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] opened open(const Net& net, int from, call_id now, const Message& message, share mine,
@@ -85,8 +88,8 @@ template <mailbox_transport Net, arrived_message Message>
   return {e.place, behind};
 }
 
-/// `place`, which has to be `bytes` of memory that rank `owner` exposes.
-/// @throws error errc::mismatch.
+/// Checks that `place` is `bytes` of memory that rank `owner` exposes, and returns it.
+/// @throws error errc::mismatch if it is not.
 template <mailbox_transport Net>
 [[nodiscard]] remote_region exactly(const Net& net, int owner, call_id now, const remote_region& place,
                                     std::size_t bytes) {
@@ -97,11 +100,11 @@ template <mailbox_transport Net>
 
 /// Copies what came behind an envelope to the start of `in`.
 inline void place_first(const opened& message, std::span<std::byte> in) noexcept {
-  if (!message.data.empty()) std::memcpy(in.data(), message.data.data(), message.data.size());
+  if (!message.data.empty()) copy_bytes(in.data(), message.data.data(), message.data.size());
 }
 
-/// The memory of a call of several transfers, registered once: what is only sent, and what peers may fill.
-/// Nothing on transports that put nothing straight.
+/// The memory of a call that makes several transfers, registered once: what is only sent, and what peers may
+/// fill. On transports without one-sided operations it registers nothing.
 template <mailbox_transport Net>
 struct memory {
   memory(Net&, std::span<const std::byte>, std::span<std::byte>) noexcept {}
@@ -114,13 +117,14 @@ struct memory<Net> {
 
   memory(Net& net, std::span<const std::byte> out, std::span<std::byte> in)
       : lent(net.lend(out)), exposed(net.expose(in)) {}
-  /// What a peer may fill of it.
+  /// The part of it that a peer may fill.
   [[nodiscard]] remote_region part(std::span<const std::byte> bytes) const noexcept {
     return transfer::part_of(exposed.region(), bytes);
   }
 };
 
-/// Sends `out` to rank `to`, which calls `agreed::receive` or is at fault, while nothing goes the other way.
+/// Sends `out` to rank `to`, which calls `agreed::receive`, while nothing goes the other way.
+/// @throws error errc::mismatch if that rank takes another number of bytes, and this one sees it.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const share mine{.sends = out.size()};
@@ -145,7 +149,8 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if (first < out.size()) co_await transfer::send(net, to, now, out.subspan(first));
 }
 
-/// Receives from rank `from` what it sends by `agreed::send`: in.size() bytes, or it is an error.
+/// Receives in.size() bytes from rank `from`, which calls `agreed::send`.
+/// @throws error errc::mismatch if that rank sends another number of bytes.
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   const share mine{.takes = in.size()};

@@ -30,6 +30,7 @@ struct rank_by_rank;
 namespace allgather {
 struct standard;
 struct ring;
+struct bruck;
 }  // namespace allgather
 namespace alltoall {
 struct standard;
@@ -132,6 +133,8 @@ struct operation_traits<operation::allgather> {
   using arguments = run_arguments<blocks<std::byte>>;
   using default_algorithm = allgather::standard;
   using substitute = allgather::ring;
+  /// It may run several times in a call: it has no signals, which a rank tells from others by their call.
+  using repeatable = allgather::bruck;
   static constexpr operation also = operation::allgatherv;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -72,7 +72,7 @@ task<> fold_in_rank_order(Net& net, call_id now, std::span<const std::byte> mine
     if (from != 0)
       op.combine_left(result, operand);
     else if (!result.empty())
-      std::memcpy(result.data(), operand.data(), result.size());
+      copy_bytes(result.data(), operand.data(), result.size());
   };
   for (int from = 0; from < net.size(); ++from) {
     if (from == net.rank()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -68,7 +69,7 @@ template <mailbox_transport Net, arrived_message Message>
 [[gnu::always_inline]] inline void place(const Net& net, int from, call_id now, const Message& message,
                                          std::span<std::byte> destination) {
   const auto bytes = exact(net, from, now, message, destination.size());
-  if (!bytes.empty()) std::memcpy(destination.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) copy_bytes(destination.data(), bytes.data(), bytes.size());
 }
 
 /// Appends the elements of a message of rank `from`, at most `most` whole ones.
@@ -82,7 +83,7 @@ void append(const Net& net, int from, call_id now, const Message& message, std::
     throw_unequal_sizes(now.what, net.rank(), count * sizeof(T), from, bytes.size());
   const std::size_t old = elements.size();
   elements.resize(old + count);
-  if (count != 0) std::memcpy(elements.data() + old, bytes.data(), bytes.size());
+  if (count != 0) copy_bytes(elements.data() + old, bytes.data(), bytes.size());
 }
 
 /// A region as it travels in a message.

@@ -50,6 +50,7 @@ class call_queue : private background {
     begun->what = what;
     begun->queue = this;
     begun->now = net_->begin(what);
+    begun->now.parks = true;
     try {
       begun->algorithm = make(begun->now);
       push(begun);

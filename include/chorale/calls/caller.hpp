@@ -93,7 +93,6 @@ class caller {
     if (!queue_.empty()) [[unlikely]]
       queue_.drain();
     const call_id now = net_.core().begin(made.what);
-    net_.core().engine().set_blocking(true);
     try {
       task<> algorithm = made.start(now);
       algorithm.resume();

@@ -20,13 +20,14 @@ inline constexpr int undefined_color = -1;
 
 namespace calls {
 
-/// The rounds of a parting as allgathers of one call. They go by the library's own algorithm, which may run
-/// several times in a call; of a user's nobody knows that.
+/// The rounds of a parting as allgathers of one call, by an algorithm that may run several times in one; of a
+/// user's nobody knows that.
 template <class Communicator, class Net>
 task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
   std::unique_ptr<Communicator> made;
+  using gathering = operation_traits<operation::allgather>::repeatable;
   while (!rounds.due().empty()) {
-    co_await launch<operation::allgather, allgather::standard>(
+    co_await launch<operation::allgather, gathering>(
         net, now, blocks<std::byte>{rounds.due(), block_layout::even(net.size(), rounds.block_bytes())});
     rounds.take();
     if (!rounds.has_joined()) continue;

@@ -89,11 +89,13 @@ struct call {
   [[nodiscard]] std::string difference(const call& other) const;
 };
 
-/// One call of one communicator: its number (from 1, the same on all ranks), signature and operation.
+/// One call of one communicator: its number (from 1, the same on all ranks), signature and operation, and
+/// how this rank makes it.
 struct call_id {
   std::uint64_t number = 0;
   std::uint32_t signature = 0;
   operation what = operation::none;
+  bool parks = false;  ///< it is nonblocking: where it would wait it parks
 };
 
 /// @throws error errc::mismatch that names both ranks and both sizes, in bytes: rank `to` expects `expected`

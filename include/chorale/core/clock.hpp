@@ -1,6 +1,7 @@
 // Time, and giving way to others: whatever the library does with either goes through here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <chorale/core/lean_algorithm.hpp>
@@ -9,6 +10,15 @@
 namespace chorale {
 
 class time_source;
+
+/// What the library does that takes a processor's time, as far as simulations know it.
+enum class host_work : std::uint8_t {
+  call,     ///< a collective call, once
+  copy,     ///< from memory to memory
+  combine,  ///< two operands by an operator
+  send,     ///< a message to another rank, besides the calls of verbs, once
+  receive,  ///< a message that came into a receive queue, likewise
+};
 
 /// The clock of the library, and its ways of waiting: a steady clock as those of <chrono>, in nanoseconds. It
 /// is the machine's, unless the thread has another `time_source`. Thread-safe.
@@ -29,6 +39,20 @@ class clock {
   static void give_way() noexcept;
   /// Sleeps for that long at least, or until a signal comes.
   static void sleep_for(duration time) noexcept;
+  /// For a thread whose time is replaced: sleeps until somebody calls `changed`, or until `end`; it may
+  /// return earlier. Others have files and condition variables for that.
+  static void await_change(time_point end) noexcept;
+  /// The caller has done that on so many bytes; of `combine`, those of one operand. Nothing where time is
+  /// the machine's.
+  static void worked(host_work what, std::size_t bytes = 0) noexcept {
+    if (is_replaced()) [[unlikely]]
+      replaced_worked(what, bytes);
+  }
+  /// What helpers of this thread sleep for may have come. Nothing where time is the machine's.
+  static void changed() noexcept {
+    if (is_replaced()) [[unlikely]]
+      replaced_changed();
+  }
 
   /// Whether the calling thread has a time source of its own.
   [[nodiscard]] static bool is_replaced() noexcept { return source_ != nullptr; }
@@ -42,13 +66,13 @@ class clock {
 
  private:
   [[nodiscard]] static time_point replaced_now() noexcept;
+  static void replaced_worked(host_work what, std::size_t bytes) noexcept;
+  static void replaced_changed() noexcept;
 
   // Initial-exec: three instructions in any program and library, where the default of position-independent
   // code is a call.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local time_source* source_;
 };
-
-/// The name that most of the library uses.
 
 /// Where a thread's time comes from if not from the machine: a simulation whose ranks are fibers of one
 /// thread. Its functions are called by the threads that have it.
@@ -59,6 +83,13 @@ class time_source {
   virtual void give_way() noexcept = 0;
   /// The caller sleeps: others run until `end`, which may have passed already.
   virtual void sleep_until(clock::time_point end) noexcept = 0;
+  /// The caller sleeps until something comes that wakes sleepers, such as the event of a completion channel,
+  /// or until `end`; it may return earlier.
+  virtual void await_change([[maybe_unused]] clock::time_point end) noexcept { give_way(); }
+  /// The caller has done work that takes time.
+  virtual void worked([[maybe_unused]] host_work what, [[maybe_unused]] std::size_t bytes) noexcept {}
+  /// The caller has done something that helpers may sleep for.
+  virtual void changed() noexcept {}
 
  protected:
   time_source() = default;

@@ -137,8 +137,6 @@ class assembled {
   }
 
   // Waiting.
-  void set_blocking(bool blocking) noexcept { core().engine().set_blocking(blocking); }
-  [[nodiscard]] bool blocking() const noexcept { return core().engine().blocking(); }
   [[nodiscard]] backoff pace() const noexcept { return core().engine().pace(); }
   template <class Ready>
   void wait(int peer, call_id now, Ready&& ready) {

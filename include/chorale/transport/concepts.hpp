@@ -67,9 +67,9 @@ concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
 ///
 /// Operations are awaited, since each may have to wait: for a connection that is made on first use, for a
 /// free block, for the peer. Awaiting costs no suspension if there is nothing to wait for. `now` is the call,
-/// the same on all ranks: ranks never meet in calls of the same number that differ. Each operation throws
-/// `error`: errc::mismatch (the peer is in another call of this number), errc::peer_lost, errc::deadline. One
-/// thread at a time.
+/// as the algorithm was given it: the same on all ranks, which never meet in calls of the same number that
+/// differ; and it says whether this rank waits or parks. Each operation throws `error`: errc::mismatch (the
+/// peer is in another call of this number), errc::peer_lost, errc::deadline. One thread at a time.
 template <class T>
 concept mailbox_transport =
     requires(T& net, const T& seen, int peer, call_id now, std::span<const std::byte> payload) {

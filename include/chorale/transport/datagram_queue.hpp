@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 #include <chorale/verbs/completion_queue.hpp>
 #include <chorale/verbs/device.hpp>
@@ -74,6 +75,7 @@ class datagram_queue {
     request.wr.ud.ah = to.way;
     request.wr.ud.remote_qpn = to.qp_number;
     request.wr.ud.remote_qkey = to.qkey;
+    clock::worked(host_work::send);
     qp_.post_send(request);
     ++sent_;
   }
@@ -93,6 +95,7 @@ class datagram_queue {
       for (const ibv_wc& wc : arrived) {
         if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
           fail(wc, "receive");
+        clock::worked(host_work::receive);
         if (wc.byte_len >= grh_bytes)
           handler(std::span<const std::byte>{receive_place(wc.wr_id) + grh_bytes, wc.byte_len - grh_bytes});
         post_receive(wc.wr_id);
@@ -108,15 +111,19 @@ class datagram_queue {
   [[nodiscard]] std::byte* receive_place(std::uint64_t index) const noexcept {
     return buffer_.data() + index * stride_;
   }
+  [[nodiscard]] ibv_sge receive_room(std::uint64_t index) const noexcept {
+    return {reinterpret_cast<std::uintptr_t>(receive_place(index)),
+            static_cast<std::uint32_t>(grh_bytes + options_.datagram_bytes), buffer_.lkey()};
+  }
   void post_receive(std::uint64_t index) {
-    ibv_sge room{reinterpret_cast<std::uintptr_t>(receive_place(index)),
-                 static_cast<std::uint32_t>(grh_bytes + options_.datagram_bytes), buffer_.lkey()};
+    ibv_sge room = receive_room(index);
     ibv_recv_wr request{};
     request.wr_id = index;
     request.sg_list = &room;
     request.num_sge = 1;
     qp_.post_recv(request);
   }
+  void post_all_receives();
   [[noreturn]] void fail(const ibv_wc& wc, const char* what) const;
 
   options options_;

@@ -9,6 +9,7 @@
 
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/transport/algorithm_store.hpp>
@@ -98,6 +99,7 @@ class endpoint {
   /// where most of what is recorded is constant.
   [[gnu::always_inline]] call_id begin(const call& c) {
     failures_.require_sound();
+    clock::worked(host_work::call);
     return calls_.begin(c);
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/call.hpp>
 
 namespace chorale::transport {
@@ -54,7 +55,7 @@ struct mailbox_layout {
   constexpr mailbox_layout(std::size_t block_bytes, std::uint32_t blocks) noexcept
       : payload_(block_bytes - sizeof(mailbox_trailer)),
         room_(padded(block_bytes)),
-        stride_((room_ + 63) / 64 * 64 + (room_ % 4096 == 0 ? 64 : 0)),
+        stride_(in_cache_lines(room_) + (room_ % 4096 == 0 ? 64 : 0)),
         blocks_(blocks) {}
 
   /// Largest payload of one message.

@@ -14,14 +14,14 @@ struct memory_report {
   std::uint64_t opened = 0;  ///< connections made so far, again or for the first time
   std::uint64_t closed = 0;  ///< ... and closed to keep within config::connections
 
-  std::size_t mailbox_bytes =
-      0;  ///< blocks that peers write into; of ud: packets that are kept, not registered
+  /// Blocks that peers write into; of ud: packets that are kept, not registered.
+  std::size_t mailbox_bytes = 0;
   std::size_t staging_bytes = 0;   ///< registered: sources of messages that do not go inline
   std::size_t spare_bytes = 0;     ///< registered: kept for the next connections
   std::size_t receive_bytes = 0;   ///< registered: buffers of the shared receive queue
   std::size_t datagram_bytes = 0;  ///< registered: buffers of the datagram port
-  std::size_t algorithm_bytes =
-      0;  ///< registered: what algorithms keep, as the collective buffer of an allgather
+  /// Registered: what algorithms keep, as the collective buffer of an allgather.
+  std::size_t algorithm_bytes = 0;
   /// Work queues, completion queue and contexts of connections: an estimate. It takes requests in units of 64
   /// bytes with their inline data (at most 512 bytes), completions of 64 bytes, receives of 32, and 512 bytes
   /// a queue pair, as adapters lay them out; not what soft0 takes.
@@ -39,7 +39,6 @@ struct memory_report {
 };
 
 // Estimates of what adapters take for queues, in bytes.
-[[nodiscard]] std::size_t in_cache_lines(std::size_t bytes) noexcept;
 [[nodiscard]] std::size_t queue_pair_bytes(std::size_t depth, std::size_t inline_bytes) noexcept;
 [[nodiscard]] std::size_t completion_queue_bytes(std::size_t entries) noexcept;
 [[nodiscard]] std::size_t receive_queue_bytes(std::size_t depth) noexcept;

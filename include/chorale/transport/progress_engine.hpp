@@ -45,9 +45,6 @@ class progress_engine {
   /// of this thread. @throws error if a failure was reported or a peer is lost.
   void look_around();
 
-  /// Blocking calls wait inside an await; nonblocking ones park there.
-  void set_blocking(bool blocking) noexcept { blocking_ = blocking; }
-  [[nodiscard]] bool blocking() const noexcept { return blocking_; }
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
 
   /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
@@ -76,10 +73,13 @@ class progress_engine {
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));
   }
 
-  /// Calls are driven from where so many exceptions are in flight, which are none of theirs.
-  void note_exceptions_outside(int count) noexcept { exceptions_outside_ = count; }
+  /// From now on nonblocking calls are driven from where so many exceptions are in flight, which are none of
+  /// theirs; or, if that is `not_driven`, none is. Returns what held before.
+  int drive_among(int exceptions) noexcept { return std::exchange(exceptions_outside_, exceptions); }
+  static constexpr int not_driven = -1;
   /// To be called where memory ends that was made in a call when `then` exceptions were in flight: if an
-  /// exception of the call ends it, all memory is put out of the peers' reach first.
+  /// exception of the call ends it, all memory is put out of the peers' reach first. A nonblocking call may
+  /// have been driven from elsewhere then.
   void let_go_if_unwinding(int then) noexcept;
 
   // For vigils.
@@ -90,8 +90,7 @@ class progress_engine {
   parts parts_;
   std::unique_ptr<watchdog> watchdog_;
   bool spin_;
-  bool blocking_ = true;
-  int exceptions_outside_ = 0;
+  int exceptions_outside_ = not_driven;
   parked_call parked_;
 };
 

@@ -91,13 +91,9 @@ class remote_parts {
     if constexpr (!registers) return;
     if (under_way_[static_cast<std::size_t>(target)].empty()) return;
     // What is awaited is awaited once: each look makes a flush of its own.
-    const auto is_over = [&] {
-      net_.core().engine().set_blocking(false);
-      const bool over = net_.flush(target, net_.core().calls().current()).await_ready();
-      net_.core().engine().set_blocking(true);
-      return over;
-    };
-    while (!is_over()) {
+    call_id look = net_.core().calls().current();
+    look.parks = true;
+    while (!net_.flush(target, look).await_ready()) {
       if (clock::now() >= give_up)
         throw error(errc::poisoned, "it was left by an exception while they were under way", {net_.rank()});
       clock::give_way();
@@ -113,7 +109,6 @@ class remote_parts {
   /// The result of an operation of the transport, waited for in place.
   template <class Awaitable>
   auto finish(Awaitable operation) {
-    net_.core().engine().set_blocking(true);
     operation.await_ready();
     return operation.await_resume();
   }

@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 #include <chorale/core/config.hpp>
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/surroundings.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 
 namespace chorale::transport {
@@ -19,18 +20,22 @@ class service_lock {
  public:
   void lock() {
     if (!shared_ || take_again()) return;
+    if (surroundings::replaced() != nullptr) [[unlikely]]
+      give_way_until_free();
     mutex_.lock();
     own();
   }
   bool try_lock() {
     if (!shared_ || take_again()) return true;
+    if (surroundings::replaced() != nullptr && !is_free()) [[unlikely]]
+      return false;
     if (!mutex_.try_lock()) return false;
     own();
     return true;
   }
   void unlock() {
     if (!shared_ || --depth_ > 0) return;
-    owner_.store({}, std::memory_order_relaxed);
+    owner_.store(nullptr, std::memory_order_relaxed);
     mutex_.unlock();
   }
   /// From now on there is a second thread. Not while the lock is held.
@@ -39,17 +44,20 @@ class service_lock {
  private:
   // Only the owner itself finds its own name there, whatever the order in which other threads see it.
   bool take_again() noexcept {
-    if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
+    if (owner_.load(std::memory_order_relaxed) != surroundings::this_flow()) return false;
     ++depth_;
     return true;
   }
   void own() noexcept {
-    owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    owner_.store(surroundings::this_flow(), std::memory_order_relaxed);
     depth_ = 1;
   }
+  // Fibers of one thread, which the mutex would take for one.
+  [[nodiscard]] bool is_free() const noexcept { return owner_.load(std::memory_order_relaxed) == nullptr; }
+  void give_way_until_free() noexcept;
 
   std::mutex mutex_;
-  std::atomic<std::thread::id> owner_{};
+  std::atomic<const void*> owner_{nullptr};
   int depth_ = 0;  ///< how often the owner has taken it
   bool shared_ = false;
 };
@@ -79,7 +87,7 @@ class service {
   void poll_always();
   void sleep_for_events();
   bool serve_once();
-  bool stopped(int milliseconds) const;
+  [[nodiscard]] bool stopped(int milliseconds) const;
   void give_up();
 
   verbs::completion_channel* channel_;
@@ -87,7 +95,7 @@ class service {
   service_policy policy_;
   work work_;
   int stop_ = -1;  ///< eventfd
-  std::thread thread_;
+  std::unique_ptr<helper> thread_;
 };
 
 }  // namespace chorale::transport

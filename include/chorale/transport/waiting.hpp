@@ -17,11 +17,12 @@ struct await_ticket {
   await_ticket& operator=(const await_ticket&) = delete;
 };
 
-/// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits (blocking calls) or
-/// parks (nonblocking ones). `poll` is called with transport, peer and call, so that it need not hold them a
-/// second time, or with nothing; it may act and may throw. It may have a `result`, of the transport and the
-/// peer or of nothing. It is awaited once, where it is made. One that is never awaited fails the call, since
-/// it has done nothing; a call in which an await has failed fails by that, even if its algorithm goes on.
+/// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits, or parks if the
+/// call does (`call_id::parks`). `poll` is called with transport, peer and call, so that it need not hold
+/// them a second time, or with nothing; it may act and may throw. It may have a `result`, of the transport
+/// and the peer or of nothing. It is awaited once, where it is made. One that is never awaited fails the
+/// call, since it has done nothing; a call in which an await has failed fails by that, even if its algorithm
+/// goes on.
 template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
@@ -66,7 +67,7 @@ struct [[nodiscard]] waiting {
  private:
   /// Not inline, or what is ready at once would pay for the registers that a wait needs.
   [[gnu::noinline]] bool wait() {
-    if (!net.blocking()) return false;
+    if (now.parks) return false;
     net.wait(peer, now, [this] { return attempt(); });
     return true;
   }

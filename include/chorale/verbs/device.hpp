@@ -13,8 +13,23 @@
 
 namespace chorale::verbs {
 
-/// The drivers of this build in order of preference: rdma-core (if built in), then the software device.
+/// The drivers of this build in order of preference: rdma-core (if built in), then the software device. In a
+/// thread with `replaced_drivers` those.
 std::span<const driver* const> drivers() noexcept;
+
+/// The calling thread has these drivers and no others while this lives: those of a simulation, whose ranks
+/// must not find the real devices of the machine.
+class [[nodiscard]] replaced_drivers {
+ public:
+  /// `all` must live as long.
+  explicit replaced_drivers(std::span<const driver* const> all) noexcept;
+  ~replaced_drivers();
+  replaced_drivers(const replaced_drivers&) = delete;
+  replaced_drivers& operator=(const replaced_drivers&) = delete;
+
+ private:
+  std::span<const driver* const> before_;
+};
 
 /// A device that can be opened.
 struct device_info {

@@ -14,7 +14,11 @@ namespace chorale::verbs {
 /// `ibv_context::ops`, which each provider fills itself. So a real device and `soft0` are the same above.
 /// Thread safety: as the verbs', every entry may be called from any thread.
 struct driver {
-  const char* name;  ///< "rdma-core" or "soft"
+  const char* name;  ///< "rdma-core" or "soft"; "simulation" of sim0
+  /// It finds the pages of registered memory by their address at each access, not once and for all.
+  bool finds_by_address = false;
+  /// Attaching queue pairs is all that makes a multicast group: no manager is to be asked.
+  bool makes_groups = false;
 
   ibv_device** (*get_device_list)(int* count);
   void (*free_device_list)(ibv_device** list);

@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cstring>
-#include <random>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include <chorale/transport/connections/connections.hpp>
 
+#include "../../core/entropy.hpp"
 #include "../../verbs/work_completion.hpp"
 #include "../messages.hpp"
 
@@ -36,13 +36,12 @@ constexpr long long entries_for_each_peer = 8;
 constexpr long long spare_entries = 192;
 constexpr int most_signalled = static_cast<int>(spare_entries / 2);
 
-constexpr auto patience = std::chrono::milliseconds{5};
+constexpr auto eviction_patience = std::chrono::milliseconds{5};
 /// Where the peer that has to agree may have to wait for a core first.
 constexpr auto oversubscribed_patience = std::chrono::milliseconds{20};
 
 std::uint32_t random_psn() {
-  static thread_local std::mt19937 generator{std::random_device{}()};
-  return generator() & 0xffffffU;
+  return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
 }
 
 int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
@@ -76,7 +75,8 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       cq_(over.device(), entries_for(owner.size(), over, o.receives)),
       receives_(over.device(), over.domain(), o.receives, o.receive_bytes, o.posts_receives),
       table_(*this, owner.size(),
-             {.limit = o.limit, .patience = owner.oversubscribed() ? oversubscribed_patience : patience}),
+             {.limit = o.limit,
+              .patience = owner.oversubscribed() ? oversubscribed_patience : eviction_patience}),
       peers_(owner.size()),
       by_number_(std::make_unique<numbers>()),
       datagrams_(
@@ -266,6 +266,7 @@ void connections::on_receive_completion(const ibv_wc& wc) {
   const auto at = by_number_->all.find(wc.qp_num);
   // A receive that fails belongs to a connection whose requests fail as well.
   if (wc.status != IBV_WC_SUCCESS || at == by_number_->all.end()) return;
+  clock::worked(host_work::receive);
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     user_->on_notice(*at->second, ntohl(wc.imm_data));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/connections/inbox.hpp>
 
 #include "shared_staging.hpp"
@@ -68,7 +69,7 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
   if (total <= short_message && total <= c.qp->inline_bytes()) {
     std::byte* together = shared != nullptr ? shared->short_.data() : once.data();
     if (!bytes.empty() && (shared == nullptr || !std::exchange(shared->is_in_short_, true)))
-      std::memcpy(together, bytes.data(), bytes.size());
+      copy_bytes(together, bytes.data(), bytes.size());
     std::memcpy(together + bytes.size(), rest, rest_bytes);
     source[0] = {reinterpret_cast<std::uintptr_t>(together), static_cast<std::uint32_t>(total), 0};
     request.num_sge = 1;
@@ -98,7 +99,7 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
     if (s->staging.data == nullptr)
       s->staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
     std::byte* place = s->staging.data + (sent % layout_.blocks()) * layout_.message_bytes();
-    std::memcpy(place, bytes.data(), bytes.size());
+    copy_bytes(place, bytes.data(), bytes.size());
     std::memcpy(place + bytes.size(), rest, rest_bytes);
     ++statistics_.staged_copies;
     statistics_.staged_bytes += bytes.size();
@@ -122,7 +123,7 @@ bool inbox::stage(shared_payload& payload) {
   if (payload.staged_ != nullptr) return true;
   payload.staged_ = shared_->take();
   if (payload.staged_ == nullptr) return false;
-  std::memcpy(payload.staged_->data(), payload.bytes_.data(), payload.bytes_.size());
+  copy_bytes(payload.staged_->data(), payload.bytes_.data(), payload.bytes_.size());
   ++statistics_.staged_copies;
   statistics_.staged_bytes += payload.bytes_.size();
   return true;

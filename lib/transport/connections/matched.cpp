@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/connections/matched.hpp>
 
 #include "posted_messages.hpp"
@@ -102,24 +103,15 @@ bool matched::try_signalled(int from, call_id now) {
   return false;
 }
 
-bool matched::try_send(int to, call_id now, std::span<const std::byte> bytes) {
-  if (bytes.size() > payload_bytes_) {
-    throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
-                                                    bytes.size(), to, payload_bytes_));
-  }
-  // It comes behind what has been posted before.
-  if (posted_->is_active() && posted_->has_sends(to)) [[unlikely]] {
-    posted_->advance();
-    if (posted_->has_sends(to)) return false;
-  }
-  return send_block(to, now, bytes);
+void matched::reject(int to, std::size_t bytes) const {
+  throw error(errc::invalid_argument,
+              fmt::format("send of {} bytes to rank {}: a block takes {}", bytes, to, payload_bytes_));
 }
 
-bool matched::send_block(int to, call_id now, std::span<const std::byte> bytes) {
-  return send_in_block(to,
-                       {kind::message, static_cast<std::uint32_t>(now.number),
-                        std::uint64_t{now.signature} << 32 | bytes.size()},
-                       bytes);
+bool matched::has_posted_sends(int to) {
+  if (!posted_->has_sends(to)) return false;
+  advance();
+  return posted_->has_sends(to);
 }
 
 bool matched::send_request(int to, call_id now, const request_body& request) {
@@ -129,7 +121,7 @@ bool matched::send_request(int to, call_id now, const request_body& request) {
                        std::as_bytes(std::span{&request, 1}));
 }
 
-bool matched::send_in_block(int to, const message_header& header, std::span<const std::byte> bytes) {
+bool matched::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {
   sender* s = ready(to);
   if (s == nullptr) return false;
   connection& c = *s->account.link;
@@ -139,7 +131,7 @@ bool matched::send_in_block(int to, const message_header& header, std::span<cons
   if (s->staging.data == nullptr) s->staging = links_->pool().take(blocks_ * stride_);
   std::byte* place = s->staging.data + s->account.sent % blocks_ * stride_;
   std::memcpy(place, &header, sizeof header);
-  if (!bytes.empty()) std::memcpy(place + sizeof header, bytes.data(), bytes.size());
+  if (!bytes.empty()) copy_bytes(place + sizeof header, bytes.data(), bytes.size());
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place),
                  static_cast<std::uint32_t>(sizeof header + bytes.size()), s->staging.lkey};
   ibv_send_wr request{};
@@ -152,30 +144,19 @@ bool matched::send_in_block(int to, const message_header& header, std::span<cons
   return true;
 }
 
-bool matched::try_receive(int from, call_id now, std::span<const std::byte>& message) {
-  const unexpected* next = oldest(from);
-  if (next == nullptr) {
-    links_->reap();
-    if (posted_->is_active()) [[unlikely]]
-      posted_->advance();
-    next = oldest(from);
-    if (next == nullptr) return false;
+matched::sender* matched::look_for_message(int from, call_id now) {
+  if (oldest(from) == nullptr) links_->reap();
+  if (posts_) {
+    advance();
+    // What comes first belongs to what has been posted before.
+    if (posted_->has_receives(from)) return posted_->judge(from, now), nullptr;
   }
-  if (posted_->is_active() && posted_->has_receives(from)) [[unlikely]] {
-    // It belongs to what has been posted before.
-    posted_->advance();
-    if (posted_->has_receives(from)) return posted_->judge(from, now), false;
-    return try_receive(from, now, message);
-  }
-  if (!is_of(next->header, now)) {
-    links_->owner().inquiry().mismatch(from, now, next->header.call);
-    return false;
-  }
-  if (next->header.what != kind::message) [[unlikely]]
-    throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(*next).bytes);
-  message = {next->payload, bytes_of(next->header)};
-  ++senders_.find(from)->account.received;
-  return true;
+  return oldest(from) == nullptr ? nullptr : senders_.find(from);
+}
+
+void matched::doubt(int from, call_id now, const unexpected& next) const {
+  if (!is_of(next.header, now)) return links_->owner().inquiry().mismatch(from, now, next.header.call);
+  throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(next).bytes);
 }
 
 const matched::unexpected* matched::oldest(int from) const noexcept {
@@ -191,24 +172,33 @@ matched::request_body matched::request_in(const unexpected& message) noexcept {
 }
 
 posted_message matched::post_send(int to, call_id now, std::span<const std::byte> bytes) {
-  return posted_->send(to, now, bytes);
+  const auto posted = posted_->send(to, now, bytes);
+  posts_ = posted_->is_active();
+  return posted;
 }
 
 posted_message matched::post_receive(int from, call_id now, std::span<std::byte> into) {
-  return posted_->receive(from, now, into);
+  const auto posted = posted_->receive(from, now, into);
+  posts_ = posted_->is_active();
+  return posted;
+}
+
+void matched::advance() {
+  posted_->advance();
+  posts_ = posted_->is_active();
 }
 
 bool matched::try_sent(int to, call_id) {
   if (!posted_->has_sends(to)) return true;
   links_->reap();
-  posted_->advance();
+  advance();
   return !posted_->has_sends(to);
 }
 
 bool matched::try_received(int from, call_id now) {
   if (!posted_->has_receives(from)) return true;
   links_->reap();
-  posted_->advance();
+  advance();
   if (!posted_->has_receives(from)) return true;
   posted_->judge(from, now);
   return false;
@@ -227,30 +217,32 @@ matched::message_statistics matched::statistics() const noexcept {
 
 void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
   message_header header{};
-  auto& receives = links_->receives();
-  const std::byte* text = receives.block(index);
+  const std::byte* text = links_->receives().block(index);
   const std::size_t body = wc.byte_len - sizeof header;
   if (wc.byte_len >= sizeof header) std::memcpy(&header, text, sizeof header);
-  const char* wrong = nullptr;
+  if (header.what == kind::message && body == bytes_of(header)) [[likely]]
+    return keep(known(from.peer), index, header, body);
+  if (header.what == kind::request && body == sizeof(request_body) && body == bytes_of(header))
+    return keep(known(from.peer), index, header, body);
+  if (const char* wrong = take(from, header, {text + sizeof header, body})) links_->break_off(from, wrong);
+  links_->receives().post(index);
+}
+
+const char* matched::take(connection& from, const message_header& header, std::span<const std::byte> body) {
   if (header.what == kind::signal) {
     std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
     known(from.peer);
-  } else if ((header.what == kind::message ||
-              (header.what == kind::request && body == sizeof(request_body))) &&
-             body == bytes_of(header)) {
-    return keep(known(from.peer), index, header, body);
-  } else if (header.what == kind::clear && body == sizeof(clear_to_send)) {
-    clear_to_send answer;
-    std::memcpy(&answer, text + sizeof header, sizeof answer);
-    wrong = posted_->on_clear(from.peer, answer);
-  } else if (header.what == kind::placed && body == 0) {
-    wrong = posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
-  } else {
-    wrong = "it sent something that is no message";
+    return nullptr;
   }
-  if (wrong != nullptr) links_->break_off(from, wrong);
-  receives.post(index);
+  if (header.what == kind::clear && body.size() == sizeof(clear_to_send)) {
+    clear_to_send answer;
+    std::memcpy(&answer, body.data(), sizeof answer);
+    return posted_->on_clear(from.peer, answer);
+  }
+  if (header.what == kind::placed && body.empty())
+    return posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
+  return "it sent something that is no message";
 }
 
 void matched::keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes) {
@@ -270,7 +262,7 @@ void matched::keep(sender& from, std::uint64_t index, const message_header& head
     return;
   }
   place.copy = std::make_unique<std::byte[]>(bytes + std::size_t{1});
-  std::memcpy(place.copy.get(), payload, bytes);
+  copy_bytes(place.copy.get(), payload, bytes);
   place.payload = place.copy.get();
   ++copied_out_;
   receives.post(index);
@@ -294,11 +286,12 @@ void matched::release(sender* from) noexcept {
 void matched::on_progress() {
   credits_.on_progress();
   if (serial_channel* serial = posted_->serial()) serial->on_progress();
-  if (posted_->is_active()) posted_->advance();
+  if (posts_) advance();
 }
 
 void matched::withdraw() noexcept {
   posted_->withdraw();
+  posts_ = false;
 }
 
 void matched::settle() noexcept {

@@ -5,13 +5,12 @@
 #include <limits>
 #include <utility>
 
+#include <chorale/core/copy_bytes.hpp>
+
 #include "serial_channel.hpp"
 
 namespace chorale::transport {
 namespace {
-
-/// Devices take at most 2 GiB a request.
-constexpr std::size_t largest_request = std::size_t{1} << 30;
 
 std::size_t eager_limit(const config& settings) noexcept {
   return settings.send_receive_long == long_send_policy::copy ? std::numeric_limits<std::size_t>::max()
@@ -45,48 +44,35 @@ posted_messages::posted_messages(matched& boxes, connections& links, rma_queue& 
 
 posted_messages::~posted_messages() = default;
 
-posted_messages::lane& posted_messages::active(int peer) {
+posted_messages::lane& posted_messages::lane_for(int peer, std::size_t bytes) {
+  links_->require_peer(peer);
   lane& l = lanes_.get(peer);
-  if (!std::exchange(l.is_active, true)) active_.push_back(peer);
+  if (bytes != 0 && !std::exchange(l.is_active, true)) active_.push_back(peer);
   return l;
 }
 
 posted_message posted_messages::send(int to, call_id now, std::span<const std::byte> bytes) {
-  links_->require_peer(to);
-  lane& l = bytes.empty() ? lanes_.get(to) : active(to);
-  const posted_message m{to, posted_message::way::to, l.sends_over + l.sends.size()};
-  if (bytes.empty() && l.sends.empty())
-    ++l.sends_over;
-  else
-    l.sends.push_back({now, bytes});
-  return m;
+  return {to, posted_message::way::to, lane_for(to, bytes.size()).sends.post(now, bytes)};
 }
 
 posted_message posted_messages::receive(int from, call_id now, std::span<std::byte> into) {
-  links_->require_peer(from);
-  lane& l = into.empty() ? lanes_.get(from) : active(from);
-  const posted_message m{from, posted_message::way::from, l.receives_over + l.receives.size()};
-  if (into.empty() && l.receives.empty())
-    ++l.receives_over;
-  else
-    l.receives.push_back({now, into});
-  return m;
+  return {from, posted_message::way::from, lane_for(from, into.size()).receives.post(now, into)};
 }
 
 bool posted_messages::is_over(const posted_message& m) const noexcept {
   const lane* l = lanes_.find(m.peer);
   return l == nullptr ||
-         m.number < (m.direction == posted_message::way::to ? l->sends_over : l->receives_over);
+         m.number < (m.direction == posted_message::way::to ? l->sends.over : l->receives.over);
 }
 
 bool posted_messages::has_sends(int to) const noexcept {
   const lane* l = lanes_.find(to);
-  return l != nullptr && !l->sends.empty();
+  return l != nullptr && !l->sends.waiting.empty();
 }
 
 bool posted_messages::has_receives(int from) const noexcept {
   const lane* l = lanes_.find(from);
-  return l != nullptr && !l->receives.empty();
+  return l != nullptr && !l->receives.waiting.empty();
 }
 
 void posted_messages::advance() {
@@ -99,7 +85,7 @@ void posted_messages::advance() {
     lane& l = *lanes_.find(peer);
     advance_sends(peer, l);
     advance_receives(peer, l);
-    if (!l.sends.empty() || !l.receives.empty()) {
+    if (!l.sends.waiting.empty() || !l.receives.waiting.empty()) {
       ++i;
       continue;
     }
@@ -109,18 +95,11 @@ void posted_messages::advance() {
   }
 }
 
-connection* posted_messages::ready(int peer) {
-  connection* c = links_->find(peer);
-  if (c != nullptr && c->ready) return c;
-  return links_->connect(peer) ? links_->find(peer) : nullptr;
-}
-
 void posted_messages::advance_sends(int to, lane& l) {
-  while (!l.sends.empty()) {
-    auto& m = l.sends.front();
+  while (!l.sends.waiting.empty()) {
+    auto& m = l.sends.waiting.front();
     if (!(is_long(m.bytes.size()) ? send_long(to, l, m) : send_blocks(to, m))) return;
-    l.sends.pop_front();
-    ++l.sends_over;
+    l.sends.end_first();
   }
 }
 
@@ -155,12 +134,12 @@ bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
 }
 
 bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
-  connection* c = ready(to);
+  connection* c = links_->ready(to);
   if (c == nullptr) return false;
   while (m.done < m.bytes.size()) {
     // Room for two: the end goes behind the last bytes.
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
-    const std::size_t part = std::min(largest_request, m.bytes.size() - m.done);
+    const std::size_t part = std::min(connections::largest_request, m.bytes.size() - m.done);
     const bool is_last = m.done + part == m.bytes.size();
     ibv_sge here{reinterpret_cast<std::uintptr_t>(m.bytes.data()) + m.done, static_cast<std::uint32_t>(part),
                  m.registered->lkey()};
@@ -180,8 +159,8 @@ bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
 }
 
 void posted_messages::advance_receives(int from, lane& l) {
-  while (!l.receives.empty()) {
-    auto& m = l.receives.front();
+  while (!l.receives.waiting.empty()) {
+    auto& m = l.receives.waiting.front();
     if (l.answering.now() != rendezvous_receiver::state::idle) {
       if (!take_placed(from, l, m)) return;
     } else if (!m.bytes.empty()) {
@@ -192,8 +171,7 @@ void posted_messages::advance_receives(int from, lane& l) {
         return;
       if (m.done < m.bytes.size()) continue;
     }
-    l.receives.pop_front();
-    ++l.receives_over;
+    l.receives.end_first();
   }
 }
 
@@ -201,7 +179,7 @@ bool posted_messages::take_block(int from, const matched::unexpected& next, mess
   const std::size_t bytes = matched::bytes_of(next.header);
   if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
     return false;
-  std::memcpy(m.bytes.data() + m.done, next.payload, bytes);
+  copy_bytes(m.bytes.data() + m.done, next.payload, bytes);
   m.done += bytes;
   boxes_->hand_out(from);
   boxes_->release(boxes_->sender_of(from));
@@ -211,7 +189,7 @@ bool posted_messages::take_block(int from, const matched::unexpected& next, mess
 bool posted_messages::answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m) {
   const matched::request_body request = matched::request_in(next);
   if (request.bytes != m.bytes.size() || !is_long(m.bytes.size())) return false;
-  connection* c = ready(from);
+  connection* c = links_->ready(from);
   if (c == nullptr || !links_->has_room(*c)) return false;
   if (const char* wrong = l.answering.check(static_cast<std::uint32_t>(request.number))) {
     links_->break_off(*c, wrong);
@@ -267,10 +245,11 @@ bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
 
 void posted_messages::judge(int from, call_id now) {
   const lane* l = lanes_.find(from);
-  if (l == nullptr || l->receives.empty() || l->answering.now() != rendezvous_receiver::state::idle) return;
+  if (l == nullptr || l->receives.waiting.empty() || l->answering.now() != rendezvous_receiver::state::idle)
+    return;
   const matched::unexpected* next = boxes_->oldest(from);
   if (next == nullptr) return;
-  const auto& m = l->receives.front();
+  const auto& m = l->receives.waiting.front();
   if (!matched::is_of(next->header, m.now))
     return links_->owner().inquiry().mismatch(from, now, next->header.call);
   const int rank = links_->owner().rank();
@@ -304,10 +283,8 @@ void posted_messages::withdraw() noexcept {
   if (serial_) serial_->withdraw();
   active_.clear();
   lanes_.each([](lane& l) {
-    l.sends_over += l.sends.size();
-    l.receives_over += l.receives.size();
-    l.sends.clear();
-    l.receives.clear();
+    l.sends.end_all();
+    l.receives.end_all();
     l.is_active = false;
   });
 }

@@ -59,12 +59,34 @@ class posted_messages {
     std::size_t done = 0;  ///< bytes that have been posted, or are there
     std::optional<exposure> registered{};
   };
+  /// What goes to a peer, or comes from it, in the order of posting.
+  template <class Byte>
+  struct queue {
+    std::deque<message<Byte>> waiting{};
+    std::uint64_t over = 0;
+
+    /// The number of the message. One of no bytes is over at once if nothing is before it.
+    std::uint64_t post(call_id now, std::span<Byte> bytes) {
+      const std::uint64_t number = over + waiting.size();
+      if (bytes.empty() && waiting.empty())
+        ++over;
+      else
+        waiting.push_back({now, bytes});
+      return number;
+    }
+    void end_first() {
+      waiting.pop_front();
+      ++over;
+    }
+    void end_all() noexcept {
+      over += waiting.size();
+      waiting.clear();
+    }
+  };
   /// What is under way between this rank and a peer.
   struct lane {
-    std::deque<message<const std::byte>> sends{};
-    std::deque<message<std::byte>> receives{};
-    std::uint64_t sends_over = 0;
-    std::uint64_t receives_over = 0;
+    queue<const std::byte> sends{};
+    queue<std::byte> receives{};
     rendezvous_sender asking{};
     rendezvous_receiver answering{};
     std::uint64_t ticket = 0;  ///< number of the request that sends the last bytes
@@ -72,8 +94,8 @@ class posted_messages {
     bool is_active = false;
   };
 
-  [[nodiscard]] lane& active(int peer);
-  [[nodiscard]] connection* ready(int peer);
+  /// That of a peer for which something of so many bytes is posted.
+  [[nodiscard]] lane& lane_for(int peer, std::size_t bytes);
   void advance_sends(int to, lane& l);
   [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);
   [[nodiscard]] bool send_long(int to, lane& l, message<const std::byte>& m);

@@ -8,17 +8,9 @@
 namespace chorale::transport {
 namespace {
 
-/// Devices take at most 2 GiB a request.
-constexpr std::size_t largest_request = std::size_t{1} << 30;
-
 /// What a notice of a call carries, so that one of another call is seen.
 std::uint32_t notice_word(call_id now) noexcept {
   return now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U;
-}
-
-/// True if the device finds the pages of a registered region by their address at each access.
-bool finds_by_address(const verbs::device& device) {
-  return device.is_soft();
 }
 
 void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byte> memory) {
@@ -35,7 +27,7 @@ rma_queue::rma_queue(connections& links, const config& settings)
     : links_(&links),
       rank_(links.owner().rank()),
       ranks_(links.owner().size()),
-      cache_(links.port().domain(), settings, finds_by_address(links.port().device())),
+      cache_(links.port().domain(), settings, links.port().device().provider().finds_by_address),
       peers_(links.owner().size()) {}
 
 exposure rma_queue::expose_alone(std::span<std::byte> memory) {
@@ -57,13 +49,13 @@ bool rma_queue::advance(transfer& t) {
     copy_here(t.opcode, reinterpret_cast<std::byte*>(t.remote.address + t.offset), t.memory);
     return true;
   }
-  connection* c = ready(t.remote.owner);
+  connection* c = links_->ready(t.remote.owner);
   if (c == nullptr) return false;
   const bool notifies = t.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   peer& p = peers_.get(t.remote.owner);
   while (!t.last_posted) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
-    const std::size_t part = std::min(largest_request, t.memory.size() - t.posted_bytes);
+    const std::size_t part = std::min(connections::largest_request, t.memory.size() - t.posted_bytes);
     const bool last = t.posted_bytes + part == t.memory.size();
     if (part == 0 && !notifies) return true;
     ibv_sge here{reinterpret_cast<std::uintptr_t>(t.memory.data()) + t.posted_bytes,
@@ -93,7 +85,7 @@ bool rma_queue::advance(atomic& a) {
     // Through the device as well: its atomics and the processor's need not be atomic to each other.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
-  connection* c = ready(a.remote.owner);
+  connection* c = links_->ready(a.remote.owner);
   if (c == nullptr) return false;
   pool_block& place = peers_.get(a.remote.owner).old_value;
   if (place.data == nullptr) place = links_->pool().take(sizeof a.old);

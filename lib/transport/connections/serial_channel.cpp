@@ -5,12 +5,11 @@
 namespace chorale::transport {
 namespace {
 
-/// Devices take at most 2 GiB a message.
-constexpr std::size_t largest_piece = std::size_t{1} << 30;
+constexpr std::size_t largest_piece = connections::largest_request;
 /// Pieces that may be posted at a time.
 constexpr std::uint32_t most_waiting = 8;
 /// Of the transport's connections: the first are those beside.
-constexpr std::uint16_t number = 1;
+constexpr std::uint16_t channel_number = 1;
 
 std::size_t piece_at(std::size_t at, std::size_t bytes) noexcept {
   return std::min(largest_piece, bytes - at);
@@ -25,7 +24,7 @@ serial_channel::serial_channel(connections& beside, const config& settings)
               .receives = most_waiting,
               .posts_receives = false,
               .inline_bytes = 0},
-             number),
+             channel_number),
       peers_(beside.owner().size()) {}
 
 void serial_channel::take(int from, std::span<std::byte> into, std::uint32_t lkey) {
@@ -47,9 +46,8 @@ void serial_channel::post_pieces() {
 }
 
 bool serial_channel::send(int to, std::span<const std::byte> bytes, std::size_t& done, std::uint32_t lkey) {
-  connection* c = links_.find(to);
-  if ((c == nullptr || !c->ready) && !links_.connect(to)) return false;
-  c = links_.find(to);
+  connection* c = links_.ready(to);
+  if (c == nullptr) return false;
   while (done < bytes.size()) {
     if (!links_.has_room(*c) || !links_.may_signal()) return false;
     const std::size_t part = piece_at(done, bytes.size());

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::uint64_t of_groups = 0x6d63617374475250ULL;
 
+/// InfiniBand whose subnet manager makes groups.
 bool is_infiniband(const verbs::device& device, const verbs::local_port& port) noexcept {
-  return !port.ethernet && !device.is_soft();
+  return !port.ethernet && !device.provider().makes_groups;
 }
 
 /// Empty if the port can be joined to groups.
@@ -42,7 +43,7 @@ std::string obstacle(const verbs::device& device, const verbs::local_port& port,
 }  // namespace
 
 bool is_managed(const verbs::device& device, const verbs::local_port& port, const config& settings) noexcept {
-  if (device.is_soft()) return false;
+  if (device.provider().makes_groups) return false;
   return settings.multicast_join == join_policy::automatic
              ? is_infiniband(device, port)
              : settings.multicast_join == join_policy::connection_manager;

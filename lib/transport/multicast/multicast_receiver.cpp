@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/mailbox.hpp>
 
 namespace chorale::transport {
@@ -52,7 +53,7 @@ bool multicast_receiver::on_message(int rank, std::span<const std::byte> body) {
   if (s.ring.empty()) s.ring.resize(multicast_window * options_->payload_bytes);
   const std::size_t place = head.sequence % multicast_window;
   if (!payload.empty())
-    std::memcpy(s.ring.data() + place * options_->payload_bytes, payload.data(), payload.size());
+    copy_bytes(s.ring.data() + place * options_->payload_bytes, payload.data(), payload.size());
   s.entries[place] = {static_cast<std::uint32_t>(payload.size()), head.signature, head.call};
   s.beyond |= std::uint64_t{1} << ahead;
   for (; (s.beyond & 1) != 0; s.beyond >>= 1) ++s.arrived;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/mailbox.hpp>
 
 #include "../messages.hpp"
@@ -37,7 +38,7 @@ bool multicast_sender::send(std::uint32_t place, multicast_kind kind, const Head
   kept_[place].bytes = 0;
   std::byte* const datagram = port_->place(place).data();
   std::memcpy(datagram, &front, sizeof front);
-  if (!payload.empty()) std::memcpy(datagram + sizeof front, payload.data(), payload.size());
+  if (!payload.empty()) copy_bytes(datagram + sizeof front, payload.data(), payload.size());
   const std::size_t bytes = sizeof front + payload.size();
   if (!port_->multicast(place, bytes)) return false;
   kept_[place] = {bytes, now};

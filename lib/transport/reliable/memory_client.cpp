@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/copy_bytes.hpp>
+
 namespace chorale::transport::reliable {
 
 bool memory_client::put(stream& to, write_request& w, call_id call, clock::time_point now) {
@@ -75,7 +77,7 @@ void memory_client::on_reply(int from, const reply_body& b, std::span<const std:
   operation* o = find(from, b.ticket);
   if (o == nullptr || o->into == nullptr || b.offset > o->bytes || payload.size() > o->bytes - b.offset)
     return;
-  if (!payload.empty()) std::memcpy(o->into + b.offset, payload.data(), payload.size());
+  if (!payload.empty()) copy_bytes(o->into + b.offset, payload.data(), payload.size());
   o->received += payload.size();
   o->done = o->received >= o->bytes;
 }

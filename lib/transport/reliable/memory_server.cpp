@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include <chorale/core/copy_bytes.hpp>
+
 namespace chorale::transport::reliable {
 namespace {
 
@@ -19,7 +21,7 @@ void place(std::byte* to, std::span<const std::byte> bytes) noexcept {
     std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(to))
         .store(word, std::memory_order_release);
   } else {
-    std::memcpy(to, bytes.data(), bytes.size());
+    copy_bytes(to, bytes.data(), bytes.size());
   }
 }
 

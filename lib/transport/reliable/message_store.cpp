@@ -1,7 +1,8 @@
 #include "message_store.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::transport::reliable {
 
@@ -13,7 +14,7 @@ message_store::outcome message_store::put(int from, const packet& p, bool is_awa
   if (w.ring == nullptr) [[unlikely]]
     w.ring = std::make_unique_for_overwrite<message[]>(mask_ + 1);
   std::byte* block = pool_->take();
-  if (!p.payload.empty()) std::memcpy(block, p.payload.data(), p.payload.size());
+  if (!p.payload.empty()) copy_bytes(block, p.payload.data(), p.payload.size());
   w.ring[w.arrived++ & mask_] = {block, static_cast<std::uint32_t>(p.payload.size()), p.header.call,
                                  p.header.signature};
   most_at_once_ = std::max(most_at_once_, here + 1);

@@ -4,8 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+
+#include <chorale/core/copy_bytes.hpp>
 
 #include "packet_pool.hpp"
 #include "send_window.hpp"
@@ -50,7 +51,7 @@ class receive_window {
   bool keep(sequence number, std::span<const std::byte> bytes) {
     if (!pool_->has_room() || bytes.size() > pool_->block_bytes()) return false;
     std::byte* block = pool_->take();
-    if (!bytes.empty()) std::memcpy(block, bytes.data(), bytes.size());
+    if (!bytes.empty()) copy_bytes(block, bytes.data(), bytes.size());
     early_[number % send_window::widest] = {block, static_cast<std::uint32_t>(bytes.size())};
     held_ |= std::uint64_t{1} << (distance(expected_, number) - 1);
     return true;

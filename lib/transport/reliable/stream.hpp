@@ -10,6 +10,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
 #include "event_time.hpp"
@@ -161,7 +162,7 @@ void stream::push(packet_type type, std::uint8_t flags, call_id call, const Body
   std::memcpy(block, &head, sizeof head);
   const auto fixed = wire(body);
   if (!fixed.empty()) std::memcpy(block + sizeof head, fixed.data(), fixed.size());
-  if (!payload.empty()) std::memcpy(block + sizeof head + fixed.size(), payload.data(), payload.size());
+  if (!payload.empty()) copy_bytes(block + sizeof head + fixed.size(), payload.data(), payload.size());
   out_.push(block, static_cast<std::uint32_t>(sizeof head + fixed.size() + payload.size()));
   ++all_->counts.packets;
   pump(now);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/transport/mailbox.hpp>
 
 namespace chorale::transport::reliable {
@@ -32,7 +33,7 @@ std::uint32_t stream_table::receives_for(int ranks) noexcept {
 
 stream_table::stream_table(packet_port& port, const options& o)
     : blocks_(o.blocks),
-      all_{port, *this, packet_pool{(o.packet_bytes + 63) / 64 * 64, o.most_packets}},
+      all_{port, *this, packet_pool{in_cache_lines(o.packet_bytes), o.most_packets}},
       store_(all_.pool, o.ranks, o.block_bytes, o.blocks),
       server_(o.secret, o.ranks, o.packet_bytes, all_.counts),
       client_(o.ranks, o.packet_bytes),

@@ -132,9 +132,9 @@ class stream_table final : packet_sink {
   void end_await(int from) noexcept { at(from).end_await(); }
   /// This rank waits for room in the stream to that rank, or until all in it has arrived.
   void press(int to, clock::time_point now);
-  /// The last one that waited so has what it waited for.
   /// The same of who waits until what was put there has arrived: asked after a few looks.
   void press_soon(int to, clock::time_point now) { at(to).press_soon(now); }
+  /// The last one that waited so has what it waited for.
   void end_press(int to) noexcept { at(to).end_press(); }
   /// True if all packets to that rank have arrived.
   [[nodiscard]] bool is_drained(int to) const noexcept { return at(to).is_drained(); }

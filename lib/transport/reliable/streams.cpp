@@ -208,8 +208,7 @@ void streams::close() noexcept {
       if (now >= next_look) {
         next_look = now + look_interval;
         for (int peer = 0; peer < ranks_; ++peer)
-          if (!owner_->liveness().is_lost(peer) && !table_->is_confirmed(peer))
-            owner_->liveness().look_at_process(peer);
+          if (is_awaited(peer)) owner_->liveness().look_at_process(peer);
       }
       // Peers may wait for what this thread has begun elsewhere before they get to this communicator.
       background::get_on_with_all(attention::passes);
@@ -221,13 +220,19 @@ void streams::close() noexcept {
   owner_->channel().stop_service();
 }
 
+bool streams::is_awaited(int peer) const {
+  // The service thread reads what confirms.
+  const std::lock_guard hold{*lock_};
+  return !table_->is_confirmed(peer) && !owner_->liveness().is_lost(peer);
+}
+
 bool streams::confirm() {
   const std::lock_guard hold{*lock_};
   owner_->channel().read();
   bool all_there = true;
   const auto now = clock::now();
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (table_->is_confirmed(peer) || owner_->liveness().is_lost(peer)) continue;
+    if (!is_awaited(peer)) continue;
     all_there = false;
     if (table_->confirm(peer, now)) owner_->liveness().expect_answer(peer);
   }

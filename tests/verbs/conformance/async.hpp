@@ -11,10 +11,9 @@ namespace conformance {
 
 /// The next event but COMM_EST, which devices may or may not raise; nothing after a minute.
 inline std::optional<async_event> next_event(const rig& r, std::chrono::milliseconds longest = 60s) {
-  const auto end = std::chrono::steady_clock::now() + longest;
+  const auto end = chorale::clock::now() + longest;
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - chorale::clock::now());
     const auto event = next_async_event(r.device, std::max(left, std::chrono::milliseconds{0}));
     if (!event || event->type != IBV_EVENT_COMM_EST) return event;
   }

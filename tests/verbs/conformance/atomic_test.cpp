@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <thread>
 
+#include "beside.hpp"
 #include "scene.hpp"
 
 using namespace conformance;
@@ -131,16 +131,16 @@ TEST_CASE("many initiators at once lose no addition and no swap", "[atomic]") {
   set(r, remote, 0);
   set(r, remote + 64, 0);
   std::atomic<std::uint64_t> failures{0};
-  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<beside>> initiators;
   for (std::size_t i = 0; i < count; ++i)
-    threads.emplace_back([&, i] {
+    initiators.push_back(std::make_unique<beside>([&, i] {
       const std::size_t place = 64 * i;
       const auto run = [&](work request) {
         ibv_wc done{};
         if (request.try_post(links[i]->left) != 0) return false;
-        const auto end = std::chrono::steady_clock::now() + 60s;
+        const auto end = chorale::clock::now() + 60s;
         while (links[i]->sends.poll({&done, 1}).empty())
-          if (std::chrono::steady_clock::now() > end) return false;
+          if (chorale::clock::now() > end) return false;
         return done.status == IBV_WC_SUCCESS;
       };
       for (std::uint64_t k = 0; k < each; ++k) {
@@ -155,8 +155,8 @@ TEST_CASE("many initiators at once lose no addition and no swap", "[atomic]") {
         if (!fine) ++failures;
         if (!fine) return;
       }
-    });
-  for (auto& t : threads) t.join();
+    }));
+  for (auto& one : initiators) one->join();
   CHECK(failures == 0);
   CHECK(word(r, remote) == each * (1 + 2 + 3 + 4));
   CHECK(word(r, remote + 64) == each * (1 + 2 + 3 + 4));

@@ -38,6 +38,9 @@ class wire {
 /// In a child: the socket to the process that started it.
 wire child_wire();
 
+/// Why a simulated device has no other processes.
+inline constexpr const char* one_process = "a simulation is one process";
+
 /// A process of this program that runs the hidden test case `name`. Killed when this goes out of scope.
 class child {
  public:

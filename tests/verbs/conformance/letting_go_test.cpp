@@ -2,43 +2,43 @@
 // end a call whose buffers are about to go.
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
+#include "beside.hpp"
 #include "scene.hpp"
 
 using namespace conformance;
 
 namespace {
 
-constexpr std::size_t bytes = std::size_t{1} << 20;
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::byte of_others{0x55};
 
 /// A peer writes into `target` without pause while `let_go(pair, region)` is called; true if memory stays as
 /// it is from then on.
 template <class LetGo>
 bool stays_after(rig& r, LetGo&& let_go) {
-  std::vector<std::byte> source(bytes), target(bytes);
-  const memory_region local(r.domain, source.data(), bytes, IBV_ACCESS_LOCAL_WRITE);
-  memory_region region(r.domain, target.data(), bytes, all_access);
+  std::vector<std::byte> source(mebibyte), target(mebibyte);
+  const memory_region local(r.domain, source.data(), mebibyte, IBV_ACCESS_LOCAL_WRITE);
+  memory_region region(r.domain, target.data(), mebibyte, all_access);
   joined l(r);
   const auto place = reinterpret_cast<std::uintptr_t>(target.data());
   const std::uint32_t key = region.rkey();
   std::atomic<bool> writes{false};
   std::atomic<bool> ends{false};
-  std::thread peer{[&] {
+  beside peer{[&] {
     while (!ends) {
-      const ibv_sge piece{reinterpret_cast<std::uintptr_t>(source.data()), bytes, local.lkey()};
-      if (work(IBV_WR_RDMA_WRITE, {piece}).at(place, key).try_post(l.left) != 0) std::this_thread::yield();
+      const ibv_sge piece{reinterpret_cast<std::uintptr_t>(source.data()), mebibyte, local.lkey()};
+      if (work(IBV_WR_RDMA_WRITE, {piece}).at(place, key).try_post(l.left) != 0) chorale::clock::give_way();
       std::vector<ibv_wc> done(8);
       static_cast<void>(l.sends.poll(done));
       writes = true;
     }
   }};
-  while (!writes) std::this_thread::yield();
-  std::this_thread::sleep_for(1ms);
+  while (!writes) chorale::clock::give_way();
+  chorale::clock::sleep_for(1ms);
   let_go(l.right, region);
   std::fill(target.begin(), target.end(), of_others);
-  std::this_thread::sleep_for(quiet);
+  chorale::clock::sleep_for(quiet);
   const bool stayed = std::all_of(target.begin(), target.end(), [](std::byte b) { return b == of_others; });
   ends = true;
   peer.join();

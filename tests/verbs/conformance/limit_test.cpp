@@ -1,6 +1,5 @@
 // Limits of a queue pair: pieces, inline bytes, depth; and what makes room again.
 #include <cstring>
-#include <thread>
 
 #include "scene.hpp"
 
@@ -90,7 +89,7 @@ TEST_CASE("who never asks for completions runs out of send queue", "[limit]") {
   // With time in between: requests that are done make no room, completions that are polled do.
   while (posted < 2 * depth && (result = rdma(r, IBV_WR_RDMA_WRITE, 0, 8).flags(0).try_post(l.left)) == 0) {
     ++posted;
-    if (posted % 8 == 0) std::this_thread::sleep_for(2ms);
+    if (posted % 8 == 0) chorale::clock::sleep_for(2ms);
   }
   CHECK(posted >= depth);
   holds("slots of requests that report nothing come back with a later completion only", posted == depth,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../support/runner.hpp"
+#include "beside.hpp"
 #include "child.hpp"
 
 namespace {
@@ -34,5 +35,7 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], conformance::child_option) == 0) return child_main(argv[2]);
   // A fabric of its own: another run on this machine must not be seen.
   setenv("CHORALE_SOFT_FABRIC", ("conformance-" + std::to_string(getpid())).c_str(), 1);
-  return support::run_tests(argc, argv);
+  int status = 1;
+  conformance::run_on_device([&] { status = support::run_tests(argc, argv); });
+  return status;
 }

@@ -211,6 +211,7 @@ TEST_CASE("child: multicast member", "[.child]") {
 }  // namespace
 
 TEST_CASE("groups span processes, and outlive those that die", "[multicast]") {
+  if (is_simulated()) return skip(one_process);
   rig r;
   const group g(r, 5);
   receiver self(r);

@@ -1,7 +1,7 @@
 // Being woken by completions: arming, solicited events, what raises none.
-#include <poll.h>
-#include <thread>
 
+#include "../../../lib/verbs/failure.hpp"
+#include "beside.hpp"
 #include "scene.hpp"
 
 using namespace conformance;
@@ -20,8 +20,7 @@ struct scene : rig {
     good(l.sends);
   }
   bool readable(std::chrono::milliseconds longest) const {
-    pollfd p{channel.fd(), POLLIN, 0};
-    return ::poll(&p, 1, static_cast<int>(longest.count())) == 1;
+    return wait_readable(channel.fd(), longest, "the channel of the test");
   }
   completion_channel channel;
   joined l;
@@ -121,11 +120,11 @@ TEST_CASE("one channel serves several queues, and says which", "[notification]")
 TEST_CASE("a sleeping thread is woken by each completion it armed for", "[notification]") {
   scene s;
   int woken = 0;
-  std::thread sleeper([&] {
+  beside sleeper([&] {
     // The way that loses no wake-up: arm, look, sleep.
     ibv_wc room[4];
-    const auto end = std::chrono::steady_clock::now() + 60s;
-    while (woken < 10 && std::chrono::steady_clock::now() < end) {
+    const auto end = chorale::clock::now() + 60s;
+    while (woken < 10 && chorale::clock::now() < end) {
       s.l.arrivals.request_notification();
       const auto found = s.l.arrivals.poll(room);
       woken += static_cast<int>(found.size());

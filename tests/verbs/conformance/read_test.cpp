@@ -12,10 +12,10 @@ constexpr const char* never = "nothing";
 /// What becomes of one read; "nothing" if it neither ends nor fails.
 std::string outcome_of(rig& r, joined& l) {
   rdma(r, IBV_WR_RDMA_READ, 0, 64).post(l.left);
-  const auto end = std::chrono::steady_clock::now() + (device_family() == "soft" ? 60s : 2s);
+  const auto end = chorale::clock::now() + (device_family() == "soft" ? 60s : 2s);
   ibv_wc done{};
   while (l.sends.poll({&done, 1}).empty())
-    if (std::chrono::steady_clock::now() > end) return never;
+    if (chorale::clock::now() > end) return never;
   return std::string{to_string(done.status)};
 }
 

@@ -54,6 +54,10 @@ std::string device_family() {
   return family;
 }
 
+bool is_simulated() {
+  return device_family() == "sim";
+}
+
 void record_difference(std::string_view rule, const std::string& seen, std::string_view why) {
   differences[std::string{rule}].emplace("saw " + seen, why);
 }

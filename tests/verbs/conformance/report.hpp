@@ -12,8 +12,10 @@
 
 namespace conformance {
 
-/// "soft" (soft0), "rxe" (Soft-RoCE), else the device's name without its number ("mlx5_").
+/// "soft" (soft0), "sim" (sim0), "rxe" (Soft-RoCE), else the device's name without its number ("mlx5_").
 std::string device_family();
+/// True for sim0: this program is a fiber of a simulation, in virtual time.
+bool is_simulated();
 
 /// Behaviour of a family of devices that is known to differ from the specification, and where it comes from.
 template <class T>

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <cstring>
 #include <random>
-#include <thread>
 
 namespace conformance {
 
@@ -92,10 +91,10 @@ ibv_wc good(completion_queue& queue) {
 }
 
 ibv_qp_state settled(const queue_pair& pair, ibv_qp_state wanted) {
-  const auto end = std::chrono::steady_clock::now() + 60s;
+  const auto end = chorale::clock::now() + 60s;
   ibv_qp_state now = pair.state();
-  while (now != wanted && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(1ms);
+  while (now != wanted && chorale::clock::now() < end) {
+    chorale::clock::sleep_for(1ms);
     now = pair.state();
   }
   return now;
@@ -103,15 +102,15 @@ ibv_qp_state settled(const queue_pair& pair, ibv_qp_state wanted) {
 
 std::vector<ibv_wc> all_of(completion_queue& queue) {
   std::vector<ibv_wc> found;
-  auto end = std::chrono::steady_clock::now() + quiet;
-  while (std::chrono::steady_clock::now() < end) {
+  auto end = chorale::clock::now() + quiet;
+  while (chorale::clock::now() < end) {
     ibv_wc room[16];
     const auto some = queue.poll(room);
     found.insert(found.end(), some.begin(), some.end());
     if (!some.empty())
-      end = std::chrono::steady_clock::now() + quiet;
+      end = chorale::clock::now() + quiet;
     else
-      std::this_thread::sleep_for(1ms);
+      chorale::clock::sleep_for(1ms);
   }
   return found;
 }

@@ -1,7 +1,6 @@
 // The state machine of queue pairs: for each pair of states and each attribute, whether modify_qp takes it.
 // The table goes by attribute (IBTA 11.2.5.2), the drivers' go by transition.
 #include <string>
-#include <thread>
 
 #include "scene.hpp"
 
@@ -165,10 +164,10 @@ struct subject {
   void drained() {
     ibv_qp_attr now{};
     ibv_qp_init_attr init{};
-    const auto end = std::chrono::steady_clock::now() + 60s;
+    const auto end = chorale::clock::now() + 60s;
     do {
       REQUIRE(pair.provider().query_qp(pair.native(), &now, IBV_QP_STATE, &init) == 0);
-      REQUIRE(std::chrono::steady_clock::now() < end);
+      REQUIRE(chorale::clock::now() < end);
     } while (now.sq_draining != 0);
   }
 

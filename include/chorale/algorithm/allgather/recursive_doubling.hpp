@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <chorale/algorithm/allgather/within.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 
@@ -24,6 +24,8 @@ namespace chorale::allgather {
 /// first, and two steps more, the last of all n blocks, bring those back in: then `bruck` is cheaper.
 /// Registered memory: twice 2M bytes at most, made as needed.
 /// Source: P4 sections 2.3, 4.1 and 4.2.  T = ts log2 p + (p - 1) m tw.
+///
+/// Once in a call: signals are told from others by their call alone.
 ///
 /// What is sent is never written again in this call; `collective_buffer` says why not in the next ones. A
 /// peer writes straight into `all` only when it has this rank's address of this call, and the call is over
@@ -147,7 +149,7 @@ struct recursive_doubling_at {
     };
     const std::span<std::byte> here = buffer.here();
     const auto mine = all[net.rank()];
-    std::memcpy(here.data() + offset(net.rank()), mine.data(), mine.size());
+    copy_bytes(here.data() + offset(net.rank()), mine.data(), mine.size());
     int first = net.rank();
     int end = first + 1;
     std::vector<within::step> rest;
@@ -175,7 +177,7 @@ struct recursive_doubling_at {
                        int first, int end) {
     if (first >= end) return;
     const auto to = all.range(first, end - first);
-    std::memcpy(to.data(), from.data() + at, to.size());
+    copy_bytes(to.data(), from.data() + at, to.size());
   }
 
   template <mailbox_transport Net>

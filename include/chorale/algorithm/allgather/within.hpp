@@ -8,6 +8,7 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allgather::within {
@@ -51,9 +52,9 @@ struct stretch {
   }
   void write(std::size_t at, std::span<const std::byte> bytes) const {
     const std::size_t in_head = at < head.size() ? std::min(bytes.size(), head.size() - at) : 0;
-    if (in_head != 0) std::memcpy(head.data() + at, bytes.data(), in_head);
+    if (in_head != 0) copy_bytes(head.data() + at, bytes.data(), in_head);
     if (in_head != bytes.size())
-      std::memcpy(tail.data() + (at + in_head - head.size()), bytes.data() + in_head, bytes.size() - in_head);
+      copy_bytes(tail.data() + (at + in_head - head.size()), bytes.data() + in_head, bytes.size() - in_head);
   }
 };
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -31,7 +31,7 @@ struct rank_by_rank {
       else
         op.combine_left(result, operand);
     }
-    if (!mine.empty()) std::memcpy(mine.data(), result.data(), mine.size());
+    if (!mine.empty()) copy_bytes(mine.data(), result.data(), mine.size());
   }
 };
 

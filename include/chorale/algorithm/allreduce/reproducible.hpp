@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <chorale/algorithm/even_shares.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::allreduce {
 
@@ -54,7 +54,7 @@ struct reproducible {
     std::vector<std::byte> share(layout[net.rank()].bytes);
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{data, layout}, share, op);
     const blocks<std::byte> shares{data, layout};
-    if (!share.empty()) std::memcpy(shares[net.rank()].data(), share.data(), share.size());
+    if (!share.empty()) copy_bytes(shares[net.rank()].data(), share.data(), share.size());
     co_await allgather::ring::run(net, now, shares);
   }
 };

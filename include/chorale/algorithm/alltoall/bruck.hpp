@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/bruck.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -38,7 +38,7 @@ struct bruck {
     };
     for (int j = 1; j < ranks; ++j) {
       const auto block = in[(net.rank() + j) % ranks];
-      std::copy(block.begin(), block.end(), place(j).begin());
+      copy_bytes(place(j).data(), block.data(), block.size());
     }
     std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
     std::vector<std::span<std::byte>> moving;
@@ -52,11 +52,11 @@ struct bruck {
           std::vector<std::byte> out_of(total);
           std::vector<std::byte> into(total);
           each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
-            std::memcpy(out_of.data() + done, part.data(), part.size());
+            copy_bytes(out_of.data() + done, part.data(), part.size());
           });
           co_await transfer::copy(net, now, round.to, out_of, round.from, into);
           each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
-            std::memcpy(part.data(), into.data() + done, part.size());
+            copy_bytes(part.data(), into.data() + done, part.size());
           });
           continue;
         }
@@ -64,18 +64,18 @@ struct bruck {
       for (std::size_t at = 0; at < total; at += packed.size()) {
         const auto chunk = std::span{packed}.first(std::min(packed.size(), total - at));
         each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          std::memcpy(chunk.data() + done, part.data(), part.size());
+          copy_bytes(chunk.data() + done, part.data(), part.size());
         });
         co_await net.send(round.to, now, chunk);
         const auto message = co_await net.receive(round.from, now);
         const auto theirs = transfer::exact(net, round.from, now, message, chunk.size());
         each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          std::memcpy(part.data(), theirs.data() + done, part.size());
+          copy_bytes(part.data(), theirs.data() + done, part.size());
         });
       }
     }
     for (int j = 1; j < ranks; ++j)
-      std::copy(place(j).begin(), place(j).end(), out[(net.rank() - j + ranks) % ranks].begin());
+      copy_bytes(out[(net.rank() - j + ranks) % ranks].data(), place(j).data(), one);
   }
 
  private:

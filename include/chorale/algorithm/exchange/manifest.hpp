@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
@@ -81,7 +82,7 @@ class expected_manifest {
     const std::size_t mine = std::min(piece.size(), bytes_.size() - come_);
     if (mine == 0) return piece;
     const bool is_first = come_ == 0;
-    std::memcpy(bytes_.data() + come_, piece.data(), mine);
+    copy_bytes(bytes_.data() + come_, piece.data(), mine);
     come_ += mine;
     if (is_first) compare_header();
     for (; manifest_bytes(compared_ + 1) <= come_; ++compared_) compare_entry(compared_);

@@ -11,6 +11,7 @@
 
 #include <chorale/algorithm/exchange/manifest.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
@@ -147,7 +148,7 @@ class neighbour {
         theirs_->take(transfer::at_least(net, peer_, now, message, at == 0 ? sizeof(manifest_header) : 0));
     static_cast<void>(transfer::exact(net, peer_, now, message, std::min(block, in_bytes_ - at)));
     in_.next(data.size(), [&](std::span<std::byte> part) {
-      std::memcpy(part.data(), data.data(), part.size());
+      copy_bytes(part.data(), data.data(), part.size());
       data = data.subspan(part.size());
     });
     return !was_complete && theirs_->is_complete();

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/binomial.hpp>
 
@@ -34,7 +34,7 @@ struct binomial {
     const bool is_root = tree.is_root();
     const int subtree = tree.subtree_size();
     std::vector<std::byte> collected(is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
-    if (!collected.empty()) std::memcpy(collected.data(), mine.data(), one);
+    if (!collected.empty()) copy_bytes(collected.data(), mine.data(), one);
     const auto children = tree.children();
     // The smallest subtrees are complete first.
     for (int c = children.size() - 1; c >= 0; --c) {

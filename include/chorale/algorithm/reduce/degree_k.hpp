@@ -11,6 +11,7 @@
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/degree_k.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -140,7 +141,7 @@ struct degree_k {
       if (room) {
         const auto piece = pieces.of(combined, n);
         const auto own = pieces.of(in, n);
-        if (own.data() != piece.data()) std::memcpy(piece.data(), own.data(), own.size());
+        if (own.data() != piece.data()) copy_bytes(piece.data(), own.data(), own.size());
         co_await room->combine(n, piece, op);
       }
       if (up) co_await up->put(n);

@@ -16,7 +16,7 @@ namespace chorale::reduce {
 /// Where long operands are put: memory operations are the device's, and an algorithm may keep memory that the
 /// device reaches. Else blocks cost no more.
 template <class Net>
-concept puts_operands = reading_transport<Net> && requires(Net& net, std::size_t bytes) { net.keep(bytes); };
+concept puts_operands = reading_transport<Net> && keeping_transport<Net>;
 
 /// True if an operand of so many bytes is put, piece by piece, rather than sent through blocks of the
 /// mailbox: a rendezvous, without a copy at the sender (P2 section 4.2.2). All ranks know its size.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/topology/arithmetic.hpp>
 
 namespace chorale::reduce_scatter {
@@ -47,7 +47,7 @@ struct recursive_halving {
       co_await exchange_and_combine(net, now, peer, lower ? high : low, peer, lower ? low : high, !lower, op);
       if (!lower) first += half;
     }
-    if (!out.empty()) std::memcpy(out.data(), held[net.rank()].data(), out.size());
+    if (!out.empty()) copy_bytes(out.data(), held[net.rank()].data(), out.size());
   }
 };
 

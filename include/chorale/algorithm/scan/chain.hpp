@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 
 namespace chorale::scan {
@@ -63,7 +63,7 @@ struct chain {
       total.assign(mine.begin(), mine.end());
       op.combine_right(left, total);
     }
-    std::memcpy(mine.data(), left.data(), mine.size());
+    copy_bytes(mine.data(), left.data(), mine.size());
     return total;
   }
 };

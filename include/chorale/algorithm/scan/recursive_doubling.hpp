@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 
 namespace chorale::scan {
@@ -36,7 +36,7 @@ struct recursive_doubling {
       if (has_result)
         op.combine_right(left, data);
       else if (!data.empty())
-        std::memcpy(data.data(), left.data(), data.size());
+        copy_bytes(data.data(), left.data(), data.size());
       has_result = true;
     }
   }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/binomial.hpp>
 
@@ -55,7 +55,7 @@ struct binomial {
         co_await transfer::send(net, child, now, theirs.subspan(first));
       }
     }
-    if (!held.empty()) std::memcpy(mine.data(), held.data(), one);
+    if (!held.empty()) copy_bytes(mine.data(), held.data(), one);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/connection.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
 #include <chorale/transport/connections/receive_queue.hpp>
@@ -43,6 +44,9 @@ class connection_user {
 /// of a rank of another host is noticed by its silence only while nobody is connected to it.
 class connections final : private connection_port {
  public:
+  /// Most bytes of one request: devices take at most 2 GiB.
+  static constexpr std::size_t largest_request = std::size_t{1} << 30;
+
   struct options {
     std::size_t limit = 0;           ///< as config::connections
     std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
@@ -77,6 +81,13 @@ class connections final : private connection_port {
   /// Gets on with making a connection; true if the peer can be sent to. @throws error
   /// errc::invalid_argument if there is no such peer.
   bool connect(int peer);
+  /// The connection if the peer can be sent to; else goes on connecting, and null.
+  [[nodiscard]] connection* ready(int peer) {
+    connection* c = find(peer);
+    if (c != nullptr && c->ready) [[likely]]
+      return c;
+    return connect(peer) ? find(peer) : nullptr;
+  }
   /// True if two more requests can be posted.
   bool has_room(connection& c);
   /// True if one more request may ask for a completion.
@@ -187,6 +198,7 @@ inline void connections::post(connection& c, ibv_send_wr& request) {
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |
                   static_cast<std::uint32_t>(c.posted);
+  clock::worked(host_work::send);
   c.qp->post_send(request);
 }
 

@@ -85,7 +85,14 @@ class matched {
   [[nodiscard]] std::size_t block_bytes() const noexcept { return payload_bytes_; }
   bool try_signal(int to, call_id now);
   bool try_signalled(int from, call_id now);
-  bool try_send(int to, call_id now, std::span<const std::byte> bytes);
+  bool try_send(int to, call_id now, std::span<const std::byte> bytes) {
+    if (bytes.size() > payload_bytes_) [[unlikely]]
+      reject(to, bytes.size());
+    // It comes behind what has been posted before.
+    if (posts_ && has_posted_sends(to)) [[unlikely]]
+      return false;
+    return send_block(to, now, bytes);
+  }
   bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] sender* sender_of(int peer) const noexcept { return senders_.find(peer); }
   void release(sender* from) noexcept;
@@ -122,7 +129,12 @@ class matched {
   [[nodiscard]] static request_body request_in(const unexpected& message) noexcept;
   /// Sends a header alone. Precondition: there is room.
   static void post_header(connections& links, connection& c, const message_header& header);
-  bool send_block(int to, call_id now, std::span<const std::byte> bytes);
+  bool send_block(int to, call_id now, std::span<const std::byte> bytes) {
+    return send_in_block(to,
+                         {kind::message, static_cast<std::uint32_t>(now.number),
+                          std::uint64_t{now.signature} << 32 | bytes.size()},
+                         bytes);
+  }
   bool send_request(int to, call_id now, const request_body& request);
   /// What has come first of that rank and was not received yet, or null.
   [[nodiscard]] const unexpected* oldest(int from) const noexcept;
@@ -131,9 +143,24 @@ class matched {
 
  private:
   [[nodiscard]] sender* ready(int peer);
-  sender& known(int peer) { return senders_.get(peer, credits::account{&links_->get(peer)}); }
-  bool send_in_block(int to, const message_header& header, std::span<const std::byte> bytes);
+  sender& known(int peer) {
+    if (sender* s = senders_.find(peer)) [[likely]]
+      return *s;
+    return senders_.get(peer, credits::account{&links_->get(peer)});
+  }
+  [[noreturn]] void reject(int to, std::size_t bytes) const;
+  /// True if what has been posted to that rank has not been sent yet, after another attempt.
+  [[nodiscard]] bool has_posted_sends(int to);
+  /// Looks for what has come, and whether it is for what has been posted. Null if nothing is to be received.
+  [[nodiscard]] sender* look_for_message(int from, call_id now);
+  /// What has come first of that rank is not the message that is received. @throws error if it is wrong.
+  void doubt(int from, call_id now, const unexpected& next) const;
+  void advance();
+  bool send_in_block(int to, message_header header, std::span<const std::byte> bytes);
   void keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes);
+  /// What needs no place. Returns what is wrong with it, or null.
+  [[nodiscard]] const char* take(connection& from, const message_header& header,
+                                 std::span<const std::byte> body);
 
   connections* links_;
   std::size_t payload_bytes_;
@@ -143,7 +170,24 @@ class matched {
   per_peer<sender> senders_;
   std::uint32_t held_ = 0;  ///< receive blocks that are not posted
   std::uint64_t copied_out_ = 0;
+  bool posts_ = false;  ///< something that was posted is not over
   std::unique_ptr<posted_messages> posted_;
 };
+
+inline bool matched::try_receive(int from, call_id now, std::span<const std::byte>& message) {
+  sender* s = senders_.find(from);
+  if (s == nullptr || s->arrived == s->account.received || posts_) [[unlikely]] {
+    s = look_for_message(from, now);
+    if (s == nullptr) return false;
+  }
+  const unexpected& next = s->places[s->account.received % blocks_];
+  if (!is_of(next.header, now) || next.header.what != kind::message) [[unlikely]] {
+    doubt(from, now, next);
+    return false;
+  }
+  message = {next.payload, bytes_of(next.header)};
+  ++s->account.received;
+  return true;
+}
 
 }  // namespace chorale::transport

@@ -118,12 +118,6 @@ class rma_queue {
       reject_local();
   }
   [[noreturn]] static void reject_local();
-  [[nodiscard]] connection* ready(int to) {
-    connection* c = links_->find(to);
-    if (c != nullptr && c->ready) [[likely]]
-      return c;
-    return links_->connect(to) ? links_->find(to) : nullptr;
-  }
   bool advance(transfer& t);
   bool advance(atomic& a);
 

@@ -121,6 +121,8 @@ class streams {
   /// Makes room in the stream to that rank by reading what has come; asks for it if that does not help.
   bool make_room(int to);
   void await(int from);
+  /// Whether a rank that leaves still waits until that one has everything.
+  [[nodiscard]] bool is_awaited(int peer) const;
   bool confirm();
 
   endpoint* owner_;

@@ -1,9 +1,8 @@
-// Which attributes a QP transition requires and allows (IBTA 11.2.5.2; the kernel's qp_state_table).
+#include "queue_pair_attributes.hpp"
+
 #include <cerrno>
 
-#include "queue_pair.hpp"
-
-namespace chorale::soft {
+namespace chorale::verbs {
 namespace {
 
 /// Masks of one transition for one type of QP.
@@ -89,4 +88,4 @@ int check_values(const ibv_qp_attr& a, int mask) noexcept {
   return 0;
 }
 
-}  // namespace chorale::soft
+}  // namespace chorale::verbs

@@ -1,0 +1,52 @@
+// What goes wrong in a simulation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <chorale/core/lean_chrono.hpp>
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// Faults of a simulated network and of who is on it; none unless they are set. What is a matter of chance is
+/// drawn from the seed of the run, by random numbers that nothing else takes.
+struct faults {
+  // Of a million datagrams, each copy of a multicast by itself.
+  std::uint32_t lost = 0;      ///< do not come
+  std::uint32_t repeated = 0;  ///< come twice
+  std::uint32_t delayed = 0;   ///< come up to `longest_delay` late, so that later ones overtake them
+  /// Of a million messages of connections and answers to them: come late, and what follows on their
+  /// connection comes behind them. A reliable connection loses nothing.
+  std::uint32_t held_up = 0;
+  duration longest_delay = std::chrono::microseconds{100};
+
+  /// The process of a rank is killed: it does nothing more, nobody answers at its queue pairs, and nothing of
+  /// it is destroyed.
+  struct death {
+    int rank = 0;
+    instant when{};
+  };
+  std::vector<death> deaths;
+
+  /// The process of a rank is stopped for a time. Its adapter goes on.
+  struct stop {
+    int rank = 0;
+    instant when{};
+    duration time{};
+  };
+  std::vector<stop> stops;
+
+  /// The adapter of a host fails: its queue pairs go to the state of error, and it takes and gives nothing
+  /// any more. Peers get no answers.
+  struct adapter_failure {
+    int host = 0;
+    instant when{};
+  };
+  std::vector<adapter_failure> adapter_failures;
+
+  /// The ranks of a host do not see each other's processes, as in containers: a death shows by silence alone.
+  bool hidden_processes = false;
+};
+
+}  // namespace chorale::simulation

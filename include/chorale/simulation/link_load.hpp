@@ -1,0 +1,19 @@
+// What a link of a simulated network has carried.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// What went over one direction of a link.
+struct link_load {
+  std::string name;         ///< "host 3 to switch 0 of level 1"
+  std::uint64_t bytes = 0;  ///< with headers
+  std::uint64_t messages = 0;
+  duration taken{};  ///< how long it was busy
+};
+
+}  // namespace chorale::simulation

@@ -1,0 +1,82 @@
+// What an adapter costs: the processor that uses it, and the messages that go through it.
+#pragma once
+
+#include <cstdint>
+
+#include <chorale/simulation/machine/byte_cost.hpp>
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// Time of the processor, in the calls of verbs.
+struct posting_costs {
+  duration request{};              ///< each request that is posted to a send queue
+  duration address{};              ///< further, if it is a datagram
+  duration doorbell{};             ///< each call that posts to a send queue
+  std::uint32_t inline_bytes = 0;  ///< the longest payload that may be written into the request
+  byte_cost inline_copy;           ///< of the bytes that are
+  duration receive{};              ///< each request that is posted to a receive queue
+  duration poll{};                 ///< each look at a completion queue
+  duration completion{};           ///< further, each completion that is found
+};
+
+/// What happens to a message in the adapter that sends it.
+struct sending_costs {
+  duration start{};     ///< from the doorbell to the first byte on the link
+  duration fetch{};     ///< further, where request and payload are read from memory: not inline
+  duration gap{};       ///< in which no other message of this adapter starts
+  duration packet{};    ///< the same, for each packet behind the first
+  duration datagram{};  ///< further latency of a datagram
+};
+
+/// What happens to a message in the adapter that it comes to.
+struct receiving_costs {
+  duration place{};     ///< from its last byte at the port until all is seen in memory
+  duration take{};      ///< further, where it takes a receive request: sends, and writes with immediate data
+  duration shared{};    ///< further, where that comes from a shared receive queue
+  duration complete{};  ///< from then until its completion is seen in the queue
+  duration gap{};       ///< in which the adapter takes no other message
+  duration packet{};    ///< the same, for each packet behind the first
+  duration datagram{};  ///< further latency of a datagram
+  duration acknowledge{};  ///< from the last byte until the acknowledgement of a connection leaves
+  duration read{};         ///< from the request of an RDMA read until its data leaves
+  duration atomic{};       ///< from the request of an atomic operation until its answer leaves
+};
+
+/// The way between adapter and memory.
+struct bus_costs {
+  byte_cost rate;
+  bool half_duplex = false;  ///< what is sent and what is received share it, as on PCI and PCI-X
+};
+
+/// The adapter's memory of the queue pairs that it has just used.
+struct context_costs {
+  std::uint32_t count = 0;  ///< how many it holds; 0: all
+  duration miss{};          ///< until another has been fetched
+  duration stall{};         ///< of that, in which the adapter does nothing else
+};
+
+/// Making memory known to the adapter, and forgetting it: time of the processor.
+struct registration_costs {
+  duration call{};
+  duration page{};
+  duration end_call{};
+  duration end_page{};
+  std::uint32_t page_bytes = 4096;
+};
+
+/// One adapter, with one port.
+struct adapter_costs {
+  posting_costs posting;
+  sending_costs sending;
+  receiving_costs receiving;
+  bus_costs bus;
+  context_costs contexts;
+  registration_costs registration;
+  duration wake{};                 ///< from a completion until the thread runs that slept on its channel
+  std::uint32_t burst = 1U << 31;  ///< bytes after which another queue pair of the adapter has its turn
+  bool multicast = true;
+  bool datagrams = true;
+};
+
+}  // namespace chorale::simulation

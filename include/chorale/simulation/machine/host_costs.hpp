@@ -1,0 +1,52 @@
+// What a host costs besides its adapter: copies, operators, looking and giving way.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <chorale/simulation/machine/byte_cost.hpp>
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// What work on `n` bytes takes, which differs with where they lie: in a cache or beyond.
+class work_cost {
+ public:
+  /// From `bytes` on, a call takes `call` and each byte `byte`.
+  struct step {
+    std::uint64_t from = 0;
+    duration call{};
+    byte_cost byte;
+  };
+
+  work_cost() = default;
+  /// The first step is from 0 on; their `from` ascend.
+  explicit work_cost(std::vector<step> steps) : steps_(std::move(steps)) {}
+
+  [[nodiscard]] duration operator()(std::uint64_t bytes) const noexcept {
+    for (auto at = steps_.rbegin(); at != steps_.rend(); ++at)
+      if (bytes >= at->from) return at->call + at->byte(bytes);
+    return {};
+  }
+
+  [[nodiscard]] const std::vector<step>& steps() const noexcept { return steps_; }
+
+ private:
+  std::vector<step> steps_;
+};
+
+/// A host, all of whose cores are alike.
+struct host_costs {
+  int cores = 1;
+  work_cost copy;             ///< from memory to memory, by one core
+  work_cost combine;          ///< of two operands, by the bytes of one
+  duration look{};            ///< one look of a waiting rank at memory
+  duration notice{};          ///< from a change that the adapter makes until a looking core has seen it
+  duration context_switch{};  ///< from a rank that gives way to another on the same core
+  duration call{};            ///< of the library, once for each collective call
+  duration send{};            ///< of the library, once for each message that it sends
+  duration receive{};         ///< of the library, once for each message that it takes from a receive queue
+};
+
+}  // namespace chorale::simulation

@@ -1,0 +1,43 @@
+// How the hosts of a machine are joined: the shapes that machine files can name.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+namespace chorale::simulation {
+
+/// All hosts at one switch.
+struct one_switch {
+  int ports = 0;  ///< hosts that it has room for
+};
+
+/// Switches in levels, with several roots: an extended generalised fat tree (Oehring, Ibel, Das and Kumar:
+/// On generalized fat trees, IPPS 1995).
+struct fat_tree {
+  /// Of a switch of each level, from the leaves up: how many hosts, or switches of the level below, it has.
+  std::vector<int> down;
+  /// Of a switch of each level but the highest: how many switches of the level above it is joined to, by a
+  /// link each. A level's taper is `down` over `up`.
+  std::vector<int> up;
+};
+
+/// Switches in a grid of as many dimensions as `extent` has, each joined to the two neighbours along each
+/// dimension, and the last to the first.
+struct torus {
+  std::vector<int> extent;  ///< switches along each dimension
+  int hosts = 1;            ///< at each switch
+};
+
+/// Groups of switches, each joined to all of its group, with links that go to other groups (Kim, Dally, Scott
+/// and Abts: Technology-driven, highly-scalable dragonfly topology, ISCA 2008). All pairs of groups have as
+/// many links; those that remain are not used.
+struct dragonfly {
+  int groups = 0;
+  int switches = 0;  ///< of a group
+  int hosts = 0;     ///< at each switch
+  int globals = 0;   ///< links of each switch to other groups
+};
+
+using topology = std::variant<one_switch, fat_tree, torus, dragonfly>;
+
+}  // namespace chorale::simulation

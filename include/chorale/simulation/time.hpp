@@ -1,0 +1,27 @@
+// Virtual time, in picoseconds since a simulation began.
+#pragma once
+
+#include <cstdint>
+#include <ratio>
+
+#include <chorale/core/lean_chrono.hpp>
+
+namespace chorale::simulation {
+
+/// What instants are points of: the time of one simulation, which begins at zero.
+struct timeline {
+  using rep = std::int64_t;
+  using period = std::pico;
+  using duration = std::chrono::duration<rep, period>;
+  using time_point = std::chrono::time_point<timeline, duration>;
+  static constexpr bool is_steady = true;
+};
+
+/// A length of virtual time. It is a whole number of picoseconds, so that sums are the same on every
+/// machine; the longest is 106 days. The units of <chrono> convert to it.
+using duration = timeline::duration;
+
+/// A point of virtual time.
+using instant = timeline::time_point;
+
+}  // namespace chorale::simulation

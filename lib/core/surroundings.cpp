@@ -1,0 +1,41 @@
+#include <unistd.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/core/surroundings.hpp>
+
+#include "entropy.hpp"
+#include "helper_thread.hpp"
+
+namespace chorale {
+namespace {
+
+class thread_helper final : public helper {
+ public:
+  explicit thread_helper(std::function<void()> work)
+      : thread_(detail::start_helper_thread(std::move(work))) {}
+  void join() override { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
+
+}  // namespace
+
+constinit thread_local surroundings* surroundings::replaced_ = nullptr;
+
+std::uint64_t unguessable_word() {
+  if (surroundings* const instead = surroundings::replaced()) return instead->random_word();
+  std::uint64_t word = 0;
+  if (getentropy(&word, sizeof word) != 0)
+    throw error(errc::unsupported,
+                "getentropy() gives no random bytes: a kernel older than 3.17, or a sandbox that forbids "
+                "getrandom(2)");
+  return word;
+}
+
+std::unique_ptr<helper> start_helper(std::function<void()> work) {
+  if (surroundings* const instead = surroundings::replaced()) return instead->start_helper(std::move(work));
+  return std::make_unique<thread_helper>(std::move(work));
+}
+
+}  // namespace chorale

@@ -1,0 +1,23 @@
+#include "disturbance.hpp"
+
+namespace chorale::simulation::device {
+
+disturbance::copies disturbance::datagram() noexcept {
+  copies made;
+  if (happens(lost_)) {
+    made.count = 0;
+    return made;
+  }
+  if (happens(repeated_)) made.count = made.late.size();
+  for (std::size_t i = 0; i < made.count; ++i) made.late[i] = late(delayed_);
+  return made;
+}
+
+duration disturbance::late(std::uint32_t in_a_million) noexcept {
+  if (!happens(in_a_million) || longest_ <= duration::zero()) return {};
+  // Mostly by little: what comes late by its whole flight is as important as what comes after everything.
+  const auto most = static_cast<std::uint64_t>(longest_.count()) >> random_.below(16);
+  return duration{static_cast<std::int64_t>(random_.below(most + 1))};
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,52 @@
+// What befalls messages on their way, by chance.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <chorale/simulation/faults.hpp>
+
+#include "../random_bits.hpp"
+
+namespace chorale::simulation::device {
+
+/// Decides for each message whether it comes, how often and how late. Nothing is drawn where nothing can go
+/// wrong: such a run is what it would be without it.
+class disturbance {
+ public:
+  disturbance() = default;
+  disturbance(const faults& which, std::uint64_t seed) noexcept
+      : lost_(which.lost),
+        repeated_(which.repeated),
+        delayed_(which.delayed),
+        held_up_(which.held_up),
+        longest_(which.longest_delay),
+        random_(seed) {}
+
+  /// How late each copy of a datagram comes: nothing of one that is lost. The first `count` of `late`.
+  struct copies {
+    std::size_t count = 1;
+    std::array<duration, 2> late{};
+    [[nodiscard]] std::span<const duration> all() const noexcept { return std::span{late}.first(count); }
+  };
+  [[nodiscard]] copies datagram() noexcept;
+  /// How late a message of a connection comes.
+  [[nodiscard]] duration message() noexcept { return late(held_up_); }
+
+ private:
+  [[nodiscard]] bool happens(std::uint32_t in_a_million) noexcept {
+    return in_a_million != 0 && random_.below(1'000'000) < in_a_million;
+  }
+  [[nodiscard]] duration late(std::uint32_t in_a_million) noexcept;
+
+  std::uint32_t lost_ = 0;
+  std::uint32_t repeated_ = 0;
+  std::uint32_t delayed_ = 0;
+  std::uint32_t held_up_ = 0;
+  duration longest_{};
+  random_bits random_{0};
+};
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,60 @@
+// sim0 as a table of verbs.
+#include "addresses.hpp"
+#include "completions.hpp"
+#include "context.hpp"
+#include "datagrams.hpp"
+#include "events.hpp"
+#include "fabric.hpp"
+#include "memory.hpp"
+#include "queue_pairs.hpp"
+
+namespace chorale::simulation::device {
+
+const verbs::driver& driver() noexcept {
+  static constexpr verbs::driver table{
+      .name = "simulation",
+      .finds_by_address = true,
+      .makes_groups = true,
+      .get_device_list = get_device_list,
+      .free_device_list = free_device_list,
+      .open_device = open_device,
+      .close_device = close_device,
+      .query_device = query_device,
+      .query_port = query_port,
+      .query_gid = query_gid,
+      .query_gid_type = query_gid_type,
+      .query_pkey = query_pkey,
+      .alloc_pd = alloc_pd,
+      .dealloc_pd = dealloc_pd,
+      .reg_mr = reg_mr,
+      .dereg_mr = dereg_mr,
+      .create_comp_channel = create_comp_channel,
+      .destroy_comp_channel = destroy_comp_channel,
+      .create_cq = create_cq,
+      .resize_cq = resize_cq,
+      .destroy_cq = destroy_cq,
+      .get_cq_event = get_cq_event,
+      .ack_cq_events = ack_cq_events,
+      .create_qp = create_qp,
+      .modify_qp = modify_qp,
+      .query_qp = query_qp,
+      .query_qp_data_in_order = query_qp_data_in_order,
+      .destroy_qp = destroy_qp,
+      .create_srq = create_srq,
+      .modify_srq = modify_srq,
+      .query_srq = query_srq,
+      .destroy_srq = destroy_srq,
+      .create_ah = create_ah,
+      .create_ah_from_wc = create_ah_from_wc,
+      .destroy_ah = destroy_ah,
+      .attach_mcast = attach_mcast,
+      .detach_mcast = detach_mcast,
+      .get_async_event = get_async_event,
+      .ack_async_event = ack_async_event,
+      .allocate = allocate,
+      .release = release,
+  };
+  return table;
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,74 @@
+// All that is joined by one simulated network.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <chorale/verbs/device.hpp>
+
+#include "../scheduler.hpp"
+#include "disturbance.hpp"
+#include "groups.hpp"
+#include "hca.hpp"
+#include "wire.hpp"
+
+namespace chorale::simulation::device {
+
+/// The adapters of a simulation, one a host, and what they share. While it lives, the thread that made it has
+/// no other device than sim0, the adapter of the host on which the running fiber is. Rank r is on host
+/// r / ranks_per_host, who is no rank on host 0.
+class fabric {
+ public:
+  /// A rank is let get ahead of others by so much when it posts or polls: it may miss what arrived within
+  /// that time until its next look, and its receives may be there as much too early. Each turn of a fiber
+  /// would cost more than the posting and polling that it simulates.
+  static constexpr duration least_turn = std::chrono::nanoseconds{100};
+
+  /// What is given must live as long. Hosts and ranks of a host are at least 1.
+  /// @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the thread has a
+  /// fabric.
+  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {});
+  fabric(const fabric&) = delete;
+  fabric& operator=(const fabric&) = delete;
+  ~fabric();
+
+  /// That of the calling thread; nullptr outside of simulations.
+  [[nodiscard]] static fabric* current() noexcept;
+
+  [[nodiscard]] scheduler& time() const noexcept { return *time_; }
+  [[nodiscard]] wire& costs() const noexcept { return *costs_; }
+  [[nodiscard]] group_table& groups() noexcept { return groups_; }
+  [[nodiscard]] disturbance& chance() noexcept { return chance_; }
+  /// Of the host on which the running fiber is.
+  [[nodiscard]] hca& here() noexcept;
+  [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
+  /// nullptr if nobody has that address.
+  [[nodiscard]] hca* find(const ibv_gid& gid) noexcept;
+  [[nodiscard]] hca* find(std::uint32_t lid) noexcept;
+  /// Keeps a context whose program left objects behind: they still name it.
+  void keep(std::unique_ptr<context> left);
+
+  // From events.
+
+  /// The process of that rank is gone: nobody answers at its queue pairs.
+  void abandon(int rank) noexcept;
+  /// The adapter of that host works no more: its queue pairs go to the state of error, and none is connected
+  /// again.
+  void fail(int host);
+
+ private:
+  scheduler* time_;
+  wire* costs_;
+  int ranks_per_host_;
+  std::vector<std::unique_ptr<hca>> hcas_;
+  group_table groups_;
+  disturbance chance_;
+  std::vector<std::unique_ptr<context>> kept_;
+  verbs::replaced_drivers drivers_;
+};
+
+/// The driver of sim0: its list of devices has the adapter of the host on which the caller runs.
+const verbs::driver& driver() noexcept;
+
+}  // namespace chorale::simulation::device

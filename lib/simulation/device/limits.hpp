@@ -1,0 +1,23 @@
+// What the simulated adapter can hold.
+#pragma once
+
+#include <cstdint>
+
+namespace chorale::simulation::device {
+
+inline constexpr std::uint32_t max_sge = 16;
+inline constexpr std::uint32_t max_work_requests = 16384;
+inline constexpr std::uint32_t max_inline_bytes = 1024;
+inline constexpr std::uint32_t max_completions = 1U << 22;
+inline constexpr std::uint32_t max_reads = 16;
+inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;
+inline constexpr std::uint32_t max_regions = (1U << 16) - 1;
+inline constexpr std::uint32_t grh_bytes = 40;
+/// Numbers of queue pairs; those below belong to subnet management, the one behind stands for multicast.
+inline constexpr std::uint32_t first_queue_pair = 0x100;
+inline constexpr std::uint32_t multicast_queue_pair = 0xffffff;
+/// LIDs of hosts; those from `first_multicast_lid` on are groups'.
+inline constexpr std::uint32_t first_lid = 1;
+inline constexpr std::uint32_t first_multicast_lid = 0xc000;
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,97 @@
+#include "memory.hpp"
+
+#include <cerrno>
+#include <sys/mman.h>
+
+#include "../../verbs/mapped_memory.hpp"
+#include "fabric.hpp"
+
+namespace chorale::simulation::device {
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
+                             IBV_ACCESS_OPTIONAL_RANGE;
+
+/// 0, or why memory cannot be registered.
+int check(std::uint64_t begin, std::size_t bytes, int access) noexcept {
+  const int needs_local = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  if ((access & ~known_access) != 0 || begin + bytes < begin ||
+      ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0))
+    return EINVAL;
+  if (bytes == 0 || (access & IBV_ACCESS_ON_DEMAND) != 0) return 0;
+  if (!verbs::is_mapped(begin, bytes) ||
+      ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !verbs::are_writable(begin, begin + bytes - 1)))
+    return EFAULT;
+  return 0;
+}
+
+/// Time of the processor, in which others go on.
+void spend(hca& nic, duration time) {
+  nic.owner().time().charge(time);
+  nic.owner().time().settle();
+}
+
+constexpr std::size_t rounded(std::size_t bytes) noexcept {
+  return (bytes + page_bytes - 1) & ~(page_bytes - 1);
+}
+
+}  // namespace
+
+ibv_pd* alloc_pd(ibv_context* c) noexcept {
+  return unless_short([&]() -> ibv_pd* { return make_object<protection_domain>(c); });
+}
+
+int dealloc_pd(ibv_pd* base) noexcept {
+  auto* const pd = static_cast<protection_domain*>(base);
+  if (pd->users != 0) return EBUSY;
+  destroy_object(pd);
+  return 0;
+}
+
+ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
+  errno = check(reinterpret_cast<std::uint64_t>(address), bytes, access);
+  if (errno != 0) return nullptr;
+  hca& nic = hca_of(pd->context);
+  spend(nic, nic.owner().costs().register_memory(bytes));
+  return unless_short([&]() -> ibv_mr* {
+    auto* const region = make_object<memory_region>(pd->context);
+    region->pd = pd;
+    region->addr = address;
+    region->length = bytes;
+    region->access = access;
+    if (!nic.regions.add(*region)) {
+      destroy_object(region);
+      throw std::bad_alloc{};
+    }
+    ++static_cast<protection_domain*>(pd)->users;
+    return region;
+  });
+}
+
+int dereg_mr(ibv_mr* base) noexcept {
+  auto* const region = static_cast<memory_region*>(base);
+  hca& nic = hca_of(region->context);
+  spend(nic, nic.owner().costs().deregister_memory(region->length));
+  nic.regions.remove(*region);
+  --static_cast<protection_domain*>(region->pd)->users;
+  destroy_object(region);
+  return 0;
+}
+
+void* allocate(ibv_context*, std::size_t bytes) noexcept {
+  if (bytes == 0 || rounded(bytes) < bytes) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  void* const mapped =
+      mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
+int release(ibv_context*, void* address, std::size_t bytes) noexcept {
+  return munmap(address, rounded(bytes)) == 0 ? 0 : errno;
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,152 @@
+// The verbs objects: each begins with the ibv_* structure that programs see.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+#include "../scheduler.hpp"
+#include "ring.hpp"
+
+namespace chorale::simulation::device {
+
+class hca;
+
+/// How many events about an object a program has got and acknowledged.
+struct event_count {
+  unsigned delivered = 0;
+  unsigned acknowledged = 0;
+  [[nodiscard]] bool settled() const noexcept { return delivered == acknowledged; }
+};
+
+/// An adapter as one rank has opened it.
+struct context : ibv_context {
+  hca* nic = nullptr;
+  int rank = -1;    ///< who polls what is made here
+  int objects = 0;  ///< made here and not destroyed yet
+  ring<ibv_async_event> events;
+  wait_list waiting;    ///< for one of them
+  int empty_looks = 0;  ///< at completion queues, since `last_look`
+  instant last_look{};
+
+  static context& of(ibv_context* c) noexcept { return static_cast<context&>(*c); }
+};
+
+struct protection_domain : ibv_pd {
+  int users = 0;
+};
+
+struct memory_region : ibv_mr {
+  int access = 0;
+};
+
+struct completion_channel : ibv_comp_channel {
+  int queues = 0;
+  ring<std::uint32_t> events;  ///< numbers of completion queues
+  wait_list waiting;           ///< for one of them
+};
+
+/// A completion, and what polling it sets free.
+struct completion {
+  ibv_wc report;
+  /// How many requests of the send queue were posted up to the one that this retires; 0: a receive.
+  std::uint64_t sends = 0;
+};
+
+enum class notification { none, solicited, any };
+
+struct completion_queue : ibv_cq {
+  std::uint32_t number = 0;
+  ring<completion> entries;
+  notification armed = notification::none;
+  bool overrun = false;
+  int users = 0;
+  event_count completions;
+  event_count asynchronous;
+};
+
+/// A receive request.
+struct receive {
+  std::uint64_t wr_id = 0;
+  std::vector<ibv_sge> pieces;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const ibv_sge& p : pieces) sum += p.length;
+    return sum;
+  }
+};
+
+struct receive_queue {
+  std::uint32_t max_wr = 0;
+  std::uint32_t max_sge = 0;
+  std::uint32_t unpolled =
+      0;  ///< taken, with a completion that was not polled yet: they need their place still
+  ring<receive> posted;
+};
+
+struct shared_receive_queue : ibv_srq {
+  receive_queue receives;
+  std::uint32_t limit = 0;  ///< an event when fewer are left; 0: none
+  int users = 0;
+  event_count asynchronous;
+};
+
+/// Where a datagram or a connection goes.
+struct address_vector {
+  hca* target = nullptr;  ///< nullptr: a group, or nobody
+  bool global = false;
+  bool multicast = false;
+  std::uint8_t service_level = 0;
+  std::uint8_t hop_limit = 0;
+  std::uint16_t lid = 0;
+  std::uint32_t flow = 0;  ///< traffic class and flow label, as in a GRH
+  ibv_gid gid{};
+};
+
+struct address_handle : ibv_ah {
+  address_vector to;
+};
+
+inline hca& hca_of(const ibv_context* c) noexcept {
+  return *static_cast<const context*>(c)->nic;
+}
+
+/// What `make()` returns; nullptr with errno ENOMEM where there is no memory for it.
+template <class Make>
+auto unless_short(Make make) noexcept -> decltype(make()) {
+  try {
+    return make();
+  } catch (...) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+}
+
+/// Makes an object and fills the fields of its ibv_* part that all have. @throws std::bad_alloc.
+template <class Object>
+Object* make_object(ibv_context* c) {
+  auto* object = new Object();
+  object->context = c;
+  if constexpr (requires { object->cond; }) {
+    pthread_mutex_init(&object->mutex, nullptr);
+    pthread_cond_init(&object->cond, nullptr);
+  }
+  ++context::of(c).objects;
+  return object;
+}
+
+template <class Object>
+void destroy_object(Object* object) noexcept {
+  if constexpr (requires { object->cond; }) {
+    pthread_mutex_destroy(&object->mutex);
+    pthread_cond_destroy(&object->cond);
+  }
+  --context::of(object->context).objects;
+  delete object;
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,168 @@
+// ibv_post_send, ibv_post_recv, ibv_post_srq_recv: what is checked at once, and copied.
+#include "post.hpp"
+
+#include <cerrno>
+
+#include "fabric.hpp"
+#include "queue_pair_faults.hpp"
+#include "requester.hpp"
+#include "responder.hpp"
+
+namespace chorale::simulation::device {
+namespace {
+
+bool is_inline(const ibv_send_wr& wr) noexcept {
+  return (wr.send_flags & IBV_SEND_INLINE) != 0;
+}
+
+std::uint64_t bytes_of(const ibv_send_wr& wr) noexcept {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < wr.num_sge; ++i) sum += wr.sg_list[i].length;
+  return sum;
+}
+
+/// 0, or why a request cannot be posted at all.
+int check(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
+  switch (wr.opcode) {
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      break;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      if (!qp.connected()) return EINVAL;
+      break;
+    case IBV_WR_RDMA_READ:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      if (!qp.reliable() || is_inline(wr)) return EINVAL;
+      break;
+    default:
+      return EINVAL;
+  }
+  if (is_inline(wr) && bytes_of(wr) > qp.cap.max_inline_data) return EINVAL;
+  if (!qp.connected() && wr.wr.ud.ah == nullptr) return EINVAL;
+  return 0;
+}
+
+/// A copy of a request with all that the caller may reuse after posting.
+send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
+  send_request r;
+  r.wr_id = wr.wr_id;
+  r.opcode = wr.opcode;
+  r.flags = wr.send_flags;
+  r.imm = wr.imm_data;
+  r.bytes = bytes_of(wr);
+  if (is_inline(wr)) {
+    r.inline_data.reserve(r.bytes);
+    for (int i = 0; i < wr.num_sge; ++i) {
+      const auto* const first = reinterpret_cast<const std::byte*>(wr.sg_list[i].addr);
+      r.inline_data.insert(r.inline_data.end(), first, first + wr.sg_list[i].length);
+    }
+  } else {
+    r.pieces.assign(wr.sg_list, wr.sg_list + wr.num_sge);
+  }
+  if (!qp.connected()) {
+    r.to = static_cast<const address_handle*>(wr.wr.ud.ah)->to;
+    r.remote_qpn = wr.wr.ud.remote_qpn & 0xffffffU;
+    r.remote_qkey = wr.wr.ud.remote_qkey;
+  } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    r.remote_address = wr.wr.atomic.remote_addr;
+    r.rkey = wr.wr.atomic.rkey;
+    r.compare_add = wr.wr.atomic.compare_add;
+    r.swap = wr.wr.atomic.swap;
+  } else {
+    r.remote_address = wr.wr.rdma.remote_addr;
+    r.rkey = wr.wr.rdma.rkey;
+  }
+  return r;
+}
+
+int post_one(queue_pair& qp, const ibv_send_wr& wr) {
+  requester& q = qp.sends;
+  if (qp.state < IBV_QPS_RTS) return EINVAL;
+  if (q.posted - q.retired >= qp.cap.max_send_wr) return ENOMEM;
+  if (const int status = check(qp, wr); status != 0) return status;
+  send_request r = copy_of(qp, wr);
+  if (qp.state == IBV_QPS_ERR || qp.state == IBV_QPS_SQE) {
+    complete(qp, r, ++q.posted, IBV_WC_WR_FLUSH_ERR);
+    return 0;
+  }
+  r.psn = q.psn;
+  if (qp.reliable()) q.psn = (q.psn + packets_of(r.bytes, qp.attributes.path_mtu)) & 0xffffffU;
+  q.queue.push_back(std::move(r));
+  ++q.posted;
+  return 0;
+}
+
+/// Time of the processor, before the adapter hears of it.
+void spend(const queue_pair& qp, const ibv_send_wr* wr) {
+  fabric& all = qp.nic->owner();
+  std::size_t count = 0;
+  std::uint64_t inline_bytes = 0;
+  for (; wr != nullptr; wr = wr->next) {
+    ++count;
+    if (is_inline(*wr)) inline_bytes += bytes_of(*wr);
+  }
+  all.time().charge(all.costs().post(count, qp.connected() ? 0 : count, inline_bytes));
+  all.time().settle(fabric::least_turn);
+}
+
+int post_all(context& c, receive_queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
+  fabric& all = c.nic->owner();
+  std::size_t count = 0;
+  for (const ibv_recv_wr* one = wr; one != nullptr; one = one->next) ++count;
+  all.time().charge(all.costs().post_receives(count));
+  all.time().settle(fabric::least_turn);
+  int status = 0;
+  for (; wr != nullptr; wr = wr->next) {
+    if (wr->num_sge < 0 || static_cast<std::uint32_t>(wr->num_sge) > queue.max_sge)
+      status = EINVAL;
+    else if (queue.posted.size() + queue.unpolled >= queue.max_wr)
+      status = ENOMEM;
+    else
+      try {
+        queue.posted.push_back({wr->wr_id, {wr->sg_list, wr->sg_list + wr->num_sge}});
+      } catch (...) {
+        status = ENOMEM;
+      }
+    if (status == 0) continue;
+    if (bad != nullptr) *bad = wr;
+    break;
+  }
+  return status;
+}
+
+}  // namespace
+
+int post_send(ibv_qp* base, ibv_send_wr* wr, ibv_send_wr** bad) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  int status = 0;
+  try {
+    spend(qp, wr);
+    for (; wr != nullptr && status == 0; wr = status == 0 ? wr->next : wr) status = post_one(qp, *wr);
+    send_on(qp);
+  } catch (...) {
+    status = ENOMEM;
+  }
+  if (status != 0 && bad != nullptr) *bad = wr;
+  return status;
+}
+
+int post_recv(ibv_qp* base, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  if (qp.srq != nullptr || qp.state == IBV_QPS_RESET) {
+    if (bad != nullptr) *bad = wr;
+    return EINVAL;
+  }
+  const int status = post_all(context::of(qp.context), qp.receives, wr, bad);
+  if (qp.state == IBV_QPS_ERR) flush_receives(qp);
+  return status;
+}
+
+int post_srq_recv(ibv_srq* base, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
+  auto& srq = static_cast<shared_receive_queue&>(*base);
+  return post_all(context::of(srq.context), srq.receives, wr, bad);
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,107 @@
+// What is to happen in a simulation, in the order of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// Names an event that has been added. That of an event that has happened or was cancelled names none.
+struct event_id {
+  std::uint32_t slot = UINT32_MAX;
+  std::uint32_t generation = 0;
+};
+
+/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. Both
+/// cost O(log n) for n events, and memory only where there have never been so many. A function of up to
+/// `event_queue::room` bytes lies in the queue itself.
+class event_queue {
+ public:
+  static constexpr std::size_t room = 64;
+
+  event_queue() = default;
+  event_queue(const event_queue&) = delete;
+  event_queue& operator=(const event_queue&) = delete;
+  /// What has not happened never will: its functions are destroyed.
+  ~event_queue();
+
+  [[nodiscard]] bool empty() const noexcept { return pending_ == 0; }
+  /// The instant of the first event. Not of an empty queue.
+  [[nodiscard]] instant first() noexcept;
+  template <class F>
+  event_id add(instant when, F&& what);
+  /// Whether the event was still to come. It will not.
+  bool cancel(event_id event) noexcept;
+  /// Takes the first event out and calls its function, which may add and cancel others.
+  void happen();
+
+ private:
+  struct slot {
+    /// Calls what is in `place` if that is asked for, and destroys it.
+    void (*act)(void* place, bool call) = nullptr;
+    std::uint32_t generation = 0;
+    std::uint32_t next_free = none;
+    alignas(std::max_align_t) std::byte place[room];
+  };
+  struct entry {
+    instant when;
+    std::uint64_t order;
+    event_id what;
+    [[nodiscard]] bool before(const entry& other) const noexcept {
+      return when != other.when ? when < other.when : order < other.order;
+    }
+  };
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t in_chunk = 1024;
+
+  [[nodiscard]] slot& at(std::uint32_t number) noexcept {
+    return chunks_[number / in_chunk][number % in_chunk];
+  }
+  std::uint32_t take_slot();
+  void free_slot(std::uint32_t number) noexcept;
+  void push(instant when, event_id what);
+  void pop() noexcept;
+  void drop_cancelled() noexcept;
+
+  std::vector<std::unique_ptr<slot[]>> chunks_;
+  std::uint32_t free_ = none;
+  std::size_t pending_ = 0;
+  std::uint64_t order_ = 0;
+  std::vector<entry> heap_;  ///< of four children a node: half as deep as one of two
+};
+
+template <class F>
+event_id event_queue::add(instant when, F&& what) {
+  using function = std::decay_t<F>;
+  const std::uint32_t number = take_slot();
+  slot& s = at(number);
+  if constexpr (sizeof(function) <= room && alignof(function) <= alignof(std::max_align_t)) {
+    ::new (static_cast<void*>(s.place)) function(std::forward<F>(what));
+    s.act = [](void* place, bool call) {
+      auto& f = *static_cast<function*>(place);
+      struct destroyed {
+        function* f;
+        ~destroyed() { f->~function(); }
+      } const after{&f};
+      if (call) f();
+    };
+  } else {
+    ::new (static_cast<void*>(s.place)) function*(new function(std::forward<F>(what)));
+    s.act = [](void* place, bool call) {
+      const std::unique_ptr<function> f{*static_cast<function**>(place)};
+      if (call) (*f)();
+    };
+  }
+  const event_id event{number, s.generation};
+  push(when, event);
+  return event;
+}
+
+}  // namespace chorale::simulation

@@ -1,0 +1,80 @@
+// Messages, payloads and memory as a transport of ghosts hands them out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::simulation::ghosts {
+
+class world;
+
+/// A message that has arrived; its sender has its block back when this ends.
+class arrival_of_ghost {
+ public:
+  arrival_of_ghost(world& in, int from, int to, std::span<const std::byte> bytes) noexcept
+      : in_(&in), from_(from), to_(to), bytes_(bytes) {}
+  arrival_of_ghost(arrival_of_ghost&& other) noexcept
+      : in_(std::exchange(other.in_, nullptr)), from_(other.from_), to_(other.to_), bytes_(other.bytes_) {}
+  arrival_of_ghost& operator=(arrival_of_ghost&& other) noexcept {
+    std::swap(in_, other.in_);
+    std::swap(from_, other.from_);
+    std::swap(to_, other.to_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~arrival_of_ghost() { release(); }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  void release() noexcept;
+
+ private:
+  world* in_;
+  int from_;
+  int to_;
+  std::span<const std::byte> bytes_;
+};
+
+/// A payload for several peers, which is copied once.
+class shared_ghost {
+ public:
+  explicit shared_ghost(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  shared_ghost(const shared_ghost&) = delete;
+  shared_ghost& operator=(const shared_ghost&) = delete;
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  /// Whether this is the first time that it is asked.
+  [[nodiscard]] bool copies() noexcept { return !std::exchange(is_copied_, true); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool is_copied_ = false;
+};
+
+/// Memory that is registered: always, and for nothing, as in a cache of registrations that has it.
+class registered_ghost {
+ public:
+  registered_ghost(int owner, std::span<const std::byte> memory) noexcept
+      : region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), 1, owner} {}
+  [[nodiscard]] remote_region region() const noexcept { return region_; }
+
+ private:
+  remote_region region_;
+};
+
+/// Memory of an algorithm's own: the shadow that all ranks share.
+class kept_ghost {
+ public:
+  kept_ghost(int owner, std::span<std::byte> memory) noexcept : memory_(memory), exposure_(owner, memory) {}
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+  [[nodiscard]] remote_region region() const noexcept { return exposure_.region(); }
+  [[nodiscard]] const registered_ghost& exposure() const noexcept { return exposure_; }
+
+ private:
+  std::span<std::byte> memory_;
+  registered_ghost exposure_;
+};
+
+}  // namespace chorale::simulation::ghosts

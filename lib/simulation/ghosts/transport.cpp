@@ -1,0 +1,146 @@
+#include "transport.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+namespace chorale::simulation::ghosts {
+namespace {
+
+// As `transport::rc` sends: a trailer behind the payload, which begins on a 16-byte boundary.
+constexpr std::size_t trailer_bytes = 16;
+constexpr std::size_t word_bytes = 8;
+// Messages of so many bytes, trailer included, are put together before they go inline; longer ones go inline
+// from where they lie, or are copied to where the device finds them.
+constexpr std::size_t put_together = 256;
+constexpr std::size_t most_inline = 512;
+
+constexpr std::size_t padded(std::size_t bytes) noexcept {
+  return (bytes + 15) / 16 * 16;
+}
+
+void require_same(const call_id& theirs, const call_id& now, int from, int to) {
+  if (theirs.number == now.number && theirs.signature == now.signature) return;
+  throw error(errc::mismatch,
+              fmt::format("ghosts: rank {} is in call {}, and has a message of rank {} of call {}", to,
+                          now.number, from, theirs.number),
+              {from, to});
+}
+
+}  // namespace
+
+void arrival_of_ghost::release() noexcept {
+  if (in_ == nullptr) return;
+  auto& in = *std::exchange(in_, nullptr);
+  auto& lane = in.between(from_, to_);
+  lane.messages.pop();
+  --lane.taken;
+  ++lane.freed;
+  if (lane.freed - lane.told < in.settings().blocks / 2) return;
+  lane.told = lane.freed;
+  auto& back = in.post(to_, from_, flight::kind::notification, word_bytes, true);
+  back.value = lane.told;
+  in.send(back);
+}
+
+std::size_t transport::block_bytes() const noexcept {
+  return settings().block_bytes - trailer_bytes;
+}
+
+bool transport::begin_signal(int to, call_id now) {
+  auto& one = in_.post(rank_, to, flight::kind::signal, word_bytes, true);
+  one.value = now.number;
+  in_.send(one);
+  return true;
+}
+
+bool transport::has_signal(int from, call_id now) {
+  const auto& lane = in_.between(from, rank_);
+  return lane.signal >= now.number || in_.waits_for(rank_, lane);
+}
+
+bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared) {
+  if (bytes.size() > block_bytes())
+    throw error(errc::invalid_argument, fmt::format("ghosts: send of {} bytes to rank {}: a block takes {}",
+                                                    bytes.size(), to, block_bytes()));
+  auto& lane = in_.between(rank_, to);
+  if (lane.sent - lane.known >= blocks()) return in_.waits_for(rank_, lane);
+  ++lane.sent;
+  const auto total = padded(bytes.size()) + trailer_bytes;
+  const bool is_copied = !bytes.empty() && (total <= put_together || total > most_inline);
+  if (is_copied && (shared == nullptr || shared->copies()))
+    in_.charge(rank_, in_.on().host.copy(bytes.size()));
+  auto& one = in_.post(rank_, to, flight::kind::message, total, total <= most_inline);
+  one.content = {now, bytes.size(), nullptr};
+  if (!bytes.empty() && bytes.size() <= ghost::longest_content) {
+    one.content.content = std::make_unique<std::byte[]>(bytes.size());
+    std::memcpy(one.content.content.get(), bytes.data(), bytes.size());
+  }
+  in_.send(one);
+  return true;
+}
+
+bool transport::has_message(int from, call_id now) {
+  auto& lane = in_.between(from, rank_);
+  if (lane.taken == lane.messages.size()) return in_.waits_for(rank_, lane);
+  require_same(lane.messages[lane.taken].now, now, from, rank_);
+  return true;
+}
+
+arrival_of_ghost transport::take(int from) {
+  auto& lane = in_.between(from, rank_);
+  const auto& message = lane.messages[lane.taken++];
+  const auto bytes = static_cast<std::size_t>(message.bytes);
+  if (message.content) return {in_, from, rank_, {message.content.get(), bytes}};
+  return {in_, from, rank_, in_.zeroes().first(bytes)};
+}
+
+bool transport::begin_put(int to, std::size_t bytes, bool notifies) {
+  if (to == rank_ || (bytes == 0 && !notifies)) return true;
+  ++in_.between(rank_, to).requests;
+  in_.send(in_.post(rank_, to, notifies ? flight::kind::notified_put : flight::kind::put, bytes, false));
+  return true;
+}
+
+bool transport::has_notice(int from) {
+  auto& lane = in_.between(from, rank_);
+  if (lane.notices == 0) return in_.waits_for(rank_, lane);
+  --lane.notices;
+  in_.charge(rank_, in_.on().host.receive + in_.on().adapter.posting.receive);
+  return take_completions(1);
+}
+
+bool transport::is_flushed(int peer) {
+  if (peer == rank_) return true;
+  auto& lane = in_.between(rank_, peer);
+  if (lane.completed == lane.requests) return true;
+  if (lane.completions < lane.requests) return in_.waits_for(rank_, lane);
+  return take_completions(lane.requests - std::exchange(lane.completed, lane.requests));
+}
+
+bool transport::has_got(int from, std::size_t bytes, std::uint32_t& request) {
+  if (from == rank_ || bytes == 0) return true;
+  auto& lane = in_.between(rank_, from);
+  if (request == 0) {
+    request = ++lane.requests;
+    in_.send(in_.post(rank_, from, flight::kind::get, bytes, false));
+  }
+  if (lane.completions < request) return in_.waits_for(rank_, lane);
+  if (lane.completed >= request) return true;
+  return take_completions(request - std::exchange(lane.completed, request));
+}
+
+bool transport::take_completions(std::uint32_t count) {
+  const auto& costs = in_.on().adapter.posting;
+  in_.charge(rank_, costs.poll + costs.completion * count);
+  return true;
+}
+
+std::string transport::waits_for() const {
+  return fmt::format("waits {} rank {}", where_.operation, where_.peer);
+}
+
+}  // namespace chorale::simulation::ghosts

@@ -1,0 +1,153 @@
+// A transport that has what algorithms use, in virtual time and without payloads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <typeindex>
+
+#include <chorale/transport/concepts.hpp>
+
+#include "memory.hpp"
+#include "waiting.hpp"
+#include "world.hpp"
+
+namespace chorale::simulation::ghosts {
+
+/// One rank of a world: what `transport::rc` is, but for multicast, at its costs. Connections are there from
+/// the beginning, and memory is registered.
+class transport {
+ public:
+  transport(world& in, int rank) : in_(in), rank_(rank) {}
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+
+  // Mailbox.
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return in_.size(); }
+  [[nodiscard]] std::size_t block_bytes() const noexcept;
+  [[nodiscard]] std::size_t blocks() const noexcept { return settings().blocks; }
+  [[nodiscard]] frame_arena& frames() noexcept { return in_.frames(rank_); }
+  template <class S>
+  [[nodiscard]] S& state() {
+    auto& place = states_[std::type_index{typeid(S)}];
+    if (!place) place = std::make_shared<S>();
+    return *static_cast<S*>(place.get());
+  }
+  [[nodiscard]] auto signal(int to, call_id now) {
+    return does({"to signal", to}, [this, to, now] { return begin_signal(to, now); });
+  }
+  [[nodiscard]] auto signalled(int from, call_id now) {
+    return does({"for a signal of", from}, [this, from, now] { return has_signal(from, now); });
+  }
+  [[nodiscard]] auto send(int to, call_id now, std::span<const std::byte> bytes) {
+    return does({"for a free block of", to},
+                [this, to, now, bytes] { return begin_send(to, now, bytes, nullptr); });
+  }
+  [[nodiscard]] auto receive(int from, call_id now) {
+    return gives(
+        {"for a message of", from}, [this, from, now] { return has_message(from, now); },
+        [this, from] { return take(from); });
+  }
+
+  // Sharing.
+  [[nodiscard]] shared_ghost for_several(std::span<const std::byte> bytes) { return shared_ghost{bytes}; }
+  [[nodiscard]] auto send(int to, call_id now, shared_ghost& payload) {
+    return does({"for a free block of", to},
+                [this, to, now, &payload] { return begin_send(to, now, payload.bytes(), &payload); });
+  }
+
+  // Answering.
+  void will_answer(int from) { in_.between(from, rank_).told = in_.between(from, rank_).freed; }
+  [[nodiscard]] std::uint64_t sent_to(int to) const { return in_.between(rank_, to).sent; }
+  void answered_by(int to, std::uint64_t messages) {
+    auto& out = in_.between(rank_, to);
+    if (messages > out.known) out.known = static_cast<std::uint32_t>(messages);
+  }
+
+  // One-sided.
+  static constexpr bool reads_by_device = true;
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_bytes; }
+  [[nodiscard]] registered_ghost expose(std::span<std::byte> memory) { return {rank_, memory}; }
+  [[nodiscard]] registered_ghost offer(std::span<const std::byte> memory) { return {rank_, memory}; }
+  [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory) { return {rank_, memory}; }
+  [[nodiscard]] kept_ghost keep(std::size_t bytes) { return {rank_, in_.kept().bytes(bytes)}; }
+  [[nodiscard]] auto put(remote_region target, std::size_t, const registered_ghost&,
+                         std::span<const std::byte> from, call_id) {
+    return does({"to put to", target.owner},
+                [this, to = target.owner, bytes = from.size()] { return begin_put(to, bytes, false); });
+  }
+  [[nodiscard]] auto put_notified(remote_region target, std::size_t, const registered_ghost&,
+                                  std::span<const std::byte> from, call_id) {
+    return does({"to put to", target.owner},
+                [this, to = target.owner, bytes = from.size()] { return begin_put(to, bytes, true); });
+  }
+  [[nodiscard]] auto notified(int from, call_id) {
+    return does({"for a notice of", from, true}, [this, from] { return has_notice(from); });
+  }
+  [[nodiscard]] auto flush(int peer, call_id) {
+    return does({"to flush to", peer, true}, [this, peer] { return is_flushed(peer); });
+  }
+  [[nodiscard]] auto get(remote_region source, std::size_t, const registered_ghost&,
+                         std::span<std::byte> into, call_id) {
+    return does({"to get from", source.owner, true},
+                [this, from = source.owner, bytes = into.size(), request = std::uint32_t{}]() mutable {
+                  return has_got(from, bytes, request);
+                });
+  }
+
+  // Path choosing: all are connected.
+  void wants_connection(int) noexcept {}
+
+  // Tunable.
+  static constexpr const char* name = "rc";
+  [[nodiscard]] bool oversubscribed() const noexcept { return in_.on().ranks_per_host > in_.on().host.cores; }
+  [[nodiscard]] const config& settings() const noexcept { return in_.settings(); }
+
+  /// "waits for a message of rank 3".
+  [[nodiscard]] std::string waits_for() const;
+
+ private:
+  struct nothing {
+    void operator()() const noexcept {}
+  };
+  template <class Attempt, class Result>
+  waiting<Attempt, Result> gives(standstill what, Attempt attempt, Result result) {
+    return {in_, rank_, where_, what, attempt, result};
+  }
+  template <class Attempt>
+  waiting<Attempt, nothing> does(standstill what, Attempt attempt) {
+    return {in_, rank_, where_, what, attempt, nothing{}};
+  }
+
+  bool begin_signal(int to, call_id now);
+  bool has_signal(int from, call_id now);
+  /// `shared`: null, or the payload that `bytes` are of.
+  bool begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared);
+  bool has_message(int from, call_id now);
+  arrival_of_ghost take(int from);
+  bool begin_put(int to, std::size_t bytes, bool notifies);
+  bool has_notice(int from);
+  bool is_flushed(int peer);
+  /// `request`: the number of the get, or zero before it was begun.
+  bool has_got(int from, std::size_t bytes, std::uint32_t& request);
+  /// Takes so many completions out of their queue. True.
+  bool take_completions(std::uint32_t count);
+
+  world& in_;
+  int rank_;
+  standstill where_;
+  std::map<std::type_index, std::shared_ptr<void>> states_;
+};
+
+}  // namespace chorale::simulation::ghosts
+
+static_assert(chorale::sharing_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::answering_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::reading_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::keeping_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::path_choosing_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::tunable_transport<chorale::simulation::ghosts::transport>);

@@ -1,0 +1,214 @@
+#include "world.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+#include "transport.hpp"
+
+namespace chorale::simulation::ghosts {
+namespace {
+
+/// As in `simulation::run`: time passes for who polls.
+constexpr duration least_look = std::chrono::nanoseconds{10};
+
+const machine& with_room(const machine& on, int ranks) {
+  validate(on);
+  const auto room = std::int64_t{on.hosts} * on.ranks_per_host;
+  if (ranks < 1 || ranks > room)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("ghosts: {} ranks on machine '{}', which has room for 1 to {}", ranks, on.name, room));
+  return on;
+}
+
+int hosts_for(const machine& on, int ranks) {
+  return (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
+}
+
+}  // namespace
+
+world::world(const machine& on, int ranks, const config& settings)
+    : machine_(with_room(on, ranks)),
+      config_(settings),
+      passages_(on, hosts_for(on, ranks), queue_,
+                {[this](flight& one) { place(one); }, [this](flight& one) { complete(one); }}),
+      queue_pairs_(static_cast<std::size_t>(hosts_for(on, ranks))),
+      ranks_(static_cast<std::size_t>(ranks)),
+      zeroes_(settings.block_bytes) {
+  for (int rank = 0; rank < ranks; ++rank) at(rank).net = std::make_unique<transport>(*this, rank);
+}
+
+world::~world() {
+  // Coroutines that were given up end before what they stand on.
+  for (auto& rank : ranks_) rank.program.discard();
+}
+
+void world::run(const std::function<task<>(transport&)>& program) {
+  const replaced_clock replaced{*this};
+  for (int rank = 0; rank < size(); ++rank)
+    queue_.add(std::max(at(rank).now, time_), [this, rank, &program] {
+      runs_ = rank;
+      at(rank).settled = at(rank).now;
+      charge(rank, machine_.host.call);
+      at(rank).program = program(*at(rank).net);
+      at(rank).program.resume();
+    });
+  while (!queue_.empty()) {
+    time_ = queue_.first();
+    passages_.advance(time_);
+    ++events_;
+    queue_.happen();
+  }
+  look_at_ends();
+  for (auto& rank : ranks_) rank.program = {};
+}
+
+void world::look_at_ends() {
+  std::size_t waiting = 0;
+  int first = -1;
+  for (int rank = 0; rank < size(); ++rank) {
+    // Of failures the first counts, before any wait that is its consequence.
+    if (at(rank).program.done())
+      at(rank).program.result();
+    else if (waiting++ == 0)
+      first = rank;
+  }
+  if (waiting == 0) return;
+  throw error(errc::deadline,
+              fmt::format("ghosts: {} of {} ranks wait for what nobody sends; the first is rank {}, which {}",
+                          waiting, size(), first, at(first).net->waits_for()),
+              {first});
+}
+
+void world::gather() {
+  const auto last = end();
+  for (auto& rank : ranks_) rank.now = last;
+}
+
+instant world::end() const noexcept {
+  instant last{};
+  for (const auto& rank : ranks_) last = std::max(last, rank.now);
+  return last;
+}
+
+connection& world::connected(int a, int b) {
+  const auto [low, high] = std::minmax(a, b);
+  if (low < 0 || high >= size() || low == high)
+    throw error(errc::invalid_argument,
+                fmt::format("ghosts: ranks {} and {} of {} cannot talk", a, b, size()));
+  const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
+  const auto [found, is_new] = connections_.try_emplace(key);
+  if (is_new) {
+    found->second.low_queue_pair = queue_pairs_[host_of(low)]++;
+    found->second.high_queue_pair = queue_pairs_[host_of(high)]++;
+  }
+  return found->second;
+}
+
+lane& world::between(int from, int to) {
+  auto& both = connected(from, to);
+  return from < to ? both.upwards : both.downwards;
+}
+
+flight& world::post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline) {
+  const auto& costs = machine_.adapter.posting;
+  charge(from, machine_.host.send + costs.request + costs.doorbell +
+                   (is_inline ? costs.inline_copy(bytes) : duration{}));
+  at(from).settled = now(from);
+  auto& both = connected(from, to);
+  const bool is_up = from < to;
+  auto& one = passages_.begin();
+  one.what = what;
+  one.is_in_request = is_inline && bytes <= costs.inline_bytes;
+  one.from = from;
+  one.to = to;
+  one.over = is_up ? &both.upwards : &both.downwards;
+  one.from_host = host_of(from);
+  one.to_host = host_of(to);
+  one.from_queue_pair = is_up ? both.low_queue_pair : both.high_queue_pair;
+  one.to_queue_pair = is_up ? both.high_queue_pair : both.low_queue_pair;
+  one.bytes = bytes;
+  return one;
+}
+
+void world::place(flight& one) {
+  auto& lane = *one.over;
+  switch (one.what) {
+    case flight::kind::signal:
+      lane.signal = std::max(lane.signal, one.value);
+      break;
+    case flight::kind::message:
+      lane.messages.push(std::move(one.content));
+      break;
+    case flight::kind::notification: {
+      auto& theirs = between(one.to, one.from);
+      theirs.known = std::max(theirs.known, static_cast<std::uint32_t>(one.value));
+      return tell(one.to, theirs);
+    }
+    case flight::kind::notified_put:
+      ++lane.notices;
+      break;
+    case flight::kind::put:
+    case flight::kind::get:
+      return;
+  }
+  tell(one.to, lane);
+}
+
+void world::complete(flight& one) {
+  ++one.over->completions;
+  tell(one.from, *one.over);
+}
+
+bool world::may_act(int rank, turn then, bool settles) {
+  auto& looks = at(rank);
+  looks.next = then;
+  if (settles) looks.settled = looks.now;
+  if (queue_.empty() || queue_.first() >= looks.settled) return true;
+  act_at(rank, looks.settled);
+  return false;
+}
+
+bool world::waits_for(int rank, const lane& of) {
+  at(rank).awaited = &of;
+  return false;
+}
+
+void world::tell(int rank, const lane& of) {
+  auto& waits = at(rank);
+  if (waits.awaited != &of) return;
+  waits.awaited = nullptr;
+  // It polls: it has looked once, and what has come it sees in one of its further looks.
+  const auto look = std::max(machine_.host.look, least_look);
+  waits.now += look;
+  const auto waited = std::max(time_ + machine_.host.notice - waits.now, duration::zero());
+  waits.now += (waited + look - duration{1}) / look * look;
+  waits.settled = waits.now;
+  act_at(rank, waits.now);
+}
+
+void world::act_at(int rank, instant when) {
+  queue_.add(std::max(when, time_), [this, rank] {
+    runs_ = rank;
+    const auto next = at(rank).next;
+    next.act(next.self);
+  });
+}
+
+clock::time_point world::now() noexcept {
+  const auto since = at(runs_).now.time_since_epoch();
+  return clock::time_point{std::chrono::hours{1} +
+                           std::chrono::duration_cast<std::chrono::nanoseconds>(since)};
+}
+
+void world::worked(host_work what, std::size_t bytes) noexcept {
+  if (what == host_work::copy) charge(runs_, machine_.host.copy(bytes));
+  if (what == host_work::combine) charge(runs_, machine_.host.combine(bytes));
+}
+
+}  // namespace chorale::simulation::ghosts

@@ -1,0 +1,66 @@
+#include "adapter.hpp"
+
+#include <algorithm>
+
+namespace chorale::simulation {
+
+adapter::adapter(const adapter_costs& costs, std::uint32_t payload)
+    : costs_(costs), payload_(payload), contexts_(costs.contexts.count) {}
+
+instant adapter::begin(occupancy& engine, instant from, std::uint32_t queue_pair, duration length) {
+  if (contexts_.use(queue_pair)) return engine.take(from, length);
+  return engine.take(from, costs_.contexts.stall + length) + costs_.contexts.miss;
+}
+
+departure adapter::send(instant rung, const outgoing& what) {
+  const auto& costs = costs_.sending;
+  const auto taken = costs.gap + costs.packet * further_packets(what.bytes);
+  auto ready = begin(sending_, rung, what.queue_pair, taken) + costs.start;
+  if (what.kind == service::datagram) ready += costs.datagram;
+  if (!what.from_memory) return {ready, ready};
+  const auto length = costs_.bus.rate(what.bytes);
+  const auto first = to_link_.take(ready + costs.fetch, length);
+  return {first, first + length};
+}
+
+placement adapter::receive(const arrival& when, const incoming& what) {
+  const auto& costs = costs_.receiving;
+  const auto taken = costs.gap + costs.packet * further_packets(what.bytes);
+  const auto ready = begin(receiving_, when.first, what.queue_pair, taken);
+  const auto length = costs_.bus.rate(what.bytes);
+  auto& bus = costs_.bus.half_duplex ? to_link_ : to_memory_;
+  const auto come = std::max(when.last, bus.take(ready, length) + length);
+  placement place;
+  place.seen = come + costs.place;
+  if (what.kind == service::datagram) place.seen += costs.datagram;
+  if (what.takes_receive) place.seen += costs.take;
+  if (what.takes_receive && what.shared) place.seen += costs.shared;
+  place.completed = place.seen + costs.complete;
+  place.answered = come + costs.acknowledge;
+  return place;
+}
+
+void adapter::forget(instant now) {
+  sending_.forget(now);
+  receiving_.forget(now);
+  to_link_.forget(now);
+  to_memory_.forget(now);
+}
+
+namespace {
+
+std::int64_t pages(const registration_costs& costs, std::uint64_t bytes) noexcept {
+  return static_cast<std::int64_t>((bytes + costs.page_bytes - 1) / costs.page_bytes);
+}
+
+}  // namespace
+
+duration time_to_register(const registration_costs& costs, std::uint64_t bytes) noexcept {
+  return costs.call + costs.page * pages(costs, bytes);
+}
+
+duration time_to_deregister(const registration_costs& costs, std::uint64_t bytes) noexcept {
+  return costs.end_call + costs.end_page * pages(costs, bytes);
+}
+
+}  // namespace chorale::simulation

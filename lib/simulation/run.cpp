@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+#include <chorale/simulation/run.hpp>
+#include <chorale/verbs/device.hpp>
+
+#include "device/fabric.hpp"
+#include "device/wire.hpp"
+#include "scheduler.hpp"
+#include "world.hpp"
+
+namespace chorale::simulation {
+namespace {
+
+/// Where a machine does not say how long a look takes, time must pass all the same for who polls.
+constexpr duration least_look = std::chrono::nanoseconds{10};
+
+scheduler_options options_for(const machine& on, const run_options& options) {
+  scheduler_options made;
+  made.seed = options.seed;
+  made.stack_bytes = options.stack_bytes;
+  made.poll = std::max(on.host.look, least_look);
+  made.longest_gap = options.longest_gap;
+  made.notice = on.host.notice;
+  made.end = instant{options.longest};
+  made.work = [host = on.host](host_work what, std::size_t bytes) {
+    switch (what) {
+      case host_work::call:
+        return host.call;
+      case host_work::copy:
+        return host.copy(bytes);
+      case host_work::combine:
+        return host.combine(bytes);
+      case host_work::send:
+        return host.send;
+      case host_work::receive:
+        return host.receive;
+    }
+    return duration{};
+  };
+  return made;
+}
+
+/// Refuses faults of whom there is not, and chances of more than everything.
+void validate(const faults& wrong, int ranks, int hosts) {
+  const auto refuse = [](const std::string& what) {
+    throw error(errc::invalid_argument, "simulation::run: " + what);
+  };
+  const auto check = [&](const char* what, int number, int room, instant when) {
+    if (number < 0 || number >= room)
+      refuse(std::string{what} + ' ' + std::to_string(number) + " is to fail, and there are " +
+             std::to_string(room));
+    if (when < instant{})
+      refuse(std::string{what} + ' ' + std::to_string(number) + " is to fail before it is there");
+  };
+  for (const auto& one : wrong.deaths) check("rank", one.rank, ranks, one.when);
+  for (const auto& one : wrong.stops) check("rank", one.rank, ranks, one.when);
+  for (const auto& one : wrong.adapter_failures) check("the adapter of host", one.host, hosts, one.when);
+  for (const std::uint32_t chance : {wrong.lost, wrong.repeated, wrong.delayed, wrong.held_up})
+    if (chance > 1'000'000) refuse("a chance of " + std::to_string(chance) + " in a million");
+  if (wrong.longest_delay < duration::zero()) refuse("messages cannot come before they are sent");
+}
+
+/// What goes wrong at a known instant.
+void plan(const faults& wrong, scheduler& time, device::fabric& net, world& all) {
+  for (const auto& one : wrong.deaths)
+    time.at(one.when, [&, rank = one.rank] {
+      all.kill(rank);
+      net.abandon(rank);
+    });
+  for (const auto& one : wrong.stops)
+    time.at(one.when, [&, one] { all.stop(one.rank, one.when + one.time); });
+  for (const auto& one : wrong.adapter_failures) time.at(one.when, [&, host = one.host] { net.fail(host); });
+}
+
+scheduler& running(const char* call) {
+  scheduler* const now = scheduler::running();
+  if (now == nullptr || now->current() == nullptr)
+    throw error(errc::misuse, std::string{"simulation::"} + call + ": no rank of a simulation runs here");
+  return *now;
+}
+
+}  // namespace
+
+run_result run(int ranks, const machine& on, const std::function<void(group&)>& body,
+               const run_options& options) {
+  validate(on);
+  const long long room = static_cast<long long>(on.hosts) * on.ranks_per_host;
+  if (ranks < 1 || ranks > room)
+    throw error(errc::invalid_argument, "simulation::run: " + std::to_string(ranks) + " ranks on machine '" +
+                                            on.name + "', which has room for 1 to " + std::to_string(room));
+  if (scheduler::running() != nullptr)
+    throw error(errc::misuse, "simulation::run: called by a rank of a simulation");
+  const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
+  validate(options.wrong, ranks, hosts);
+  scheduler time{options_for(on, options)};
+  device::wire costs{on, hosts};
+  // Drawn from other numbers than those of the ranks.
+  device::fabric net{time, costs, hosts, on.ranks_per_host,
+                     device::disturbance{options.wrong, ~options.seed}};
+  world all{time,
+            {.ranks = ranks,
+             .ranks_per_host = on.ranks_per_host,
+             .cores = on.host.cores,
+             .machine = on.name,
+             .hidden_processes = options.wrong.hidden_processes},
+            options.seed};
+  plan(options.wrong, time, net, all);
+  const verbs::driver* const only = &device::driver();
+  const verbs::replaced_drivers replaced{{&only, 1}};
+  all.run(body);
+  return {time.now().time_since_epoch(), time.events(), costs.links().loads()};
+}
+
+instant now() {
+  return running("now").now();
+}
+
+void compute(duration time) {
+  scheduler& all = running("compute");
+  if (time < duration::zero()) throw error(errc::invalid_argument, "simulation::compute: a negative time");
+  all.charge(time);
+  all.settle();
+}
+
+}  // namespace chorale::simulation

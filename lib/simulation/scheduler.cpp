@@ -1,0 +1,371 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include <chorale/core/background.hpp>
+#include <chorale/core/error.hpp>
+
+namespace chorale::simulation {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Where the simulated clock stands when a simulation begins: a time of zero means "never" to some.
+constexpr clock::time_point beginning{std::chrono::hours{1}};
+/// A poller that nobody touches looks again after this part of the time for which it has polled.
+constexpr int gap_share = 16;
+/// So many fibers an error names.
+constexpr std::size_t most_named = 64;
+
+/// What the simulated code calls `when`. That is centuries off where it means never.
+instant virtual_time(clock::time_point when) {
+  const auto longest = std::chrono::duration_cast<nanoseconds>(never.time_since_epoch());
+  return instant{std::min<nanoseconds>(when - beginning, longest)};
+}
+
+std::string text_of(instant when) {
+  const auto picoseconds = when.time_since_epoch().count();
+  const auto whole = std::to_string(picoseconds / 1'000'000);
+  const auto rest = std::to_string(1'000'000 + picoseconds % 1'000'000);
+  return whole + '.' + rest.substr(1, 3) + " us";
+}
+
+}  // namespace
+
+struct fiber {
+  enum class state { ready, polls, sleeps, dozes, waits, ended };
+
+  fiber(std::string its_name, int its_rank, std::function<void()> its_body)
+      : name(std::move(its_name)), rank(its_rank), body(std::move(its_body)) {}
+
+  std::string name;
+  int rank;
+  std::function<void()> body;
+  std::unique_ptr<context> flow;  ///< none after its end
+  scheduler* owner = nullptr;
+  state now = state::ready;
+  instant time{};  ///< its own, when it was suspended
+  event_id turn;   ///< by which it goes on
+  instant stopped_until{};
+  instant polls_since{};  ///< when nothing was to be seen
+  instant idle_since{};
+  bool touched = false;    ///< since it gave way last
+  bool signalled = false;  ///< since it has dozed last
+  bool notified = false;
+  background::list works;  ///< the nonblocking calls that it has begun
+  const char* waits_for = "";
+  wait_list end;
+};
+
+namespace {
+
+constinit thread_local scheduler* running_scheduler = nullptr;
+
+const char* doing(fiber::state what) noexcept {
+  switch (what) {
+    case fiber::state::polls:
+      return " polls";
+    case fiber::state::sleeps:
+    case fiber::state::dozes:
+      return " sleeps";
+    case fiber::state::waits:
+      return " waits";
+    case fiber::state::ready:
+      return " could run";
+    case fiber::state::ended:
+      return " has ended";
+  }
+  return "";
+}
+
+}  // namespace
+
+scheduler::scheduler(scheduler_options options)
+    : options_(std::move(options)), random_(options_.seed), clock_(*this), stacks_(options_.stack_bytes) {
+  if (options_.poll <= duration::zero())
+    throw error(errc::invalid_argument, "scheduler: a round of polling takes some time");
+}
+
+scheduler::~scheduler() {
+  for (const auto& f : fibers_) {
+    if (f->flow != nullptr) stacks_.give_back(f->flow->memory());
+  }
+}
+
+fiber& scheduler::spawn(std::string name, int rank, std::function<void()> body) {
+  reap();
+  fiber& born = *fibers_.emplace_back(std::make_unique<fiber>(std::move(name), rank, std::move(body)));
+  ++alive_;
+  born.owner = this;
+  born.flow = std::make_unique<context>(stacks_.take(), &scheduler::begin, &born);
+  born.idle_since = now_;
+  if (rank >= 0) {
+    const auto place = static_cast<std::size_t>(rank);
+    if (of_rank_.size() <= place) of_rank_.resize(place + 1);
+    of_rank_[place].push_back(&born);
+  }
+  resume(born, now_);
+  return born;
+}
+
+int scheduler::current_rank() const noexcept {
+  return current_ == nullptr ? -1 : current_->rank;
+}
+
+scheduler* scheduler::running() noexcept {
+  return running_scheduler;
+}
+
+void scheduler::run() {
+  const replaced_clock replaced{clock_};
+  const struct running {
+    scheduler* before;
+    ~running() { running_scheduler = before; }
+  } restored{std::exchange(running_scheduler, this)};
+  while (alive_ > 0) {
+    context& to = next_to_run();
+    if (&to != &thread_) thread_.switch_to(to);
+    // All have ended, nobody's turn is to come, or all has been stopped.
+    if (stopped_) std::rethrow_exception(std::exchange(stopped_, nullptr));
+    if (alive_ > 0) end_waits();
+  }
+  reap();
+  if (first_) std::rethrow_exception(std::exchange(first_, nullptr));
+}
+
+void scheduler::begin(void* self) noexcept {
+  auto& f = *static_cast<fiber*>(self);
+  scheduler& all = *f.owner;
+  all.run_body(f);
+  f.flow->leave_for(all.next_to_run());
+}
+
+void scheduler::run_body(fiber& self) noexcept {
+  try {
+    self.body();
+  } catch (...) {
+    if (!first_) first_ = std::current_exception();
+  }
+  // What the body holds ends on its own stack, and in its time.
+  self.body = nullptr;
+  self.now = fiber::state::ended;
+  --alive_;
+  ended_.push_back(&self);
+  if (self.rank >= 0) std::erase(of_rank_[static_cast<std::size_t>(self.rank)], &self);
+  notify(self.end);
+}
+
+/// That fiber goes on at `when`, or at its own time if that is later, and not when it was to go on before.
+void scheduler::resume(fiber& who, instant when) {
+  if (who.now == fiber::state::ended) return;
+  queue_.cancel(who.turn);
+  who.turn = queue_.add(std::max(when, who.time), [this, to = &who] {
+    if (to->stopped_until > now_)
+      resume(*to, to->stopped_until);
+    else
+      next_ = to;
+  });
+}
+
+void scheduler::kill(int rank) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
+  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
+    queue_.cancel(f->turn);
+    f->now = fiber::state::ended;
+    --alive_;
+  }
+  of_rank_[static_cast<std::size_t>(rank)].clear();
+}
+
+void scheduler::stop(int rank, instant until) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
+  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)])
+    f->stopped_until = std::max(f->stopped_until, until);
+}
+
+/// The running fiber stops; returns when its turn has come.
+void scheduler::suspend() {
+  fiber& self = *current_;
+  self.time = now_;
+  context& to = next_to_run();
+  if (&to != self.flow.get()) self.flow->switch_to(to);
+  self.now = fiber::state::ready;
+}
+
+/// Lets happen what comes before the next turn of a fiber, on the stack of whoever asks.
+context& scheduler::next_to_run() {
+  current_ = nullptr;
+  while (next_ == nullptr && !stopped_ && alive_ > 0 && !queue_.empty()) {
+    try {
+      if (const instant first = queue_.first(); first <= options_.end)
+        now_ = settled_ = first;
+      else
+        throw error(errc::deadline, "the simulation was to end at " + text_of(options_.end) +
+                                        " of virtual time; " + who_waits());
+      ++events_;
+      queue_.happen();
+    } catch (...) {
+      stopped_ = std::current_exception();
+    }
+  }
+  if (stopped_) next_ = nullptr;
+  current_ = std::exchange(next_, nullptr);
+  background::replace(current_ == nullptr ? nullptr : &current_->works);
+  return current_ == nullptr ? thread_ : *current_->flow;
+}
+
+void scheduler::settle(duration tolerance) {
+  if (current_ == nullptr || now_ - settled_ <= tolerance || queue_.empty() || queue_.first() > now_) return;
+  resume(*current_, now_);
+  suspend();
+}
+
+void scheduler::sleep_until(instant when) {
+  if (current_ == nullptr) return;
+  current_->now = fiber::state::sleeps;
+  resume(*current_, std::max(when, now_));
+  suspend();
+}
+
+void scheduler::give_way() {
+  if (current_ == nullptr) return;
+  fiber& self = *current_;
+  // Who has computed since its last turn has not been idle.
+  if (now_ != self.time || std::exchange(self.touched, false)) self.idle_since = now_;
+  now_ += options_.poll;
+  self.now = fiber::state::polls;
+  self.polls_since = now_;
+  // The rounds that are left out would have come at the same instants.
+  const auto gap = std::min(options_.longest_gap, (now_ - self.idle_since) / gap_share);
+  resume(self, now_ + gap / options_.poll * options_.poll);
+  suspend();
+  self.time = now_;
+}
+
+void scheduler::touch(int rank) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
+  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
+    f->touched = true;
+    if (f->now != fiber::state::polls) continue;
+    f->now = fiber::state::ready;
+    const duration waited = std::max(now_ + options_.notice - f->polls_since, duration::zero());
+    const auto rounds = (waited + options_.poll - duration{1}) / options_.poll;
+    resume(*f, f->polls_since + rounds * options_.poll);
+  }
+}
+
+void scheduler::sleep_until_signal(instant end) {
+  if (current_ == nullptr) return;
+  fiber& self = *current_;
+  if (!self.signalled) {
+    self.now = fiber::state::dozes;
+    resume(self, std::max(end, now_));
+    suspend();
+  }
+  self.signalled = false;
+}
+
+void scheduler::signal(int rank) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
+  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
+    f->signalled = true;
+    if (f->now != fiber::state::dozes) continue;
+    f->now = fiber::state::ready;
+    resume(*f, now_ + options_.wake);
+  }
+}
+
+bool scheduler::wait(wait_list& list, const char* what, instant end) {
+  if (current_ == nullptr)
+    throw error(errc::misuse, std::string{"an event of a simulation waits for "} + what);
+  fiber& self = *current_;
+  self.now = fiber::state::waits;
+  self.waits_for = what;
+  self.notified = false;
+  list.waiting_.push_back(&self);
+  if (end != never) resume(self, std::max(end, now_));
+  suspend();
+  if (self.notified) return true;
+  std::erase(list.waiting_, &self);
+  if (end == never) throw error(errc::deadline, deadlock_);
+  return false;
+}
+
+void scheduler::notify(wait_list& list) {
+  for (fiber* const f : list.waiting_) {
+    f->notified = true;
+    resume(*f, now_);
+  }
+  list.waiting_.clear();
+}
+
+void scheduler::join(fiber& other) {
+  while (other.now != fiber::state::ended) wait(other.end, "the end of a fiber");
+}
+
+/// Nobody can run: who waits goes on without what it waits for, which is an error to it.
+void scheduler::end_waits() {
+  deadlock_ = "nobody can run any more: " + who_waits();
+  for (const auto& f : fibers_) {
+    if (f->now == fiber::state::waits) resume(*f, now_);
+  }
+}
+
+/// Gives back the stacks of those that have ended.
+void scheduler::reap() {
+  for (fiber* const f : ended_) {
+    stacks_.give_back(f->flow->memory());
+    f->flow = nullptr;
+  }
+  ended_.clear();
+}
+
+/// All that have not ended, with what they wait for.
+std::string scheduler::who_waits() const {
+  std::string all = "at " + text_of(now_) + " of virtual time";
+  std::size_t named = 0;
+  const char* before = " ";
+  for (const auto& f : fibers_) {
+    if (f->now == fiber::state::ended) continue;
+    if (named++ == most_named) break;
+    all += before + f->name;
+    before = ", ";
+    all += f->now == fiber::state::waits ? std::string{" waits for "} + f->waits_for : doing(f->now);
+  }
+  if (alive_ > most_named) all += ", and " + std::to_string(alive_ - most_named) + " more";
+  return all;
+}
+
+void scheduler::refuse_past(instant when) const {
+  throw error(errc::misuse,
+              "an event of a simulation at " + text_of(when) + ", which is before " + text_of(now_));
+}
+
+clock::time_point scheduler::fiber_clock::now() noexcept {
+  return beginning + std::chrono::duration_cast<nanoseconds>(all->now().time_since_epoch());
+}
+
+void scheduler::fiber_clock::give_way() noexcept {
+  all->give_way();
+}
+
+void scheduler::fiber_clock::sleep_until(clock::time_point end) noexcept {
+  all->sleep_until(virtual_time(end));
+}
+
+void scheduler::fiber_clock::await_change(clock::time_point end) noexcept {
+  all->sleep_until_signal(virtual_time(end));
+}
+
+void scheduler::fiber_clock::worked(host_work what, std::size_t bytes) noexcept {
+  if (all->options_.work) all->charge(all->options_.work(what, bytes));
+}
+
+void scheduler::fiber_clock::changed() noexcept {
+  all->signal(all->current_rank());
+}
+
+}  // namespace chorale::simulation

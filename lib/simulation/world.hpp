@@ -1,0 +1,62 @@
+// Ranks as fibers, and what they find around them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <chorale/core/surroundings.hpp>
+#include <chorale/simulation/group.hpp>
+
+#include "meeting.hpp"
+#include "random_bits.hpp"
+#include "scheduler.hpp"
+
+namespace chorale::simulation {
+
+/// Where ranks live: the first `ranks_per_host` on the first host, and so on.
+struct placement_of_ranks {
+  int ranks = 1;
+  int ranks_per_host = 1;
+  int cores = 1;  ///< of each host
+  std::string machine = "a simulation";
+  bool hidden_processes = false;  ///< they do not see each other's
+};
+
+/// The ranks of a simulation, each a fiber with its own random numbers, its host and its helpers.
+class world final : public surroundings {
+ public:
+  world(scheduler& time, placement_of_ranks where, std::uint64_t seed);
+
+  /// Runs `body` on all ranks, as `simulation::run` says.
+  void run(const std::function<void(group&)>& body);
+
+  /// The process of that rank is killed, or stopped. From an event.
+  void kill(int rank);
+  void stop(int rank, instant until);
+
+  [[nodiscard]] std::uint64_t random_word() override;
+  [[nodiscard]] std::unique_ptr<helper> start_helper(std::function<void()> work) override;
+  [[nodiscard]] const void* flow() const noexcept override;
+  [[nodiscard]] simulated_host host() const override;
+  [[nodiscard]] std::int64_t process() const noexcept override;
+  [[nodiscard]] simulated_process state_of(std::int64_t process) const noexcept override;
+
+ private:
+  /// Of a rank.
+  struct process_life {
+    bool over = false;
+    instant stopped_until{};
+  };
+  void end(int rank);
+
+  scheduler* time_;
+  placement_of_ranks where_;
+  std::vector<random_bits> random_;      ///< of each rank
+  std::vector<process_life> processes_;  ///< the same
+  meeting meeting_;
+};
+
+}  // namespace chorale::simulation

@@ -1,0 +1,39 @@
+#include <chrono>
+
+#include <chorale/transport/watched_wait.hpp>
+
+namespace chorale::transport {
+namespace {
+
+constexpr auto first_probe = std::chrono::milliseconds{20};
+constexpr auto probe_interval = std::chrono::milliseconds{100};
+/// After that long peers that nobody waits for are asked too, one each time.
+constexpr auto long_wait = std::chrono::seconds{1};
+
+}  // namespace
+
+void watched_wait::begin(time_point time, const failure_detector::wait& judged) noexcept {
+  judged_ = judged;
+  begun_ = true;
+  since_ = time;
+  next_probe_ = time + first_probe;
+}
+
+watched_wait::time_point watched_wait::shown_until(time_point time, attention how) noexcept {
+  // A program that polls waits as long as it goes on to; after the last time nothing here says that it ended.
+  return how == attention::waits ? time_point::max() : time + failure_detector::longest_gap;
+}
+
+watched_wait::steps watched_wait::next(time_point time, clock::duration waited, attention how,
+                                       bool stalls) noexcept {
+  steps now;
+  if (stalls) surveys_ = now.begins_survey = true;
+  // What a program passes by is not what it waits for.
+  now.surveys = surveys_ && how != attention::passes;
+  now.probes = time >= next_probe_;
+  if (now.probes) next_probe_ = time + probe_interval;
+  now.asks_others = now.probes && waited >= long_wait;
+  return now;
+}
+
+}  // namespace chorale::transport

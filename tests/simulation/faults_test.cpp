@@ -1,0 +1,197 @@
+// What goes wrong in simulations: by chance, and as it was planned.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/communicator.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/simulation/run.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/simulated.hpp"
+#include "../support/twins.hpp"
+#include "simulation/device/disturbance.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace sim = chorale::simulation;
+using Catch::Contains;
+using sim::device::disturbance;
+
+TEST_CASE("Chance takes as many datagrams as it is told to, and each run the same", "[faults]") {
+  sim::faults wrong;
+  wrong.lost = 100'000;
+  wrong.repeated = 50'000;
+  wrong.delayed = 200'000;
+  wrong.longest_delay = 10us;
+  disturbance chance{wrong, 7};
+  disturbance same{wrong, 7};
+  constexpr int all = 100'000;
+  int lost = 0;
+  int twice = 0;
+  int late = 0;
+  for (int i = 0; i < all; ++i) {
+    const auto copies = chance.datagram();
+    const auto others = same.datagram();
+    REQUIRE(copies.count == others.count);
+    REQUIRE(copies.late == others.late);
+    lost += copies.count == 0 ? 1 : 0;
+    twice += copies.count == 2 ? 1 : 0;
+    for (const auto delay : copies.all()) {
+      REQUIRE(delay >= sim::duration::zero());
+      REQUIRE(delay <= 10us);
+      late += delay != sim::duration::zero() ? 1 : 0;
+    }
+  }
+  CHECK(std::abs(lost - all / 10) < all / 100);
+  CHECK(std::abs(twice - all * 9 / 200) < all / 200);
+  CHECK(std::abs(late - all * 945 / 5000) < all / 100);
+}
+
+TEST_CASE("Where nothing goes wrong nothing is late", "[faults]") {
+  disturbance none;
+  for (int i = 0; i < 1000; ++i) {
+    const auto copies = none.datagram();
+    CHECK((copies.count == 1 && copies.late[0] == sim::duration::zero()));
+    CHECK(none.message() == sim::duration::zero());
+  }
+}
+
+/// What each rank of a run has seen: how many barriers it made, and the error that ended them.
+struct seen {
+  int barriers = 0;
+  std::string text;
+  std::vector<int> ranks;
+};
+
+template <class Transport>
+std::vector<seen> barriers(int ranks, int how_many, const sim::run_options& options) {
+  std::vector<seen> all(static_cast<std::size_t>(ranks));
+  chorale::config settings;
+  settings.silence = 1s;
+  sim::run(
+      ranks, support::test_machine(ranks),
+      [&](sim::group& g) {
+        seen& mine = all[static_cast<std::size_t>(g.rank())];
+        try {
+          chorale::communicator<Transport> comm{g, settings};
+          for (; mine.barriers < how_many; ++mine.barriers) {
+            comm.barrier();
+            sim::compute(1us);
+          }
+        } catch (const chorale::error& e) {
+          mine.text = e.what();
+          mine.ranks = e.ranks();
+        }
+      },
+      options);
+  return all;
+}
+
+TEMPLATE_TEST_CASE("A rank that dies does nothing more, and the others learn who", "[faults]",
+                   chorale::transport::rc, chorale::transport::ud) {
+  for (const bool hidden : {false, true}) {
+    INFO("processes are hidden: " << hidden);
+    sim::run_options options;
+    options.wrong.deaths = {{.rank = 2, .when = sim::instant{1ms}}};
+    options.wrong.hidden_processes = hidden;
+    // What the dead holds is never freed, which leak checkers would find in this process.
+    const auto fates = support::finish(support::start_twin([&] {
+      std::string text;
+      for (const seen& one : barriers<TestType>(6, 10'000, options)) {
+        text += one.barriers < 10'000 ? "lost" : "made all";
+        for (const int lost : one.ranks) text += ' ' + std::to_string(lost);
+        text += one.text.empty() ? " silently\n" : "\n";
+      }
+      return text;
+    }));
+    CHECK(fates == "lost 2\nlost 2\nlost silently\nlost 2\nlost 2\nlost 2\n");
+  }
+}
+
+TEMPLATE_TEST_CASE("A rank that is stopped for a while goes on", "[faults]", chorale::transport::rc,
+                   chorale::transport::ud) {
+  sim::run_options options;
+  options.wrong.stops = {{.rank = 1, .when = sim::instant{300us}, .time = 400ms}};
+  sim::duration longest{};
+  sim::run(
+      3, support::test_machine(3),
+      [&](sim::group& g) {
+        chorale::communicator<TestType> comm{g, {}};
+        for (int i = 0; i < 1000; ++i) {
+          const auto before = sim::now();
+          comm.barrier();
+          longest = std::max(longest, sim::now() - before);
+        }
+      },
+      options);
+  CHECK(longest > 399ms);
+  CHECK(longest < 500ms);
+}
+
+TEMPLATE_TEST_CASE("Where an adapter fails, all ranks that lack it or their peer fail", "[faults]",
+                   chorale::transport::rc, chorale::transport::ud) {
+  sim::run_options options;
+  options.wrong.adapter_failures = {{.host = 1, .when = sim::instant{1ms}}};
+  const auto all = barriers<TestType>(8, 100'000, options);  // ranks 4 to 7 are on that host
+  for (int r = 0; r < 8; ++r) {
+    const seen& one = all[static_cast<std::size_t>(r)];
+    CHECK_FALSE(one.text.empty());
+    if (r < 4) CHECK(std::ranges::any_of(one.ranks, [](int lost) { return lost >= 4; }));
+  }
+}
+
+TEMPLATE_TEST_CASE("Late, lost and repeated messages change times and no results", "[faults]",
+                   chorale::transport::rc, chorale::transport::ud) {
+  const auto time_with = [](const sim::faults& wrong) {
+    sim::run_options options;
+    options.wrong = wrong;
+    return sim::run(
+               4, support::test_machine(4),
+               [&](sim::group& g) {
+                 chorale::communicator<TestType> comm{g, {}};
+                 for (int i = 0; i < 50; ++i) CHECK(comm.allreduce(g.rank() + i, std::plus<>{}) == 6 + 4 * i);
+               },
+               options)
+        .elapsed;
+  };
+  sim::faults wrong;
+  wrong.lost = wrong.repeated = wrong.delayed = wrong.held_up = 100'000;
+  CHECK(time_with(wrong) > time_with({}));
+}
+
+TEST_CASE("Faults that cannot be are refused, with the reason", "[faults]") {
+  const auto thrown_by = [](const sim::faults& wrong) -> std::string {
+    sim::run_options options;
+    options.wrong = wrong;
+    try {
+      sim::run(
+          4, support::test_machine(4), [](sim::group&) {}, options);
+    } catch (const chorale::error& e) {
+      return e.what();
+    }
+    return "nothing";
+  };
+  sim::faults wrong;
+  wrong.deaths = {{.rank = 4, .when = {}}};
+  CHECK_THAT(thrown_by(wrong), Contains("rank 4 is to fail, and there are 4"));
+  wrong = {};
+  wrong.adapter_failures = {{.host = 1, .when = {}}};
+  CHECK_THAT(thrown_by(wrong), Contains("the adapter of host 1 is to fail, and there are 1"));
+  wrong = {};
+  wrong.stops = {{.rank = 0, .when = sim::instant{-1ns}, .time = 1ns}};
+  CHECK_THAT(thrown_by(wrong), Contains("before it is there"));
+  wrong = {};
+  wrong.lost = 2'000'000;
+  CHECK_THAT(thrown_by(wrong), Contains("2000000 in a million"));
+}
+
+}  // namespace

@@ -1,0 +1,98 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+namespace seeds {
+namespace {
+
+using namespace std::chrono_literals;
+namespace sim = chorale::simulation;
+
+/// From what went wrong, or would have taken longest without it, until nobody waits: a wait and the end of a
+/// communicator, of one inside it and of a window end by silence.
+constexpr sim::duration patience{12s};
+/// Of a rank's own registered memory: what depends on nobody, and for each peer.
+constexpr std::size_t most_registered = 4 << 20;
+constexpr std::size_t most_registered_a_peer = 2 << 20;
+
+/// The ranks that fail by the plan, with the instant.
+struct failing {
+  int rank;
+  sim::instant when;
+  bool dead;  ///< else it is its adapter that failed
+};
+
+std::vector<failing> failing_ranks(const schedule& s) {
+  std::vector<failing> all;
+  for (const auto& one : s.wrong.deaths) all.push_back({one.rank, one.when, true});
+  for (const auto& one : s.wrong.adapter_failures)
+    for (int r = 0; r < s.ranks; ++r)
+      if (r / s.ranks_per_host == one.host) all.push_back({r, one.when, false});
+  return all;
+}
+
+/// When the last rank would have ended at the latest if nothing failed, but for what takes microseconds.
+sim::duration longest_span(const schedule& s) {
+  sim::duration span{};
+  for (const auto& one : s.wrong.stops) span = std::max(span, one.when.time_since_epoch()) + one.time;
+  for (const auto& one : failing_ranks(s)) span = std::max(span, one.when.time_since_epoch());
+  return span + std::chrono::nanoseconds{static_cast<std::int64_t>(s.longest_pause)} * 3 *
+                    static_cast<std::int64_t>(s.calls.size());
+}
+
+bool is_code_of_loss(int code) {
+  using chorale::errc;
+  return std::ranges::any_of(std::array{errc::peer_lost, errc::poisoned, errc::bootstrap_failed},
+                             [code](errc e) { return static_cast<int>(e) == code; });
+}
+
+std::string complaint(int rank, const fate& one, const std::vector<failing>& lost) {
+  const auto is_lost = [&](int r) {
+    return std::ranges::any_of(lost, [&](const failing& f) { return f.rank == r && f.when <= one.when; });
+  };
+  const auto is_to_die = [&](const failing& f) { return f.rank == rank && f.dead; };
+  switch (one.end) {
+    case fate::kind::well:
+      return {};
+    case fate::kind::wrong:
+      return fmt::format("rank {}: a wrong result: {}\n", rank, one.text);
+    case fate::kind::unfinished:
+      return std::ranges::any_of(lost, is_to_die) ? "" : fmt::format("rank {} has not ended\n", rank);
+    case fate::kind::failed:
+      break;
+  }
+  // Whose own adapter has failed may say so in any words.
+  if (is_lost(rank)) return {};
+  if (is_code_of_loss(one.code) && std::ranges::any_of(one.names, [&](int r) { return is_lost(r); }))
+    return {};
+  return fmt::format("rank {} failed at {:.3f} us by an error that names no rank that has: {}\n", rank,
+                     static_cast<double>(one.when.time_since_epoch().count()) / 1e6, one.text);
+}
+
+}  // namespace
+
+std::string judge(const schedule& s, const history& all, sim::duration elapsed) {
+  const std::vector<failing> lost = failing_ranks(s);
+  std::string text;
+  for (std::size_t r = 0; r < all.ranks.size(); ++r) {
+    const fate& one = all.ranks[r];
+    text += complaint(static_cast<int>(r), one, lost);
+    if (one.end == fate::kind::well && one.calls != s.calls.size())
+      text += fmt::format("rank {} made {} calls of {}\n", r, one.calls, s.calls.size());
+    const std::size_t bound = most_registered + most_registered_a_peer * all.ranks.size();
+    if (one.registered > bound)
+      text += fmt::format("rank {} had {} bytes registered, more than {}\n", r, one.registered, bound);
+  }
+  const sim::duration latest = longest_span(s) + patience;
+  if (elapsed > latest)
+    text += fmt::format("it took {} us of virtual time, {} at most were expected\n",
+                        elapsed.count() / 1'000'000, latest.count() / 1'000'000);
+  return text;
+}
+
+}  // namespace seeds

@@ -1,0 +1,65 @@
+// What a run of the whole library is to be: drawn from a seed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <chorale/core/config.hpp>
+#include <chorale/simulation/faults.hpp>
+
+namespace seeds {
+
+enum class transport_kind { rc, rc_send_receive, ud, ud_rdma, hybrid };
+
+enum class call_kind {
+  barrier,
+  broadcast,
+  reduce,
+  allreduce,
+  ordered_allreduce,  ///< by an operator that does not commute
+  allgather,
+  allgatherv,
+  alltoall,
+  gather,
+  scatter,
+  reduce_scatter,
+  scan,
+  exscan,
+  exchange,
+  window,
+  nonblocking,
+  split,
+};
+inline constexpr int call_kinds = static_cast<int>(call_kind::split) + 1;
+
+/// What every rank calls.
+struct planned_call {
+  call_kind what = call_kind::barrier;
+  std::size_t count = 0;  ///< elements of 8 bytes: of a message, or of each block
+  int root = 0;
+  int shift = 1;    ///< to whom, relative to oneself
+  int colours = 1;  ///< of a split
+};
+
+struct schedule {
+  std::uint64_t seed = 0;
+  transport_kind over = transport_kind::rc;
+  int ranks = 1;
+  int ranks_per_host = 1;
+  std::vector<planned_call> calls;
+  std::uint64_t longest_pause = 0;  ///< that a rank computes before a call, in nanoseconds
+  bool catches = false;             ///< a rank ends its communicator after a failure, and not by it
+  chorale::config settings;
+  chorale::simulation::faults wrong;
+};
+
+[[nodiscard]] schedule draw(std::uint64_t seed);
+/// In words, a line each.
+[[nodiscard]] std::string describe(const schedule& s);
+[[nodiscard]] const char* name_of(call_kind what) noexcept;
+[[nodiscard]] const char* name_of(transport_kind over) noexcept;
+
+}  // namespace seeds

@@ -1,0 +1,136 @@
+// Whole runs of the library in virtual time, each drawn from a seed with what goes wrong in it.
+//
+//   CHORALE_TEST_SEED=X CHORALE_TEST_SEEDS=N seeds
+//
+// runs the seeds X (1) to X + N - 1, the same each time: only a change makes fail what has passed.
+// One that fails is printed with its schedule and its history.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "../../support/twins.hpp"
+#include "schedule.hpp"
+#include "whole_run.hpp"
+
+namespace {
+
+/// What a rank that is killed holds is never freed, and what crashes must not end the others: so many runs
+/// are made by one child process.
+constexpr std::uint64_t runs_of_a_child = 100;
+/// One seed of so many is run twice.
+constexpr std::uint64_t runs_of_a_pair = 50;
+constexpr std::uint64_t default_seeds = 300;
+constexpr int most_failures = 20;
+constexpr unsigned seconds_of_a_run = 300;
+
+/// What children count, in memory that they share with their parent.
+struct tally {
+  std::uint64_t seed;  ///< that is run
+  std::uint64_t events;
+  std::uint64_t runs;
+  std::uint64_t with_faults;
+  std::uint64_t well;
+  std::uint64_t failed;
+};
+
+tally& shared_tally() {
+  void* const memory =
+      mmap(nullptr, sizeof(tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  return *new (memory) tally{};
+}
+
+/// Runs the seeds from `first` to before `end` in this process until one fails: what is wrong with that.
+std::string run_some(std::uint64_t first, std::uint64_t end, tally& all) {
+  for (std::uint64_t seed = first; seed < end; ++seed) {
+    all.seed = seed;
+    alarm(seconds_of_a_run);
+    const seeds::verdict v = seeds::run_seed(seed);
+    ++all.runs;
+    all.events += v.events;
+    all.with_faults += v.had_faults ? 1 : 0;
+    all.well += static_cast<std::uint64_t>(v.ended_well);
+    all.failed += static_cast<std::uint64_t>(v.failed);
+    if (!v.complaint.empty()) return v.complaint;
+  }
+  return {};
+}
+
+std::string run_alone(std::uint64_t first, std::uint64_t end, tally& all) {
+  return support::finish(support::start_twin([&] { return run_some(first, end, all); }));
+}
+
+/// Says what is wrong with seed `all.seed`, which was run behind others from `first` on.
+void report(std::string text, std::uint64_t first, tally& all) {
+  const std::uint64_t seed = all.seed;
+  if (text.compare(0, 5, "seed ") != 0) text = describe(seeds::draw(seed)) + text;
+  std::cout << text;
+  tally again = all;
+  if (seed == first || !run_alone(seed, seed + 1, again).empty())
+    std::cout << fmt::format("FAILED: again with CHORALE_TEST_SEED={} CHORALE_TEST_SEEDS=1\n", seed);
+  else
+    std::cout << fmt::format(
+        "FAILED, and not where it is run alone: again with CHORALE_TEST_SEED={} CHORALE_TEST_SEEDS={}\n",
+        first, seed - first + 1);
+  std::cout << std::flush;
+}
+
+/// Whether two processes have the same history of a seed.
+bool is_repeated(std::uint64_t seed) {
+  const auto both = support::by_twins([seed] {
+    alarm(seconds_of_a_run);
+    return seeds::run_seed(seed).digest;
+  });
+  if (both[0] == both[1]) return true;
+  std::cout << describe(seeds::draw(seed)) << "Two runs of it differ: " << both[0] << " and " << both[1]
+            << fmt::format("\nFAILED: again with CHORALE_TEST_SEED={} CHORALE_TEST_SEEDS=1\n", seed)
+            << std::flush;
+  return false;
+}
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+}  // namespace
+
+int main() {
+  const char* const wanted = std::getenv("CHORALE_TEST_SEEDS");
+  const std::uint64_t count = wanted != nullptr ? std::strtoull(wanted, nullptr, 0) : default_seeds;
+  const char* const from = std::getenv("CHORALE_TEST_SEED");
+  const std::uint64_t first = from != nullptr ? std::strtoull(from, nullptr, 0) : 1;
+  const std::uint64_t end = first + count;
+  tally& all = shared_tally();
+  int failures = 0;
+  for (std::uint64_t next = first; next < end && failures < most_failures;) {
+    const std::uint64_t last = std::min(end, next + runs_of_a_child);
+    const std::string text = run_alone(next, last, all);
+    if (!text.empty()) {
+      ++failures;
+      report(text, next, all);
+      next = all.seed + 1;
+    } else {
+      next = last;
+    }
+  }
+  for (std::uint64_t seed = first; seed < end && failures < most_failures; seed += runs_of_a_pair)
+    failures += is_repeated(seed) ? 0 : 1;
+  std::cout << fmt::format(
+      "{} runs, {} with ranks or adapters that fail: {} ranks ended well, {} by an error; {} events, "
+      "{:.1f} s of processor time; {} failures\n",
+      all.runs, all.with_faults, all.well, all.failed, all.events, processor_seconds(), failures);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,136 @@
+// What is to be done for a wait, and when: times and facts in, steps out.
+#include <chrono>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/attention.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/failure_detector.hpp>
+#include <chorale/transport/watched_wait.hpp>
+
+#include "../../lib/transport/doubt.hpp"
+#include "../../lib/transport/farewell_rounds.hpp"
+#include "../../lib/transport/repeated_question.hpp"
+
+using chorale::attention;
+using namespace chorale::transport;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr chorale::clock::time_point start{1h};
+
+/// A wait for rank 2 in call 7 that is looked after from `start` on.
+watched_wait begun() {
+  watched_wait w{2, {7, 42, chorale::operation::barrier}};
+  w.begin(start, failure_detector::wait{.peer = 2, .since = 5s});
+  return w;
+}
+
+/// The steps of somebody who waits, without a stall.
+watched_wait::steps after(watched_wait& w, chorale::clock::duration time) {
+  return w.next(start + time, time, attention::waits, false);
+}
+
+}  // namespace
+
+TEST_CASE("a wait probes after 20 ms, then every 100 ms, and asks others after a second", "[liveness]") {
+  watched_wait w = begun();
+  CHECK(w.has_begun());
+  CHECK(w.since() == start);
+  CHECK(w.peer() == 2);
+  CHECK(w.call().number == 7);
+  CHECK(w.judged().since == 5s);
+  CHECK(!after(w, 0ms).probes);
+  CHECK(!after(w, 19ms).probes);
+  CHECK(after(w, 20ms).probes);
+  CHECK(!after(w, 20ms).probes);
+  CHECK(!after(w, 119ms).probes);
+  // The next one follows the last that was made, not the time at which it was due.
+  CHECK(after(w, 150ms).probes);
+  CHECK(!after(w, 249ms).probes);
+  const auto early = after(w, 999ms);
+  CHECK((early.probes && !early.asks_others));
+  const auto late = after(w, 1099ms);
+  CHECK((late.probes && late.asks_others));
+  CHECK(!after(w, 1150ms).asks_others);
+  // A rank that was stopped has not waited meanwhile.
+  const auto stopped = w.next(start + 1h, 2ms, attention::waits, false);
+  CHECK((stopped.probes && !stopped.asks_others));
+}
+
+TEST_CASE("a wait that stalls has the others surveyed until that is over, unless it is passed by",
+          "[liveness]") {
+  watched_wait w = begun();
+  CHECK(!after(w, 1ms).surveys);
+  const auto first = w.next(start + 2ms, 2ms, attention::waits, true);
+  CHECK((first.begins_survey && first.surveys));
+  const auto next = after(w, 3ms);
+  CHECK((!next.begins_survey && next.surveys));
+  CHECK(!w.next(start + 4ms, 4ms, attention::passes, false).surveys);
+  CHECK(w.next(start + 5ms, 5ms, attention::polls, false).surveys);
+  w.end_survey();
+  CHECK(!after(w, 6ms).surveys);
+  CHECK(!w.end());
+
+  w.begin(start, {.peer = 2});
+  CHECK(w.next(start, 0ms, attention::waits, true).begins_survey);
+  // It ends in the middle of its survey, which nobody needs then.
+  CHECK(w.end());
+  CHECK(!w.has_begun());
+  CHECK(!w.end());
+}
+
+TEST_CASE("a wait is judged for who looks, and for the rank that is awaited by then", "[liveness]") {
+  watched_wait w = begun();
+  CHECK(w.judged_by(attention::polls).how == attention::polls);
+  w.expect(3);
+  CHECK(w.peer() == 3);
+  CHECK(w.judged_by(attention::waits).peer == 3);
+  CHECK(watched_wait::shown_until(start, attention::waits) == chorale::clock::time_point::max());
+  CHECK(watched_wait::shown_until(start, attention::polls) == start + failure_detector::longest_gap);
+}
+
+TEST_CASE("a doubt asks every 40 ms until it is told, or for 250 ms", "[liveness]") {
+  using step = doubt::step;
+  doubt about{start};
+  CHECK(about.next(start, {}) == step::ask);
+  CHECK(about.next(start, {}) == step::read);
+  CHECK(about.next(start + 39ms, {}) == step::read);
+  CHECK(about.next(start + 45ms, {}) == step::ask);
+  CHECK(about.next(start + 84ms, {}) == step::read);
+  CHECK(about.next(start + 85ms, {}) == step::ask);
+  CHECK(about.next(start + 86ms, {.has_told = true}) == step::judge);
+  CHECK(about.next(start + 86ms, {.is_gone = true}) == step::judge);
+  CHECK(about.next(start + 86ms, {.has_failed = true}) == step::judge);
+  CHECK(about.next(start + 249ms, {}) == step::ask);
+  CHECK(about.next(start + 250ms, {}) == step::judge);
+  // What is known already needs no question.
+  CHECK(doubt{start}.next(start, {.has_told = true}) == step::judge);
+}
+
+TEST_CASE("a question is asked at once, and again when another one begins", "[liveness]") {
+  repeated_question q;
+  CHECK(q.is_due(start));
+  CHECK(!q.is_due(start + 39ms));
+  q.restart();
+  CHECK(q.is_due(start + 39ms));
+  CHECK(!q.is_due(start + 78ms));
+  CHECK(q.is_due(start + 79ms));
+}
+
+TEST_CASE("a farewell is said ten times, in pauses that double after the fourth", "[liveness]") {
+  farewell_rounds rounds;
+  auto time = start;
+  for (const auto pause : {1ms, 1ms, 1ms, 1ms, 2ms, 4ms, 8ms, 16ms, 32ms}) {
+    REQUIRE(rounds.is_due(time));
+    rounds.note(time);
+    CHECK(!rounds.are_over());
+    CHECK(!rounds.is_due(time + pause - 1us));
+    time += pause;
+  }
+  rounds.note(time);
+  CHECK(rounds.are_over());
+  CHECK(!rounds.is_due(time + 1h));
+}

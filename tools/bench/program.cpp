@@ -1,0 +1,130 @@
+#include "program.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "communicator_team.hpp"
+#include "session.hpp"
+#include "set_ups.hpp"
+#include "tune.hpp"
+
+namespace bench {
+namespace {
+
+/// What a tuning table is measured at, unless sizes are given.
+std::vector<std::size_t> tuning_sizes() {
+  return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
+}
+
+/// What o.plan lists. @returns the exit status.
+int run_set_ups(const program_options& o, const place& here, const facts& about, const job& in,
+                const surroundings& around) {
+  const bool speaks = in.all.rank() == 0;
+  const auto result = measure_set_ups(read_set_ups(o.plan), about, in, o.limit, around);
+  if (speaks && !o.json.empty()) write_results(o.json, about, in.all.size(), result);
+  const bool wrong = std::any_of(result.begin(), result.end(),
+                                 [](const result_of_set_up& r) { return r.measured.wrong.value_or(0) > 0; });
+  if (wrong && speaks) fmt::print(stderr, "{}: results were WRONG\n", here.program);
+  return wrong ? 1 : 0;
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& app, program_options& o) {
+  add_common_options(app, o);
+  app.add_option("--transport", o.wanted.transports,
+                 "rc, rc_send_receive, ud, ud_rdma, hybrid, or several with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma", "hybrid"}))
+      ->capture_default_str();
+  app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
+  app.add_option("--algorithm", o.wanted.algorithms,
+                 "Only algorithms with this in their name; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
+  auto* fresh = app.add_flag(
+      "--fresh", o.fresh,
+      "Each algorithm with one buffer, with 8 in turns that stay registered, and with 8 that each call "
+      "registers anew (P4 section 5.2: no reuse), sample by sample");
+  app.add_option("--table", o.table,
+                 "Measure all algorithms and put the result into this table, by which automatic choices are "
+                 "made (CHORALE_TUNING)")
+      ->type_name("FILE")
+      ->excludes(fresh);
+  app.add_option("--set-ups", o.plan,
+                 "Measure what this JSON file lists and nothing else: set-ups of contestants that each have "
+                 "their own settings (tools/papers writes such files)")
+      ->type_name("FILE")
+      ->excludes(fresh)
+      ->excludes("--table");
+  app.add_flag("--list", o.list, "List the algorithms and end");
+}
+
+void print_list() {
+  fmt::print("{:<14}  {:<15}  {:<28}  {}\n", "operation", "over", "algorithm", "chosen by default");
+  for (const auto& one : list_all())
+    fmt::print("{:<14}  {:<15}  {:<28}  {}\n", one.operation, one.transport, one.algorithm,
+               one.is_default ? "yes" : "");
+}
+
+void settle(program_options& o) {
+  o.wanted.operations = o.operations;
+  if (o.limit.back_to_back) o.wanted.timing = timing::back_to_back;
+  if (o.fresh) o.wanted.memory = fresh_memory;
+  if (!o.table.empty()) {
+    o.wanted.all_algorithms = o.wanted.algorithms.empty();
+    if (o.limit.sizes.empty()) o.limit.sizes = tuning_sizes();
+  }
+  if (!o.limit.sizes.empty())
+    o.limit.max_bytes = *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
+}
+
+int run_rank(const program_options& o, const place& here, any_group group) {
+  chorale::communicator<> control{any_group{group}};
+  communicator_team<chorale::communicator<>> all{control};
+  const job in{std::move(group), all};
+  const bool speaks = all.rank() == 0;
+
+  const auto& chosen = control.transport().chosen();
+  const bool crowded = control.transport().oversubscribed();
+  facts about = here.about;
+  about.emplace_back("ranks", fmt::format("{} ({})", all.size(), control.launched()));
+  about.emplace_back("device", fmt::format("{} ({})", chosen.device.name, chosen.why));
+  about.emplace_back("waiting", crowded ? "ranks outnumber cores: yielding" : "each rank has a core");
+  surroundings around;
+  if (here.prepare) here.prepare(control, about, around);
+  around.check = o.check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
+               one.algorithm, one.transport, bytes, wrong);
+  };
+  if (o.check && !all.one_host())
+    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
+
+  if (!o.plan.empty()) return run_set_ups(o, here, about, in, around);
+
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+  const contestants everyone = enter_all(o.wanted, in, memory);
+  if (everyone.empty()) {
+    if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+    return 2;
+  }
+  const field of = [&](const std::string& operation) {
+    std::vector<contestant*> found;
+    for (const auto& one : everyone) {
+      if (one->operation == operation) found.push_back(one.get());
+    }
+    return found;
+  };
+  const auto rows = run_session(o, about, all, of, around);
+  const int wrong = count_wrong(rows);
+  if (!o.table.empty() && speaks && wrong == 0) write_tuning(o.table, rows, all.size(), crowded);
+  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  return wrong > 0 ? 1 : 0;
+}
+
+}  // namespace bench

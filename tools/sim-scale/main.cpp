@@ -1,0 +1,68 @@
+// Collectives on groups of any size in virtual time, by ghosts: the table of all algorithms, and how well
+// ghosts and the full stack agree.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/simulation/machine/machine.hpp>
+
+#include "models.hpp"
+#include "options.hpp"
+#include "table.hpp"
+
+namespace {
+
+using namespace sim_scale;
+
+double microseconds(chorale::simulation::duration d) {
+  return static_cast<double>(d.count()) / 1e6;
+}
+
+/// Prints both models' times. Whether none differs by more than wanted.
+bool agree(const options& wanted, const chorale::simulation::machine& on) {
+  fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12} {:>12} {:>7}\n", "operation", "algorithm", "ranks", "bytes",
+             "full, us", "ghosts, us", "error");
+  int beyond = 0;
+  int all = 0;
+  double worst = 0;
+  for (const auto& one : wanted.selected()) {
+    const auto sizes = one.what == chorale::operation::barrier ? std::vector<std::size_t>{0} : wanted.sizes;
+    for (const int ranks : wanted.ranks) {
+      const auto full = one.by_full_stack(on, ranks, sizes);
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const auto ghosts = one.by_ghosts(on, ranks, sizes[i]);
+        const double error = microseconds(ghosts.time) / microseconds(full[i].time) - 1;
+        const bool is_beyond = !(std::abs(error) <= wanted.tolerance);
+        worst = std::max(worst, std::abs(error));
+        beyond += is_beyond ? 1 : 0;
+        ++all;
+        fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>12.3f} {:>6.1f}%{}\n", chorale::name(one.what),
+                   one.name, ranks, sizes[i], microseconds(full[i].time), microseconds(ghosts.time),
+                   100 * error, is_beyond ? " !" : "");
+        std::fflush(stdout);
+      }
+    }
+  }
+  fmt::print("{} of {} differ by more than {:.0f}%; the worst by {:.1f}%\n", beyond, all,
+             100 * wanted.tolerance, 100 * worst);
+  return beyond == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const auto wanted = options::read({argv + 1, argv + argc});
+  if (wanted.help) return options::print_help();
+  const auto on = chorale::simulation::read_machine(wanted.machine);
+  if (wanted.agreement) return agree(wanted, on) ? 0 : 1;
+  make_table(wanted, on);
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "sim-scale: {}\n", e.what());
+  return 1;
+}

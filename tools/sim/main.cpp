@@ -1,0 +1,114 @@
+// chorale-sim: chorale-bench's table of a machine that is simulated.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <chorale/simulation/run.hpp>
+
+#include "../bench/program.hpp"
+#include "links.hpp"
+
+namespace sim = chorale::simulation;
+
+namespace {
+
+struct options : bench::program_options {
+  std::string machine;
+  int ranks = 0;
+  int ranks_per_host = 0;  ///< 0: as many as the machine says
+  std::uint64_t seed = 1;
+  bool links = false;
+};
+
+void add_options(CLI::App& app, options& o) {
+  // Virtual time is the same each time: what more calls would tell is how they follow each other.
+  o.limit.iterations = 4;
+  o.limit.samples = 1;
+  o.limit.warmup = 2;
+  add_program_options(app, o);
+  app.add_option("--machine", o.machine,
+                 "One that comes with the library, as hdr-64core, or a file of one's own (docs/machines.md)")
+      ->type_name("NAME|FILE");
+  app.add_option("--ranks", o.ranks, "How many, dealt to the machine's hosts in order")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--ranks-per-host", o.ranks_per_host, "Instead of as many as the machine says")
+      ->check(CLI::Range(1, 1 << 16));
+  app.add_option("--seed", o.seed, "Of all random numbers")->capture_default_str();
+  app.add_flag("--links", o.links, "Also show what went over each link in the whole run");
+}
+
+/// @returns what is wrong with the options, empty if nothing is; the machine is then read.
+std::string read_machine(const options& o, sim::machine& into) {
+  if (o.machine.empty()) return "--machine is required: it names what is simulated";
+  if (o.ranks == 0) return "--ranks is required";
+  try {
+    into = sim::read_machine(o.machine);
+    if (o.ranks_per_host > 0) into.ranks_per_host = o.ranks_per_host;
+    validate(into);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  const long long room = static_cast<long long>(into.hosts) * into.ranks_per_host;
+  if (o.ranks > room)
+    return fmt::format("--ranks {}: {} has {} hosts with {} ranks each", o.ranks, into.name, into.hosts,
+                       into.ranks_per_host);
+  return {};
+}
+
+int run(const options& o, const sim::machine& on) {
+  const bench::place here{
+      "chorale-sim",
+      {{"chorale", CHORALE_TOOLS_VERSION},
+       {"time", "virtual: hosts, adapters and network are simulated"},
+       {"machine", on.name},
+       {"hosts",
+        fmt::format("{} of {}, with {} {} each", (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host,
+                    on.hosts, on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
+       {"seed", fmt::format("{}", o.seed)}},
+      {}};
+  int status = 0;
+  sim::run_options how;
+  how.seed = o.seed;
+  const auto all = sim::run(
+      o.ranks, on,
+      [&](sim::group& group) { status = std::max(status, run_rank(o, here, bench::any_group{group})); }, how);
+  if (o.links) print_links(all);
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // There is one device, and it is simulated: a choice that was made for real ones is none here, nor for
+  // the options, which begin with the settings of the environment.
+  unsetenv("CHORALE_DEVICE");
+  CLI::App app{
+      "Measures Chorale's collectives in virtual time, on a machine that need not be here:\n"
+      "chorale-sim allreduce --machine hdr-64core --ranks 64 --algorithms --sizes 8,64K\n"
+      "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
+      "chorale-sim"};
+  options o;
+  add_options(app, o);
+  app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
+  if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  if (o.list) {
+    bench::print_list();
+    return 0;
+  }
+  sim::machine on;
+  if (const auto wrong = read_machine(o, on); !wrong.empty()) {
+    fmt::print(stderr, "chorale-sim: {}\n", wrong);
+    return 2;
+  }
+  try {
+    bench::settle(o);
+    return run(o, on);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "chorale-sim: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The figures that tools/papers has. Usage: papers_catalogue_test.py"""
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from papers_figures import catalogue, figure, report, simulated  # noqa: E402
+
+
+def made_up(name, also=()):
+    """A figure without anything to measure."""
+    return figure.Figure(name, "made up", "P1 section 6", (), "ranks", also=also)
+
+
+class Catalogue(unittest.TestCase):
+    """The figures themselves."""
+
+    def test_names(self):
+        names = [name for one in catalogue.all_figures() for name in (one.name, *one.also)]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual({name.split(".")[0] for name in names} & {"P1", "P2", "P3"}, {"P1", "P2", "P3"})
+
+    def test_finding(self):
+        figures = [made_up("P4.5"), made_up("P4.6", also=("P4.7",)), made_up("P5.6a"), made_up("P5.6b")]
+        for wanted, found in (("P4.5", ["P4.5"]), ("p4.5a", ["P4.5"]), ("P4.7", ["P4.6"]), ("P4.5(b)", ["P4.5"]), ("P5.6b", ["P5.6b"]),
+                              ("P5", ["P5.6a", "P5.6b"])):
+            self.assertEqual([one.name for one in catalogue.find(figures, wanted)], found)
+        with self.assertRaises(KeyError):
+            catalogue.find(figures, "P6")
+
+    def test_claims_are_of_what_is_measured(self):
+        """Their contestants and points are in the set-ups of their figure, unless a program measures its rows."""
+        for one in catalogue.all_figures():
+            benches = [set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench)]
+            models = [set_up for set_up in one.set_ups if getattr(set_up, "name", "") == "papers-model"]
+            if len(benches) + len(models) < len(one.set_ups):
+                continue
+            names = {contestant.name for set_up in benches for contestant in set_up.contestants}
+            names |= {name for name in one.shown if models and name.startswith("model")}
+            self.assertLessEqual(set(one.shown), names, one.name)
+            ranks = {number for set_up in benches for number in set_up.ranks}
+            sizes = {size for set_up in benches for size in set_up.sizes}
+            for claim in one.claims:
+                for name in (*getattr(claim, "among", ()), *(getattr(claim, who, None) for who in ("who", "than"))):
+                    self.assertIn(name, names | {None}, f"{one.name}: {claim.text}")
+                for point in claim.points():
+                    self.assertIn(point["ranks"], ranks, f"{one.name}: {claim.text}")
+                    self.assertTrue("bytes" not in point or point["bytes"] in sizes, f"{one.name}: {claim.text}")
+
+    def test_simulated_claims(self):
+        """Each has a machine, and what explains misses belongs to claims that there are."""
+        figures = simulated.figures()
+        self.assertEqual({one.paper for one, _ in figures}, {"P1", "P2", "P4", "P5"})
+        machines = pathlib.Path(__file__).resolve().parents[2] / "lib" / "simulation" / "machines"
+        for one, machine in figures:
+            for claim in one.claims:
+                for point in claim.points():
+                    self.assertTrue((machines / f"{machine(point['ranks'])}.json").is_file(), f"{one.name}: {claim.text}")
+        for name, begin in simulated.WHY:
+            self.assertTrue(any(one.name == name and claim.text.startswith(begin) for one, _ in figures for claim in one.claims),
+                            f"{name}: {begin}")
+
+    def test_simulated_table(self):
+        """Errors in points of the ratio; why it misses only where it does."""
+        at = figure.at_each(ranks=2)
+        claim = figure.Faster("RDS over MPI-PE, up to", "a", "b", at, 2)
+        for other, off, explained in ((30.0, "+100", True), (20.5, "+5", False), (8.0, "-120", True)):
+            results = figure.Results([figure.Row("a", (("ranks", 2),), 10.0, "us", 10.0, 10.0, 1),
+                                      figure.Row("b", (("ranks", 2),), other, "us", other, other, 1)])
+            one = figure.Figure("P1.8", "made up", "P1 section 6", (), "ranks", claims=(claim,))
+            _, lines, counts = simulated.table([(one, lambda ranks: "made-up", results)])
+            self.assertEqual(lines[0][5], off)
+            self.assertEqual(bool(lines[0][-1]), explained)
+            self.assertEqual(counts, (1, int(abs(int(off)) <= 10), int(other > 10), 1))
+
+    def test_every_figure_says_what_soft0_cannot_show(self):
+        for one in catalogue.all_figures():
+            self.assertTrue(one.cannot, one.name)
+            self.assertNotIn("\n", one.cannot)
+
+    def test_ratios(self):
+        self.assertAlmostEqual(figure.less_by(20), 1.25)
+        self.assertEqual(figure.at_each(ranks=(2, 4), bytes=8), ({"ranks": 2, "bytes": 8}, {"ranks": 4, "bytes": 8}))
+        self.assertEqual([report.digits(value) for value in (1234.5, 12.34, 1.234)], ["1234", "12.3", "1.23"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Runs chorale-sim and looks at what it says. Usage: sim_test.py SIM"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SIM = sys.argv[1]
+
+
+def run(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
+    environment.update(variables)
+    return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=100, check=False)
+
+
+class Sim(unittest.TestCase):
+    def measure(self, *arguments, **variables):
+        """(JSON, table) of a run that must succeed."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            done = run(*arguments, "--json", file, **variables)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertNotIn("WRONG", done.stdout)
+            return json.loads(file.read_text(encoding="utf-8")), done.stdout
+
+    def test_the_same_again(self):
+        given = ("allreduce", "barrier", "--machine", "infinihost-pcix-8", "--ranks", 5, "--algorithms", "--sizes",
+                 "8,64K", "--check", "--transport", "rc,rc_send_receive,ud", "--links")
+        first, table = self.measure(*given)
+        again, other = self.measure(*given)
+        self.assertEqual(first, again)
+        self.assertEqual(table, other)
+        self.assertEqual({row["operation"] for row in first["rows"]}, {"allreduce", "barrier"})
+        for row in first["rows"]:
+            self.assertEqual(row["wrong_ranks"], 0, row)
+            self.assertGreater(row["median"], 0, row)
+
+    def test_what_it_says_of_itself(self):
+        told, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--seed", 7,
+                               CHORALE_DEVICE="soft0")
+        about = told["about"]
+        self.assertEqual((about["machine"], about["seed"], told["ranks"]), ("infinihost-pcix-8", "7", 2))
+        self.assertIn("virtual", about["time"])
+        self.assertIn("sim0", about["device"])
+
+    def test_times_are_those_of_the_machine(self):
+        """A barrier of two ranks is one word each way at once: a write takes 5.5 us on this machine, and what ranks do
+        besides is less than half of that. 64 KiB over its bus of 870 MB/s are 75 us at least."""
+        told, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm",
+                               "dissemination", "--iterations", 10)
+        time = [row["median"] for row in told["rows"] if row["algorithm"] == "dissemination"]
+        self.assertEqual(len(time), 1)
+        self.assertGreater(time[0], 5.5)
+        self.assertLess(time[0], 8.5)
+        told, _ = self.measure("broadcast", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm", "binomial",
+                               "--sizes", "64K")
+        for row in told["rows"]:
+            self.assertGreater(row["max"], 65536 / 870, row)
+
+    def test_hosts(self):
+        shared, _ = self.measure("barrier", "--machine", "hdr-64core", "--ranks", 8)
+        apart, _ = self.measure("barrier", "--machine", "hdr-64core", "--ranks", 8, "--ranks-per-host", 1)
+        self.assertIn("1 of 1024", shared["about"]["hosts"])
+        self.assertIn("8 of 1024", apart["about"]["hosts"])
+        self.assertNotEqual(shared["rows"], apart["rows"])
+
+    def test_links(self):
+        """A link carries what crosses it: messages of 1 MiB to one host, and a header for each packet."""
+        _, table = self.measure("broadcast", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm", "binomial",
+                                "--sizes", "1M", "--iterations", 1, "--links")
+        _, _, links = table.partition("# links")
+        rows = [line.split(None, 4) for line in links.splitlines()[2:]]
+        loads = {name: int(number) for number, _, _, _, name in rows}
+        self.assertEqual(set(loads), {f"{a} to {b}" for host in ("host 0", "host 1")
+                                      for a, b in ((host, "the switch"), ("the switch", host))}, table)
+        self.assertEqual(loads["host 0 to the switch"], loads["the switch to host 1"])
+        calls = loads["host 0 to the switch"] // (1 << 20)
+        self.assertGreater(calls, 1)
+        self.assertLess(loads["host 0 to the switch"], (calls + 1) << 20)
+        self.assertLess(loads["host 1 to the switch"], 1 << 18)
+
+    def test_set_ups(self):
+        document = {"set_ups": [{"name": "one", "operation": "barrier", "contestants": [
+            {"name": "RPE", "transport": "rc", "algorithm": "pairwise_exchange"}]}]}
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder) / "plan.json"
+            plan.write_text(json.dumps(document), encoding="utf-8")
+            told, _ = self.measure("--machine", "infinihost-pcix-16", "--ranks", 16, "--check", "--set-ups", plan)
+        self.assertEqual([(row["set_up"], row["contestant"], row["wrong_ranks"]) for row in told["rows"]],
+                         [("one", "RPE", 0)])
+
+    def test_list(self):
+        done = run("--list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(re.search(r"^barrier +rc +dissemination ", done.stdout, re.MULTILINE), done.stdout)
+
+    def test_mistakes(self):
+        two = ("--machine", "infinihost-pcix-8", "--ranks", 2)
+        for given, said in ((("barrier", "--ranks", 2), "--machine"), (("barrier", "--machine", "hdr-64core"), "--ranks"),
+                            (("barrier", "--machine", "cray-1", "--ranks", 2), "cray-1"),
+                            (("barrier", "--machine", "infinihost-pcix-8", "--ranks", 9), "has 8 hosts"),
+                            (("barrier", *two, "--ranks-per-host", 0), "ranks-per-host"),
+                            (("allreduse", *two), "allreduse"), (("allreduce", *two, "--sizes", "8,x"), "sizes"),
+                            (("barrier", *two, "--transport", "tcp"), "tcp"),
+                            (("barrier", *two, "--algorithm", "quantum"), "no algorithm is selected")):
+            done = run(*given)
+            self.assertEqual(done.returncode, 2, (given, done.stderr))
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
