@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <chorale/bench/command_line.hpp>
+#include <chorale/bench/communicator_team.hpp>
 #include <chorale/bench/measure.hpp>
 #include <chorale/bench/trials.hpp>
 #include <chorale/bench/trials_of_blocks.hpp>
@@ -60,20 +61,6 @@ class entry final : public contestant {
  private:
   communicator<Transport, Algorithm> comm_;
   buffers& memory_;
-};
-
-/// What the ranks agree on goes by a communicator that nobody measures.
-template <class Communicator>
-class team_of final : public team {
- public:
-  explicit team_of(Communicator& comm) : comm_(comm) {}
-  [[nodiscard]] int rank() const override { return comm_.rank(); }
-  [[nodiscard]] int size() const override { return comm_.size(); }
-  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
-  double max(double value) override { return comm_.allreduce(value, chorale::max); }
-
- private:
-  Communicator& comm_;
 };
 
 /// The rows of one size, each beside the quickest of them.
@@ -124,7 +111,7 @@ std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show
   using transport = typename detail::transport_among<Policies...>::type;
 
   communicator<transport> control;
-  detail::team_of<communicator<transport>> all{control};
+  communicator_team<communicator<transport>> all{control};
   const auto sizes = sizes_of(chorale::name(What), limit);
   const std::size_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   buffers memory{std::max(largest, sizeof(float)), all.size()};

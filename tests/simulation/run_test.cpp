@@ -19,22 +19,14 @@
 #include <chorale/transport/ud.hpp>
 
 #include "../support/simulated.hpp"
+#include "../support/thrown_by.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 namespace sim = chorale::simulation;
 using Catch::Contains;
-
-template <class F>
-std::string thrown_by(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "nothing";
-}
+using support::thrown_by;
 
 TEST_CASE("Each rank is told who it is and where", "[run]") {
   std::vector<int> seen;

@@ -16,22 +16,14 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 
+#include "../support/thrown_by.hpp"
+
 namespace {
 
 using namespace chorale::simulation;
 using namespace std::chrono_literals;
 using Catch::Contains;
-
-/// The message of what `f` throws.
-template <class F>
-std::string thrown_by(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "nothing";
-}
+using support::thrown_by;
 
 TEST_CASE("Fibers sleep in virtual time, and those that began first come first", "[scheduler]") {
   scheduler all;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
+#include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 #include "../support/simulated.hpp"
 #include "../support/twins.hpp"
@@ -28,11 +28,6 @@ using namespace chorale::simulation;
 using namespace std::chrono_literals;
 namespace transport = chorale::transport;
 using Catch::EndsWith;
-
-/// Throws if it is not so: the test framework's assertions in each of thousands of calls would take longest.
-void require(bool is_so, const std::string& what) {
-  if (!is_so) throw std::runtime_error{what};
-}
 
 /// What rank `r` has at place `i` in call `c`.
 std::uint64_t value(int r, std::size_t i, int c) {
@@ -50,14 +45,14 @@ void use(Comm& comm) {
       const int root = call % comm.size();
       for (std::size_t i = 0; i < count; ++i) data[i] = value(me, i, call);
       comm.broadcast(std::span{data}, root);
-      for (std::size_t i = 0; i < count; ++i) require(data[i] == value(root, i, call), "broadcast");
+      for (std::size_t i = 0; i < count; ++i) support::expect(data[i] == value(root, i, call), "broadcast");
 
       for (std::size_t i = 0; i < count; ++i) data[i] = value(me, i, call);
       comm.allreduce(std::span{data}, std::plus<>{});
       for (std::size_t i = 0; i < count; ++i) {
         std::uint64_t sum = 0;
         for (int r = 0; r < comm.size(); ++r) sum += value(r, i, call);
-        require(data[i] == sum, "allreduce");
+        support::expect(data[i] == sum, "allreduce");
       }
     }
     for (const std::size_t count : {std::size_t{1}, std::size_t{700}}) {
@@ -68,7 +63,7 @@ void use(Comm& comm) {
       comm.alltoall(std::span<const std::uint64_t>{out}, std::span{in});
       for (std::size_t from = 0; from < ranks; ++from)
         for (std::size_t i = 0; i < count; ++i)
-          require(
+          support::expect(
               in[from * count + i] == value(static_cast<int>(from), i + static_cast<std::size_t>(me), call),
               "alltoall");
     }

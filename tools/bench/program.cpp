@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "communicator_team.hpp"
+#include <chorale/bench/communicator_team.hpp>
+
 #include "session.hpp"
 #include "set_ups.hpp"
 #include "tune.hpp"
@@ -85,7 +86,7 @@ void settle(program_options& o) {
 
 int run_rank(const program_options& o, const place& here, any_group group) {
   chorale::communicator<> control{any_group{group}};
-  communicator_team<chorale::communicator<>> all{control};
+  chorale::bench::communicator_team<chorale::communicator<>> all{control};
   const job in{std::move(group), all};
   const bool speaks = all.rank() == 0;
 

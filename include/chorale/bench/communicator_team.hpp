@@ -1,4 +1,4 @@
-// The ranks of a communicator that nobody measures: agreeing on things does not touch what is measured.
+// The ranks of a communicator as the team that measures something.
 #pragma once
 
 #include <span>
@@ -6,10 +6,12 @@
 #include <chorale/bench/contestant.hpp>
 #include <chorale/core/operators.hpp>
 
-namespace bench {
+namespace chorale::bench {
 
+/// What the ranks agree on goes by `comm`, which should be one that nobody measures: agreeing on things
+/// then does not touch what is measured. Refers to `comm`. Not thread-safe.
 template <class Communicator>
-class communicator_team final : public chorale::bench::team {
+class communicator_team final : public team {
  public:
   explicit communicator_team(Communicator& comm) : comm_(comm) {}
   [[nodiscard]] int rank() const override { return comm_.rank(); }
@@ -21,4 +23,4 @@ class communicator_team final : public chorale::bench::team {
   Communicator& comm_;
 };
 
-}  // namespace bench
+}  // namespace chorale::bench
