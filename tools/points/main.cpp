@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <chorale/bench/communicator_team.hpp>
+
 #include "../bench/options.hpp"
 #include "../bench/output.hpp"
+#include "calibration/facts.hpp"
 #include "figure.hpp"
 
 namespace {
@@ -22,18 +25,6 @@ struct options {
   std::vector<int> queue_pairs{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::vector<int> receivers{1, 3, 7};
   bool polling = false;
-};
-
-class team_of_job final : public bench::team {
- public:
-  explicit team_of_job(points::communicator& comm) : comm_(comm) {}
-  [[nodiscard]] int rank() const override { return comm_.rank(); }
-  [[nodiscard]] int size() const override { return comm_.size(); }
-  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
-  double max(double value) override { return comm_.allreduce(value, chorale::max); }
-
- private:
-  points::communicator& comm_;
 };
 
 /// One figure's measurement, a subcommand.
@@ -151,7 +142,7 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
 
 int run(const figure& one, options& o) {
   points::communicator control;
-  team_of_job all{control};
+  chorale::bench::communicator_team<points::communicator> all{control};
   const bool speaks = all.rank() == 0;
   if (all.size() < one.ranks) {
     if (speaks)
@@ -205,6 +196,29 @@ int run(const figure& one, options& o) {
   return wrong == 0 ? 0 : 1;
 }
 
+/// What the host and the device of ranks 0 and 1 cost, as a machine to simulate.
+int calibrate(const std::string& file) {
+  points::communicator control;
+  chorale::bench::communicator_team<points::communicator> all{control};
+  const bool speaks = all.rank() == 0;
+  if (all.size() < 2) {
+    fmt::print(stderr, "chorale-points calibrate: start 2 ranks: mpirun -n 2 ...\n");
+    return 2;
+  }
+  namespace calibration = points::calibration;
+  const job in{control, all, 0};
+  const auto host = calibration::measure_host(in);
+  const auto adapter = calibration::measure_adapter(in, host);
+  const auto library = calibration::measure_library(in, adapter, host);
+  const auto& chosen = control.transport().chosen();
+  if (speaks)
+    calibration::write_machine(
+        file, fmt::format("{} of a host with {} cores, as it was measured", chosen.device.name, host.cores),
+        host, adapter, library);
+  control.barrier();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -218,7 +232,19 @@ int main(int argc, char** argv) {
   options o;
   const auto all = figures();
   for (const auto& one : all) add_options(*app.add_subcommand(one.name, one.what), one, o);
+  std::string machine;
+  auto* const calibration = app.add_subcommand(
+      "calibrate", "What host and device cost, as a machine for chorale-sim (docs/machines.md)");
+  calibration->add_option("--machine", machine, "The file to write")->type_name("FILE")->required();
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  if (*calibration) {
+    try {
+      return calibrate(machine);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "chorale-points calibrate: {}\n", e.what());
+      return 1;
+    }
+  }
   for (const auto& one : all) {
     if (!app.got_subcommand(one.name)) continue;
     try {

@@ -33,7 +33,7 @@ verbs::local_port port_of(communicator& control) {
 }
 
 void connect(verbs::queue_pair& qp, communicator& control, std::uint32_t peer,
-             const verbs::endpoint_address& where) {
+             const verbs::endpoint_address& where, int access) {
   const auto& chosen = control.transport().chosen();
   const auto& settings = control.transport().settings();
   verbs::connection to;
@@ -42,9 +42,8 @@ void connect(verbs::queue_pair& qp, communicator& control, std::uint32_t peer,
   to.path = verbs::path_to(port_of(control), where);
   to.timeout = settings.qp_timeout;
   to.retry = settings.qp_retry;
-  qp.to_init({.port = chosen.port,
-              .pkey_index = settings.pkey_index,
-              .access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE});
+  qp.to_init(
+      {.port = chosen.port, .pkey_index = settings.pkey_index, .access = IBV_ACCESS_LOCAL_WRITE | access});
   qp.to_ready_to_receive(to);
   qp.to_ready_to_send(to);
 }

@@ -23,8 +23,9 @@ namespace points {
 chorale::verbs::local_port port_of(communicator& control);
 
 /// Brings a reliable queue pair in RESET to where it sends to number `peer` at `where` and receives from it.
+/// `access`: IBV_ACCESS_REMOTE_*, what the peer may do.
 void connect(chorale::verbs::queue_pair& qp, communicator& control, std::uint32_t peer,
-             const chorale::verbs::endpoint_address& where);
+             const chorale::verbs::endpoint_address& where, int access = IBV_ACCESS_REMOTE_WRITE);
 
 /// A way between ranks 0 and 1: some queue pairs used in turn, a message at a time in each direction.
 ///

@@ -1,5 +1,6 @@
 #include <chorale/core/type_name.hpp>
 
+#include "../bench/algorithms.hpp"
 #include "by_full_stack.hpp"
 #include "by_ghosts.hpp"
 #include "models.hpp"
@@ -8,24 +9,41 @@
 namespace sim_scale {
 namespace {
 
+using ghost = chorale::simulation::ghosts::transport;
+using full = chorale::transport::rc;
+
+/// Those of chorale-bench that both models run, without those that choose among others, and without
+/// exchanges, whose sizes differ from rank to rank.
+template <class Algorithm>
+constexpr bool is_tried =
+    Algorithm::template runs_on<ghost> && Algorithm::template runs_on<full> &&
+    Algorithm::implements != chorale::operation::exchange && !requires { typename Algorithm::candidates; };
+
+template <class Algorithm>
+void add(std::vector<candidate>& all) {
+  using chorale::simulation::machine;
+  if constexpr (is_tried<Algorithm>)
+    all.push_back({Algorithm::implements, chorale::type_name<Algorithm>(),
+                   [](const machine& on, int ranks, std::size_t bytes) {
+                     return run_by_ghosts(on, ranks, Algorithm::implements, bytes, &begin<Algorithm, ghost>);
+                   },
+                   [](const machine& on, int ranks, const std::vector<std::size_t>& sizes) {
+                     return run_by_full_stack(on, ranks, Algorithm::implements, sizes,
+                                              &begin<Algorithm, full>);
+                   }});
+}
+
 template <class... Algorithms>
 std::vector<candidate> candidates_of(chorale::type_list<Algorithms...>) {
-  using chorale::simulation::machine;
-  return {candidate{Algorithms::implements, chorale::type_name<Algorithms>(),
-                    [](const machine& on, int ranks, std::size_t bytes) {
-                      return run_by_ghosts(on, ranks, Algorithms::implements, bytes,
-                                           &begin<Algorithms, chorale::simulation::ghosts::transport>);
-                    },
-                    [](const machine& on, int ranks, const std::vector<std::size_t>& sizes) {
-                      return run_by_full_stack(on, ranks, Algorithms::implements, sizes,
-                                               &begin<Algorithms, chorale::transport::rc>);
-                    }}...};
+  std::vector<candidate> all;
+  (add<Algorithms>(all), ...);
+  return all;
 }
 
 }  // namespace
 
 std::vector<candidate> candidates() {
-  return candidates_of(algorithms{});
+  return candidates_of(bench::algorithms{});
 }
 
 }  // namespace sim_scale

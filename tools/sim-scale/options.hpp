@@ -1,6 +1,7 @@
 // What sim-scale is asked for.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -16,15 +17,14 @@ struct options {
   std::vector<int> ranks{2, 4, 8, 16, 32, 64};
   std::vector<std::size_t> sizes{8, 1024, 16384, 262144};
   bool agreement = false;
-  double tolerance = 0.1;
-  std::string tune;      ///< a file to write
-  double seconds = 120;  ///< that one simulation may take, by that of half the ranks
-  bool help = false;
-
-  /// @throws std::runtime_error that says what is wrong.
-  static options read(const std::vector<std::string>& words);
-  static int print_help();
-  [[nodiscard]] std::vector<candidate> selected() const;
+  double tolerance = 10;  ///< percent
+  std::string table;      ///< a file to write
+  double seconds = 120;   ///< that one simulation may take, by that of half the ranks
 };
+
+void add_options(CLI::App& app, options& o);
+
+/// Those of all candidates that are asked for.
+std::vector<candidate> selected(const options& o);
 
 }  // namespace sim_scale

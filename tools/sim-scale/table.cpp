@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <sys/resource.h>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "../bench/tune.hpp"
 
 namespace sim_scale {
 namespace {
@@ -51,34 +52,32 @@ void print_winners(const table& all) {
   }
 }
 
+/// By numbers of ranks, as a table is put together.
 void write_tuning(const std::string& file, const table& all, bool crowded) {
-  std::ofstream out(file);
-  out << "{\n \"tuning\": [\n";
-  const char* before = "";
+  std::map<int, std::vector<bench::row>> rows;
   for (const auto& [where, by] : all) {
-    out << before
-        << fmt::format(
-               R"(  {{"operation": "{}", "transport": "rc", "ranks": {}, "crowded": {}, "bytes": {}, )",
-               chorale::name(std::get<0>(where)), std::get<1>(where), crowded, std::get<2>(where))
-        << "\"microseconds\": {";
-    const char* comma = "";
-    for (const auto& [name, time] : by)
-      out << std::exchange(comma, ", ") << fmt::format("\"{}\": {:.6g}", name, time);
-    out << "}}";
-    before = ",\n";
+    const auto& [what, ranks, bytes] = where;
+    for (const auto& [name, time] : by) {
+      bench::row one;
+      one.operation = chorale::name(what);
+      one.algorithm = name;
+      one.transport = "rc";
+      one.bytes = bytes;
+      one.median = one.wall = time;
+      rows[ranks].push_back(std::move(one));
+    }
   }
-  out << "\n ]\n}\n";
-  out.close();
-  if (!out) throw std::runtime_error("the tuning table '" + file + "' cannot be written");
+  for (const auto& [ranks, some] : rows) bench::write_tuning(file, some, ranks, crowded);
 }
 
 }  // namespace
 
-void make_table(const options& wanted, const chorale::simulation::machine& on) {
+void make_table(const options& wanted, const std::vector<candidate>& candidates,
+                const chorale::simulation::machine& on) {
   table all;
   fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>8} {:>9} {:>7}\n", "operation", "algorithm", "ranks",
              "bytes", "us", "messages", "seconds", "M ev./s", "MiB");
-  for (const auto& one : wanted.selected()) {
+  for (const auto& one : candidates) {
     const bool has_no_size = one.what == chorale::operation::barrier;
     for (const auto bytes : has_no_size ? std::vector<std::size_t>{0} : wanted.sizes) {
       cost last;
@@ -103,7 +102,7 @@ void make_table(const options& wanted, const chorale::simulation::machine& on) {
     }
   }
   print_winners(all);
-  if (!wanted.tune.empty()) write_tuning(wanted.tune, all, on.ranks_per_host > on.host.cores);
+  if (!wanted.table.empty()) write_tuning(wanted.table, all, on.ranks_per_host > on.host.cores);
 }
 
 }  // namespace sim_scale

@@ -1,6 +1,8 @@
 // The table of all algorithms.
 #pragma once
 
+#include <vector>
+
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "options.hpp"
@@ -8,7 +10,8 @@
 namespace sim_scale {
 
 /// Prints the time of each algorithm on each group, at each size, with what simulating it took, and which is
-/// the fastest; writes `wanted.tune` if that is asked for.
-void make_table(const options& wanted, const chorale::simulation::machine& on);
+/// the fastest; writes `wanted.table` if that is asked for.
+void make_table(const options& wanted, const std::vector<candidate>& candidates,
+                const chorale::simulation::machine& on);
 
 }  // namespace sim_scale

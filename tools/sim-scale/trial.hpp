@@ -1,4 +1,4 @@
-// A call of an algorithm over any transport, of a given size, and the algorithms that are tried.
+// A call of an algorithm over any transport, of a given size.
 #pragma once
 
 #include <cstddef>
@@ -6,87 +6,12 @@
 #include <functional>
 #include <span>
 
-#include <chorale/algorithm/allgather/bruck.hpp>
-#include <chorale/algorithm/allgather/direct.hpp>
-#include <chorale/algorithm/allgather/recursive_doubling.hpp>
-#include <chorale/algorithm/allgather/ring.hpp>
-#include <chorale/algorithm/allreduce/degree_k.hpp>
-#include <chorale/algorithm/allreduce/rabenseifner.hpp>
-#include <chorale/algorithm/allreduce/recursive_doubling.hpp>
-#include <chorale/algorithm/allreduce/reproducible.hpp>
-#include <chorale/algorithm/allreduce/ring.hpp>
-#include <chorale/algorithm/alltoall/bruck.hpp>
-#include <chorale/algorithm/alltoall/direct.hpp>
-#include <chorale/algorithm/alltoall/pairwise.hpp>
-#include <chorale/algorithm/barrier/central.hpp>
-#include <chorale/algorithm/barrier/dissemination.hpp>
-#include <chorale/algorithm/barrier/dissemination_k.hpp>
-#include <chorale/algorithm/barrier/pairwise_exchange.hpp>
-#include <chorale/algorithm/broadcast/binomial.hpp>
-#include <chorale/algorithm/broadcast/chain.hpp>
-#include <chorale/algorithm/broadcast/fetch.hpp>
-#include <chorale/algorithm/broadcast/flat.hpp>
-#include <chorale/algorithm/broadcast/scatter_allgather.hpp>
-#include <chorale/algorithm/gather/binomial.hpp>
-#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
-#include <chorale/algorithm/reduce/degree_k.hpp>
-#include <chorale/algorithm/reduce/reproducible.hpp>
-#include <chorale/algorithm/reduce_scatter/direct.hpp>
-#include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
-#include <chorale/algorithm/scan/chain.hpp>
-#include <chorale/algorithm/scan/recursive_doubling.hpp>
-#include <chorale/algorithm/scatter/binomial.hpp>
-#include <chorale/algorithm/scatter/fetch.hpp>
-#include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/task.hpp>
 
 namespace sim_scale {
-
-/// Those that run over reliable connections without multicast.
-using algorithms = chorale::type_list<                           //
-    chorale::barrier::dissemination,                             //
-    chorale::barrier::dissemination_k<3>,                        //
-    chorale::barrier::dissemination_k<7>,                        //
-    chorale::barrier::pairwise_exchange,                         //
-    chorale::barrier::central,                                   //
-    chorale::broadcast::binomial,                                //
-    chorale::broadcast::flat,                                    //
-    chorale::broadcast::binomial_store_and_forward,              //
-    chorale::broadcast::fetch,                                   //
-    chorale::broadcast::chain,                                   //
-    chorale::broadcast::scatter_allgather,                       //
-    chorale::reduce::degree_k<1>,                                //
-    chorale::reduce::degree_k<3>,                                //
-    chorale::reduce::degree_k<7>,                                //
-    chorale::reduce::degree_k<15>,                               //
-    chorale::reduce::reproducible,                               //
-    chorale::allreduce::recursive_doubling,                      //
-    chorale::allreduce::degree_k<1>,                             //
-    chorale::allreduce::degree_k<3>,                             //
-    chorale::allreduce::degree_k<7>,                             //
-    chorale::allreduce::degree_k<15, chorale::broadcast::flat>,  //
-    chorale::allreduce::rabenseifner,                            //
-    chorale::allreduce::ring,                                    //
-    chorale::allreduce::reproducible,                            //
-    chorale::allgather::ring,                                    //
-    chorale::allgather::recursive_doubling,                      //
-    chorale::allgather::bruck,                                   //
-    chorale::allgather::direct,                                  //
-    chorale::alltoall::pairwise,                                 //
-    chorale::alltoall::direct,                                   //
-    chorale::alltoall::bruck,                                    //
-    chorale::gather::flat,                                       //
-    chorale::gather::binomial,                                   //
-    chorale::scatter::flat,                                      //
-    chorale::scatter::fetch,                                     //
-    chorale::scatter::binomial,                                  //
-    chorale::reduce_scatter::direct,                             //
-    chorale::reduce_scatter::recursive_halving,                  //
-    chorale::scan::chain,                                        //
-    chorale::scan::recursive_doubling>;
 
 /// Whether an operation has a block for each rank on some rank.
 constexpr bool is_of_blocks(chorale::operation what) noexcept {
@@ -129,7 +54,7 @@ chorale::task<> begin(Net& net, chorale::call_id now, std::size_t bytes, std::sp
                           out.first(bytes), 0);
   else if constexpr (what == operation::reduce_scatter)
     return Algorithm::run(net, now, all_const{in.first(layout.total()), layout}, out.first(bytes), add);
-  else
+  else if constexpr (what == operation::scan)
     return Algorithm::run(net, now, mine, add, true);
 }
 

@@ -1,0 +1,323 @@
+// The adapter, by bare verbs between ranks 0 and 1.
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/bench/aligned_floats.hpp>
+#include <chorale/bench/statistics.hpp>
+#include <chorale/verbs/memory_region.hpp>
+
+#include "../wires.hpp"
+#include "facts.hpp"
+
+namespace points::calibration {
+namespace {
+
+namespace verbs = chorale::verbs;
+
+constexpr int burst = 32;
+constexpr std::size_t longest = std::size_t{1} << 20;
+constexpr std::size_t few_bytes = 4096;
+constexpr std::size_t many_bytes = 65536;
+constexpr int access =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+/// Memory of the other rank that one may write, read and count in.
+struct card {
+  verbs::endpoint_address where;
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  std::uint32_t queue_pair = 0;
+};
+
+/// A connection between ranks 0 and 1 with a place for each direction; the others have none.
+class line {
+ public:
+  explicit line(const job& in)
+      : completions_(in.control.transport().device(), 4096), here_(in.control.rank() < 2) {
+    auto& control = in.control;
+    card mine{.where = port_of(control).address};
+    if (here_) {
+      memory_.emplace(control.transport().domain(), 2 * longest, access);
+      verbs::queue_pair_options wanted;
+      wanted.send = wanted.recv = &completions_;
+      wanted.send_depth = 4 * burst;
+      wanted.recv_depth = 2048;
+      wanted.inline_bytes = 64;
+      qp_.emplace(control.transport().domain(), wanted);
+      mine.address = reinterpret_cast<std::uintptr_t>(memory_->data());
+      mine.key = memory_->rkey();
+      mine.queue_pair = qp_->number();
+    }
+    const auto cards = control.allgather(mine);
+    if (!here_) return;
+    there_ = cards[static_cast<std::size_t>(1 - control.rank())];
+    connect(*qp_, control, there_.queue_pair, there_.where, access);
+  }
+
+  [[nodiscard]] std::uint32_t inline_bytes() const { return qp_->inline_bytes(); }
+
+  /// A request on the first `bytes` here and there.
+  [[nodiscard]] ibv_send_wr request(ibv_wr_opcode what, std::size_t bytes, ibv_sge& local,
+                                    unsigned flags) const {
+    local = {reinterpret_cast<std::uintptr_t>(memory_->data() + longest), static_cast<std::uint32_t>(bytes),
+             memory_->lkey()};
+    ibv_send_wr made{};
+    made.sg_list = &local;
+    made.num_sge = 1;
+    made.opcode = what;
+    made.send_flags = flags;
+    if (what == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+      made.wr.atomic.remote_addr = there_.address;
+      made.wr.atomic.rkey = there_.key;
+      made.wr.atomic.compare_add = 1;
+    } else {
+      made.wr.rdma.remote_addr = there_.address;
+      made.wr.rdma.rkey = there_.key;
+    }
+    return made;
+  }
+  void post(ibv_send_wr& chain) { qp_->post_send(chain); }
+  void post_receive() {
+    ibv_sge into{reinterpret_cast<std::uintptr_t>(memory_->data()), 64, memory_->lkey()};
+    ibv_recv_wr one{};
+    one.sg_list = &into;
+    one.num_sge = 1;
+    qp_->post_recv(one);
+  }
+  /// Waits for so many completions.
+  void await(int count) {
+    std::array<ibv_wc, burst> room;
+    while (count > 0)
+      for (const auto& done : completions_.poll(room)) {
+        if (done.status != IBV_WC_SUCCESS)
+          throw std::runtime_error(
+              fmt::format("calibrate: a request has failed with status {} of ibv_wc_status",
+                          static_cast<int>(done.status)));
+        --count;
+      }
+  }
+  /// Looks once, with room for so many; @returns how many there were.
+  std::size_t look(std::size_t most) {
+    std::array<ibv_wc, burst> room;
+    return completions_.poll(std::span{room}.first(most)).size();
+  }
+
+  /// The word that the peer writes.
+  [[nodiscard]] std::uint64_t word() const {
+    return std::atomic_ref{*reinterpret_cast<std::uint64_t*>(memory_->data())}.load(
+        std::memory_order_acquire);
+  }
+  [[nodiscard]] std::span<const std::byte> received() const { return {memory_->data(), longest}; }
+  void set_own(std::uint64_t value) { std::memcpy(memory_->data() + longest, &value, sizeof value); }
+
+ private:
+  verbs::completion_queue completions_;
+  bool here_;
+  std::optional<verbs::registered_buffer> memory_;  ///< what the peer writes, then what is written from
+  std::optional<verbs::queue_pair> qp_;
+  card there_;
+};
+
+/// What `wires` take for a message of 8 bytes.
+double send_and_receive(const job& in, ibv_qp_type type) {
+  wires way{in, type, 1, 64};
+  std::uint64_t number = 0;
+  return one_way(in, [&](int rounds) {
+    for (int i = 0; i < rounds; ++i, ++number) {
+      if (in.control.rank() == 1) way.receive(number);
+      way.send(number, 8);
+      if (in.control.rank() == 0) way.receive(number);
+    }
+  });
+}
+
+double write_and_see(const job& in, line& way) {
+  std::uint64_t number = way.word();
+  return one_way(in, [&](int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      ++number;
+      const auto await = [&] {
+        while (way.word() != number) {
+        }
+      };
+      if (in.control.rank() == 1) await();
+      way.set_own(number);
+      ibv_sge local;
+      const bool is_signalled = number % burst == 0;
+      auto one = way.request(IBV_WR_RDMA_WRITE, 8, local,
+                             IBV_SEND_INLINE | (is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U));
+      way.post(one);
+      if (is_signalled) way.await(1);
+      if (in.control.rank() == 0) await();
+    }
+  });
+}
+
+/// A long message that is written, and read where it came to, to and fro: the memory that it goes to is then
+/// in the caches of the other rank's core. Seconds of both.
+struct long_message {
+  double write = 0;
+  double read = 0;
+};
+long_message write_and_read(const job& in, line& way, std::size_t bytes) {
+  constexpr int rounds = 101;
+  std::vector<std::byte> read(bytes);
+  std::vector<double> writes;
+  std::vector<double> reads;
+  const auto since = [](chorale::bench::timer::time_point begin) {
+    return std::max(0.0, chorale::bench::seconds_since(begin) - chorale::bench::clock_cost());
+  };
+  in.control.barrier();
+  for (int turn = 0; turn < 2 * rounds; ++turn) {
+    if (turn % 2 == in.control.rank()) {
+      const auto begin = chorale::bench::timer::now();
+      ibv_sge local;
+      auto one = way.request(IBV_WR_RDMA_WRITE, bytes, local, IBV_SEND_SIGNALED);
+      way.post(one);
+      way.await(1);
+      writes.push_back(since(begin));
+    }
+    in.control.barrier();
+    if (turn % 2 == 1 - in.control.rank()) {
+      const auto begin = chorale::bench::timer::now();
+      std::memcpy(read.data(), way.received().data(), bytes);
+      reads.push_back(since(begin));
+    }
+    in.control.barrier();
+  }
+  return {chorale::bench::median(std::move(writes)), chorale::bench::median(std::move(reads))};
+}
+
+/// Seconds from posting one signalled request to its completion.
+double until_complete(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, int calls) {
+  return time_of(calls, [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      ibv_sge local;
+      auto one = way.request(what, bytes, local, flags | IBV_SEND_SIGNALED);
+      way.post(one);
+      way.await(1);
+    }
+  });
+}
+
+/// Seconds a request while `burst` of them are posted, `each_call` at a time.
+double posting(line& way, int each_call) {
+  std::vector<double> times;
+  std::array<ibv_sge, burst> local;
+  std::array<ibv_send_wr, burst> all;
+  for (int sample = 0; sample < 101; ++sample) {
+    for (int i = 0; i < burst; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      all[at] = way.request(IBV_WR_RDMA_WRITE, 8, local[at],
+                            IBV_SEND_INLINE | (i == burst - 1 ? unsigned{IBV_SEND_SIGNALED} : 0U));
+      if ((i + 1) % each_call != 0) all[at].next = &all[at + 1];
+    }
+    const auto begin = chorale::bench::timer::now();
+    for (int i = 0; i < burst; i += each_call) way.post(all[static_cast<std::size_t>(i)]);
+    times.push_back((chorale::bench::seconds_since(begin) - chorale::bench::clock_cost()) / burst);
+    way.await(1);
+  }
+  return std::max(0.0, chorale::bench::median(times));
+}
+
+double completion_time(line& way) {
+  std::vector<double> times;
+  for (int sample = 0; sample < 101; ++sample) {
+    ibv_sge local;
+    for (int i = 0; i < burst; ++i) {
+      auto one = way.request(IBV_WR_RDMA_WRITE, 8, local, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
+      way.post(one);
+    }
+    chorale::clock::sleep_for(std::chrono::microseconds{50});
+    const auto begin = chorale::bench::timer::now();
+    const auto found = way.look(burst);
+    const double time = chorale::bench::seconds_since(begin) - chorale::bench::clock_cost();
+    times.push_back(time / static_cast<double>(std::max<std::size_t>(1, found)));
+    way.await(burst - static_cast<int>(found));
+  }
+  return std::max(0.0, chorale::bench::median(times));
+}
+
+void measure_registration(const job& in, adapter_facts& found) {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t pages = 256;
+  chorale::bench::aligned_floats memory{pages * page / sizeof(float)};
+  std::memset(memory.data(), 0, pages * page);
+  const auto times = [&](std::size_t bytes) {
+    std::array<std::vector<double>, 2> all;
+    for (int i = 0; i < 51; ++i) {
+      const auto begin = chorale::clock::now();
+      verbs::memory_region region{in.control.transport().domain(), memory.data(), bytes, access};
+      const auto middle = chorale::clock::now();
+      region.close();
+      all[1].push_back(chorale::bench::seconds_since(middle));
+      all[0].push_back(std::chrono::duration<double>(middle - begin).count());
+    }
+    return std::array{chorale::bench::median(all[0]), chorale::bench::median(all[1])};
+  };
+  const auto few = times(page);
+  const auto many = times(pages * page);
+  const auto each = [](double one, double all) { return std::max(0.0, (all - one) / (pages - 1)); };
+  found.registration_page = each(few[0], many[0]);
+  found.registration_call = std::max(0.0, few[0] - found.registration_page);
+  found.end_page = each(few[1], many[1]);
+  found.end_call = std::max(0.0, few[1] - found.end_page);
+}
+
+void measure_requests(line& way, adapter_facts& found) {
+  const double single = posting(way, 1);
+  found.request = std::max(0.0, (posting(way, burst) * burst - single) / (burst - 1));
+  found.doorbell = std::max(0.0, single - found.request);
+  found.poll = time_of(10000, [&](int n) {
+    for (int i = 0; i < n; ++i) static_cast<void>(way.look(1));
+  });
+  found.completion = std::max(0.0, completion_time(way) - found.poll / burst);
+  found.receive = time_of(32, [&](int n) {
+    for (int i = 0; i < n; ++i) way.post_receive();
+  });
+}
+
+}  // namespace
+
+adapter_facts measure_adapter(const job& in, const host_facts& host) {
+  adapter_facts found;
+  found.mtu = static_cast<std::uint32_t>(in.control.transport().chosen().mtu_bytes);
+  line way{in};
+  const double write = write_and_see(in, way);
+  const double connected = send_and_receive(in, IBV_QPT_RC);
+  found.datagram = std::max(0.0, send_and_receive(in, IBV_QPT_UD) - connected);
+  const auto few = write_and_read(in, way, few_bytes);
+  const auto many = write_and_read(in, way, many_bytes);
+  if (in.control.rank() == 0) {
+    const auto rate = [](double less, double more) {
+      return (many_bytes - few_bytes) / std::max(1e-9, more - less);
+    };
+    found.rate = rate(few.write, many.write);
+    found.read_rate = rate(few.read, many.read);
+    measure_requests(way, found);
+    found.inline_bytes = way.inline_bytes();
+    const double posted = found.request + found.doorbell;
+    const double seen = host.notice + host.look;
+    found.start = std::max(0.0, write - posted - seen);
+    found.take = std::max(0.0, connected - write - found.poll - found.completion - found.receive);
+    const auto answer = [&](ibv_wr_opcode what, unsigned flags) {
+      const double all = until_complete(way, what, 8, flags, 1000);
+      return std::max(0.0, all - posted - found.start - found.poll - found.completion);
+    };
+    found.acknowledge = answer(IBV_WR_RDMA_WRITE, IBV_SEND_INLINE);
+    found.read = answer(IBV_WR_RDMA_READ, 0);
+    found.atomic = answer(IBV_WR_ATOMIC_FETCH_AND_ADD, 0);
+    found.inline_rate = found.rate;
+    measure_registration(in, found);
+  }
+  in.control.barrier();
+  return found;
+}
+
+}  // namespace points::calibration

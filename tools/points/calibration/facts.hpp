@@ -1,0 +1,77 @@
+// What `chorale-points calibrate` finds out about a machine: all of one host, or of two ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "../figure.hpp"
+
+namespace points::calibration {
+
+/// Seconds of a call, and bytes a second, with operands in the near caches and in memory.
+struct work_facts {
+  double call = 0;
+  double near_rate = 0;
+  double far_rate = 0;
+};
+
+/// Times in seconds.
+struct host_facts {
+  int cores = 1;
+  work_facts copy;
+  work_facts combine;
+  double look = 0;            ///< at a cache line that nobody writes
+  double notice = 0;          ///< from a store of one core until the other has seen it
+  double context_switch = 0;  ///< from one thread to another on the same core
+  double wake = 0;            ///< of a thread that sleeps for a file
+};
+
+struct adapter_facts {
+  double request = 0;
+  double doorbell = 0;
+  std::uint32_t inline_bytes = 0;
+  double inline_rate = 0;  ///< bytes a second
+  double receive = 0;
+  double poll = 0;
+  double completion = 0;
+  double start = 0;  ///< all of the way of a short write that is not posting, noticing or looking
+  double take = 0;
+  double datagram = 0;  ///< that a datagram takes longer than a message of a connection
+  double acknowledge = 0;
+  double read = 0;
+  double atomic = 0;
+  double rate = 0;       ///< of long messages, bytes a second
+  double read_rate = 0;  ///< of copies of what has come, bytes a second
+  double registration_call = 0;
+  double registration_page = 0;
+  double end_call = 0;
+  double end_page = 0;
+  std::uint32_t mtu = 0;  ///< bytes
+};
+
+/// What the library does itself.
+struct library_facts {
+  double call = 0;     ///< of a collective call
+  double send = 0;     ///< of a message
+  double receive = 0;  ///< of a message that comes by a receive queue
+};
+
+/// Half of the time of something to and fro between ranks 0 and 1, in seconds; on all ranks.
+/// `rounds(n)` makes n rounds and is called on both.
+double one_way(const job& in, const std::function<void(int)>& rounds);
+
+/// The median time of a call in seconds, over samples of so many calls. On this rank alone.
+double time_of(int calls, const std::function<void(int)>& make);
+
+/// Each of these is collective over all ranks of the job; the facts are rank 0's.
+host_facts measure_host(const job& in);
+adapter_facts measure_adapter(const job& in, const host_facts& host);
+library_facts measure_library(const job& in, const adapter_facts& adapter, const host_facts& host);
+
+/// The file of a machine of one host (docs/machines.md), named after `file`.
+/// @throws std::system_error naming the file if it cannot be written.
+void write_machine(const std::string& file, const std::string& about, const host_facts& host,
+                   const adapter_facts& adapter, const library_facts& library);
+
+}  // namespace points::calibration

@@ -1,0 +1,61 @@
+// The library's own work for a call and for a message, beyond what the adapter takes for it.
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include <chorale/bootstrap/pmix.hpp>
+#include <chorale/core/task.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+
+#include "facts.hpp"
+
+namespace points::calibration {
+namespace {
+
+template <class Net>
+chorale::task<> to_and_fro(Net& net, chorale::call_id now, int rounds) {
+  std::array<std::byte, 8> payload{};
+  const int other = 1 - net.rank();
+  for (int i = 0; i < rounds; ++i) {
+    if (net.rank() == 0) co_await net.send(other, now, std::span<const std::byte>{payload});
+    co_await net.receive(other, now);
+    if (net.rank() == 1) co_await net.send(other, now, std::span<const std::byte>{payload});
+  }
+}
+
+/// A message of 8 bytes through the library.
+template <class Net>
+double message(const job& in) {
+  chorale::bootstrap::pmix group;
+  Net net{group, chorale::config::from_environment()};
+  return one_way(in, [&net](int rounds) {
+    const auto now = net.begin({.what = chorale::operation::barrier});
+    auto program = to_and_fro(net, now, rounds);
+    program.resume();
+    program.result();
+    net.complete(now);
+  });
+}
+
+}  // namespace
+
+library_facts measure_library(const job& in, const adapter_facts& adapter, const host_facts& host) {
+  library_facts found;
+  const double written = message<chorale::transport::rc>(in);
+  const double received = message<chorale::transport::rc_send_receive>(in);
+  const auto alone = in.control.split(in.control.rank());
+  double value = 1;
+  found.call = in.all.max(time_of(2000, [&](int n) {
+    for (int i = 0; i < n; ++i) value = alone->allreduce(value, chorale::max);
+  }));
+  const double posted = adapter.request + adapter.doorbell;
+  const double seen = host.notice + host.look;
+  found.send = std::max(0.0, written - posted - adapter.start - seen);
+  found.receive = std::max(0.0, received - posted - adapter.start - adapter.take - seen - adapter.poll -
+                                    adapter.completion - adapter.receive - found.send);
+  in.control.barrier();
+  return found;
+}
+
+}  // namespace points::calibration

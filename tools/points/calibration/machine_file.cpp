@@ -1,0 +1,139 @@
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "../../bench/output.hpp"
+#include "facts.hpp"
+
+namespace points::calibration {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// A quantity in a unit of a machine file, to a thousandth, and how it was found.
+json quantity(const char* unit, double value, const std::string& how) {
+  return {{unit, std::round(value * 1000) / 1000}, {"from", "[calibration]: " + how}};
+}
+json time(double seconds, const std::string& how) {
+  return quantity("ns", seconds * 1e9, how);
+}
+json rate(double bytes, const std::string& how) {
+  return quantity("MB/s", bytes / 1e6, how);
+}
+json count(std::uint32_t number, const std::string& how) {
+  return {{"count", number}, {"from", "[calibration]: " + how}};
+}
+json bytes(std::uint32_t number, const std::string& how) {
+  return {{"bytes", number}, {"from", "[calibration]: " + how}};
+}
+json none(const char* unit, const std::string& why) {
+  return {{unit, 0}, {"from", "[calibration]: " + why}};
+}
+
+json work(const work_facts& of, const std::string& what) {
+  const auto step = [&](std::size_t from, double each, const std::string& where) {
+    return json{{"bytes", from},
+                {"call", time(of.call, what + " of 8 bytes")},
+                {"rate", rate(each, what + " of " + where)}};
+  };
+  return json::array({step(0, of.near_rate, "128 KiB"), step(std::size_t{1} << 20, of.far_rate, "32 MiB")});
+}
+
+json host_section(const host_facts& host, const library_facts& library) {
+  return {
+      {"cores", count(static_cast<std::uint32_t>(host.cores), "those that are online")},
+      {"copy", work(host.copy, "memcpy")},
+      {"combine", work(host.combine, "a sum of doubles")},
+      {"look", time(host.look, "a read of a cached line and a comparison")},
+      {"notice", time(host.notice, "a flag between two processes, less a look")},
+      {"context_switch", time(host.context_switch, "two threads on one core that take turns by sched_yield")},
+      {"call", time(library.call, "an allreduce of one rank")},
+      {"send", time(library.send, "8 bytes over transport::rc, less a write of verbs")},
+      {"receive", time(library.receive,
+                       "8 bytes over transport::rc_send_receive, less those over rc and a "
+                       "receive of verbs")}};
+}
+
+json adapter_section(const adapter_facts& adapter, const host_facts& host) {
+  const std::string not_apart = "a part of other times here";
+  json posting{
+      {"request", time(adapter.request, "32 inline writes of 8 bytes in a chain, less a doorbell")},
+      {"address", none("ns", not_apart + ": of a datagram's latency")},
+      {"doorbell", time(adapter.doorbell, "inline writes of 8 bytes one by one, less those in a chain")},
+      {"inline_bytes", bytes(adapter.inline_bytes, "what a queue pair was granted that asked for 64")},
+      {"inline_copy", rate(adapter.inline_rate, "as a long write")},
+      {"receive", time(adapter.receive, "receives posted one by one")},
+      {"poll", time(adapter.poll, "looks at an empty completion queue")},
+      {"completion", time(adapter.completion, "32 completions found at once")}};
+  json sending{
+      {"start", time(adapter.start, "a write of 8 bytes to and fro, less posting, noticing and looking")},
+      {"fetch", none("ns", not_apart + ": of the rate of long writes")},
+      {"gap", none("ns", not_apart + ": of posting")},
+      {"packet", none("ns", not_apart + ": of the rate of long writes")},
+      {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")}};
+  json receiving{
+      {"place", none("ns", not_apart + ": of sending.start")},
+      {"take", time(adapter.take, "a send of 8 bytes to and fro, less a write")},
+      {"shared", none("ns", not_apart + ": of take")},
+      {"complete", none("ns", not_apart + ": of take")},
+      {"gap", none("ns", not_apart + ": of posting")},
+      {"packet", none("ns", not_apart + ": of the rate of long writes")},
+      {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")},
+      {"acknowledge", time(adapter.acknowledge, "from posting a write of 8 bytes to its completion")},
+      {"read", time(adapter.read, "a read of 8 bytes")},
+      {"atomic", time(adapter.atomic, "a fetch-and-add")}};
+  return {{"posting", posting},
+          {"sending", sending},
+          {"receiving", receiving},
+          {"bus",
+           {{"rate", rate(adapter.rate,
+                          "writes of 64 KiB to memory that the other rank has read, less those of 4 KiB")},
+            {"half_duplex", false}}},
+          {"contexts",
+           {{"count", count(0, "not looked for: chorale-points queue-pairs shows it")},
+            {"miss", none("ns", "not looked for")},
+            {"stall", none("ns", "not looked for")}}},
+          {"registration",
+           {{"call", time(adapter.registration_call, "a page, less what each further page takes")},
+            {"page", time(adapter.registration_page, "256 pages, less one")},
+            {"end_call", time(adapter.end_call, "a page, less what each further page takes")},
+            {"end_page", time(adapter.end_page, "256 pages, less one")},
+            {"page_bytes", bytes(4096, "pages of the processor")}}},
+          {"wake", time(host.wake, "a byte by a pipe to a thread that sleeps")},
+          {"burst", bytes(1U << 30, "not looked for")},
+          {"multicast", true},
+          {"datagrams", true}};
+}
+
+json network_section(const adapter_facts& adapter) {
+  const std::string one_host = "one host: nothing goes over a link";
+  return {
+      {"shape", {{"kind", "one switch"}, {"ports", 2}, {"from", "[calibration]: " + one_host}}},
+      {"host_link",
+       {{"rate",
+         rate(adapter.rate, "writes of 64 KiB to memory that the other rank has read, less those of 4 KiB")},
+        {"delay", none("ns", one_host)}}},
+      {"switches",
+       {{"forward", none("ns", one_host)}, {"replicate", none("ns", one_host)}, {"whole_packets", false}}},
+      {"packets",
+       {{"payload", bytes(adapter.mtu, "the port's MTU")},
+        {"connected", none("bytes", one_host)},
+        {"datagram", none("bytes", one_host)}}}};
+}
+
+}  // namespace
+
+void write_machine(const std::string& file, const std::string& about, const host_facts& host,
+                   const adapter_facts& adapter, const library_facts& library) {
+  const json all{{"machine", std::filesystem::path{file}.stem().string()},
+                 {"description", about},
+                 {"sources", {{"calibration", "chorale-points calibrate, medians of samples"}}},
+                 {"hosts", count(1, "the ranks' host")},
+                 {"ranks_per_host", count(static_cast<std::uint32_t>(host.cores), "a rank for each core")},
+                 {"host", host_section(host, library)},
+                 {"adapter", adapter_section(adapter, host)},
+                 {"network", network_section(adapter)}};
+  bench::write_file(file, all);
+}
+
+}  // namespace points::calibration
