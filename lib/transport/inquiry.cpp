@@ -138,7 +138,8 @@ void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
 
 void inquiry::leave() {
   left_ = true;
-  const farewell calls{calls_->page()};
+  const auto by_error = [this] { return failures_->is_poisoned() || std::uncaught_exceptions() > 0; };
+  const farewell calls{calls_->page(), by_error()};
   std::vector<std::byte> body;
   const auto words = [&](int to) {
     const auto common = wire(calls);
@@ -150,7 +151,7 @@ void inquiry::leave() {
   say_farewell(*channel_, *lives_, words);
   channel_->drain(drain_time);
   // A rank that leaves by an error knows of it.
-  if (failures_->is_poisoned() || std::uncaught_exceptions() > 0) return;
+  if (by_error()) return;
   channel_->read();
   if (!failures_->has_notice()) compare_farewells();
 }

@@ -20,7 +20,7 @@ status_answer::status_answer(const status_page& page, std::uint64_t about, clock
   if (waits_for != status_page::for_none) waited_ms = page.waited(now).count();
 }
 
-farewell::farewell(const status_page& page) : current(page.current()) {
+farewell::farewell(const status_page& page, bool error) : current(page.current()), by_error(error ? 1 : 0) {
   for (std::size_t back = 0; back < kept && back < current; ++back)
     if (const auto c = page.find(current - back)) calls[(current - back) % kept] = *c;
 }
@@ -47,7 +47,7 @@ std::optional<std::string> farewell::difference(const farewell& there) const {
       return fmt::format("call {} is {} here and {} there ({})", n, ours.describe(), theirs.describe(),
                          ours.difference(theirs));
   }
-  if (fewer == more) return std::nullopt;
+  if (fewer == more || by_error != 0 || there.by_error != 0) return std::nullopt;
   const farewell& longer = current == more ? *this : there;
   return fmt::format("{} calls were made here and {} there, the last of which is {}", current, there.current,
                      longer.calls[more % kept].describe());

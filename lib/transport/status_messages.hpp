@@ -37,14 +37,15 @@ struct status_answer {
 struct farewell {
   static constexpr std::size_t kept = 3;
   std::uint64_t current = 0;       ///< number of its last call
+  std::uint64_t by_error = 0;      ///< 1 if it leaves by an error: it was to make more calls, perhaps
   std::array<call, kept> calls{};  ///< call number n in row n % kept; operation::none where there was none
 
   farewell() = default;
-  explicit farewell(const status_page& page);
+  explicit farewell(const status_page& page, bool by_error = false);
   /// What it would have answered to a question about call `number`.
   [[nodiscard]] status_answer about(std::uint64_t number) const noexcept;
   /// How the calls of the rank that says this and those of another one do not match, "here" and "there", as
-  /// far as both tell; nothing if they match.
+  /// far as both tell; nothing if they match. Where one leaves by an error their numbers need not.
   [[nodiscard]] std::optional<std::string> difference(const farewell& there) const;
 };
 

@@ -240,3 +240,17 @@ TEST_CASE("farewells tell which calls did not match, and nothing where they did"
   CHECK(has(nonsense.difference(seven), "and 7 there"));
   CHECK(!nonsense.difference(nonsense));
 }
+
+TEST_CASE("a rank that leaves by an error need not have made as many calls", "[call]") {
+  status_page page;
+  const auto after = [&](std::uint64_t calls, int root, bool by_error) {
+    for (std::uint64_t n = 1; n <= calls; ++n) page.begin(n, {.what = operation::broadcast, .root = root});
+    return farewell{page, by_error};
+  };
+  const farewell well = after(3, 0, false);
+  CHECK(well.difference(after(2, 0, false)).has_value());
+  CHECK(!well.difference(after(2, 0, true)));
+  CHECK(!after(2, 0, true).difference(well));
+  // Those that both made are the same all the same.
+  CHECK(has(*well.difference(after(2, 1, true)), "call 1 is broadcast with root 0 here"));
+}
