@@ -9,7 +9,8 @@ namespace {
 constexpr clock::duration first_interval = std::chrono::milliseconds{1};
 constexpr clock::duration longest_connect_interval = std::chrono::milliseconds{64};
 constexpr clock::duration longest_close_interval = std::chrono::milliseconds{16};
-constexpr clock::duration pause_after_refusal = std::chrono::milliseconds{1};
+constexpr clock::duration first_pause = std::chrono::milliseconds{1};
+constexpr clock::duration longest_pause = std::chrono::milliseconds{64};
 
 }  // namespace
 
@@ -26,7 +27,8 @@ struct connection_table::pairing {
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
   time_point next_request{};  ///< to connect, or to close
   clock::duration interval = first_interval;
-  time_point next_attempt{};  ///< to close it, after a refusal
+  time_point next_attempt{};            ///< to close it, after a refusal
+  clock::duration pause = first_pause;  ///< before that
   time_point waits_for_room_since{};
   struct {
     std::uint64_t before = 0;    ///< `connection_port::used` when it was opened
@@ -135,6 +137,7 @@ void connection_table::close(pairing& p) noexcept {
   p.next_request = {};
   p.interval = first_interval;
   p.next_attempt = {};
+  p.pause = first_pause;
   ++p.generation;
   port_->close(p.peer);
 }
@@ -148,6 +151,7 @@ void connection_table::make_room(std::size_t wanted, time_point now) {
     if (activity != p.use.activity) {
       p.use.activity = activity;
       p.use.last = ++uses_;
+      p.pause = first_pause;
     }
     if (p.closing) {
       if (wanted-- == 1) return;
@@ -220,7 +224,8 @@ void connection_table::on_close(int peer, const close_message& m, time_point now
       if (!p.closing || m.generation != p.generation || m.attempt != p.attempt) return;
       p.closing = false;
       set_ready(p, true);
-      p.next_attempt = now + pause_after_refusal;
+      p.next_attempt = now + p.pause;
+      p.pause = std::min(p.pause * 2, longest_pause);
       return;
   }
 }
