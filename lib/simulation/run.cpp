@@ -23,6 +23,7 @@ scheduler_options options_for(const machine& on, const run_options& options) {
   made.stack_bytes = options.stack_bytes;
   made.poll = std::max(on.host.look, least_look);
   made.longest_gap = options.longest_gap;
+  made.shortest_gap = std::min(options.shortest_gap, options.longest_gap);
   made.notice = on.host.notice;
   made.end = instant{options.longest};
   made.work = [host = on.host](host_work what, std::size_t bytes) {

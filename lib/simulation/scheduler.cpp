@@ -239,7 +239,8 @@ void scheduler::give_way() {
   self.now = fiber::state::polls;
   self.polls_since = now_;
   // The rounds that are left out would have come at the same instants.
-  const auto gap = std::min(options_.longest_gap, (now_ - self.idle_since) / gap_share);
+  const auto gap =
+      std::clamp((now_ - self.idle_since) / gap_share, options_.shortest_gap, options_.longest_gap);
   resume(self, now_ + gap / options_.poll * options_.poll);
   suspend();
   self.time = now_;

@@ -44,8 +44,9 @@ struct scheduler_options {
   duration poll = std::chrono::nanoseconds{50};    ///< one round of a polling loop takes that long
   /// How long a fiber that polls is left alone at most while nothing that it could see happens.
   duration longest_gap = std::chrono::microseconds{20};
-  duration notice{};  ///< from a change of memory until a core that looks at it sees it
-  duration wake{};    ///< until a fiber runs that slept for a file
+  duration shortest_gap{};  ///< and how long at least
+  duration notice{};        ///< from a change of memory until a core that looks at it sees it
+  duration wake{};          ///< until a fiber runs that slept for a file
   /// What the library's own work takes, which is charged to the fiber that does it; nothing if it is empty.
   std::function<duration(host_work what, std::size_t bytes)> work;
   instant end = never;  ///< of virtual time: who has not ended by then never will
@@ -127,7 +128,7 @@ class scheduler {
   void sleep_until(instant when);
   /// One round of a polling loop is over. It goes on when somebody has called `touch` with its rank, and
   /// otherwise in time to notice that time has passed: after a sixteenth of the time for which it has polled
-  /// in vain, and options.longest_gap at most. So polling costs nothing while nothing happens.
+  /// in vain, within the bounds of options. So polling costs nothing while nothing happens.
   void give_way();
   /// The memory or the queues that fibers of that rank poll have changed: they look at their next round.
   void touch(int rank);

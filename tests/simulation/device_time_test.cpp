@@ -93,6 +93,28 @@ TEST_CASE("a payload is read when the adapter comes to it, unless it is inline",
   });
 }
 
+TEST_CASE("an adapter that is held up reads a payload as it is then", "[device]") {
+  const bool held_up = GENERATE(false, true);
+  on_hosts(2, [&](fabric& all) {
+    two_hosts on(all);
+    if (held_up) all.chance() = device::disturbance{{.held_up = 1'000'000, .longest_delay = 50us}, 1};
+    ibv_sge piece = on.left->piece(0, 8);
+    int changed = 0;
+    for (int i = 0; i < 100; ++i) {
+      on.left->buffer.data()[0] = std::byte{1};
+      ibv_send_wr wr = write_to(*on.right, 0, piece);
+      on.here.post_send(wr);
+      // By then it has been read, unless it is read late.
+      on.time.sleep_until(on.time.now() + 1us);
+      on.left->buffer.data()[0] = std::byte{2};
+      CHECK(next(on.left->queue).status == IBV_WC_SUCCESS);
+      changed += on.right->buffer.data()[0] == std::byte{2} ? 1 : 0;
+    }
+    CHECK((changed > 0) == held_up);
+    CHECK(changed < 100);
+  });
+}
+
 TEST_CASE("a request that is inline does not overtake one whose payload is fetched", "[device]") {
   const ibv_qp_type type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   machine m = small_machine(2);

@@ -88,6 +88,27 @@ TEST_CASE("Who polls notices that time passes though nobody touches its memory",
   CHECK(all.events() < 1'000);
 }
 
+TEST_CASE("Who polls seldom wakes as ever by what happens, and late by time", "[scheduler]") {
+  scheduler_options options;
+  options.poll = 50ns;
+  options.shortest_gap = 5us;
+  scheduler all{options};
+  bool there = false;
+  all.at(instant{1'020ns}, [&] {
+    there = true;
+    all.touch(3);
+  });
+  all.spawn("poller", 3, [&] {
+    while (!there) chorale::clock::give_way();
+    CHECK(all.now() == instant{1'050ns});
+    const auto end = chorale::clock::now() + 12us;
+    while (chorale::clock::now() < end) chorale::clock::give_way();
+    CHECK(chorale::clock::now() - end <= 5us);
+  });
+  all.run();
+  CHECK(all.events() < 8);
+}
+
 TEST_CASE("What happens between two looks of a round is seen in the next", "[scheduler]") {
   scheduler all;
   bool there = false;

@@ -27,6 +27,9 @@ struct run_options {
   /// How long a rank that polls is left alone at most while nothing happens that it could see. Longer ones
   /// make long waits cheaper to simulate, and their ends less exact.
   duration longest_gap = std::chrono::microseconds{20};
+  /// How long it is left alone at least: short waits become cheaper to simulate. What happens wakes it at the
+  /// same instant as ever; what it does because time has passed comes late by as much.
+  duration shortest_gap{};
 };
 
 /// What a simulation has been.

@@ -34,6 +34,8 @@ class disturbance {
   [[nodiscard]] copies datagram() noexcept;
   /// How late a message of a connection comes.
   [[nodiscard]] duration message() noexcept { return late(held_up_); }
+  /// How late an adapter reads one.
+  [[nodiscard]] duration reading() noexcept { return late(held_up_); }
 
  private:
   [[nodiscard]] bool happens(std::uint32_t in_a_million) noexcept {

@@ -172,6 +172,10 @@ void send_on(queue_pair& qp) {
     const outgoing weight = weight_of(qp, r);
     if (weight.bytes != 0 && weight.bytes < r.bytes) q.busy = name.number;
     departure when = all.costs().send(qp.nic->host(), weight, all.time().now());
+    if (qp.connected() && weight.from_memory) {
+      const duration late = all.chance().reading();
+      when = {when.first + late, when.last + late};
+    }
     // Behind what was posted before it, though that had further to be fetched.
     when.first = std::max({when.first, q.departs, all.time().now()});
     q.departs = when.last = std::max(when.first, when.last);
