@@ -79,6 +79,9 @@ class caller {
   caller(Comm& comm, std::uint64_t longest_pause, chorale::simulation::random_bits random)
       : comm_(comm), longest_pause_(longest_pause), random_(random) {}
 
+  /// Whether it makes calls of a part of the communicator, or one of those has failed.
+  [[nodiscard]] bool is_in_part() const noexcept { return in_part_; }
+
   void make(const planned_call& call, std::size_t c) {
     pause();
     const std::size_t n = call.count;
@@ -284,9 +287,11 @@ class caller {
     if (part->rank() != mates - 1 - me() / call.colours) throw wrong_result{"split: rank"};
     caller inside{*part, longest_pause_, random_.split()};
     const std::size_t n = std::min<std::size_t>(call.count, 100);
+    in_part_ = true;
     try {
       inside.allreduce(n, c);
       inside.allgather(n / 4, c);
+      in_part_ = false;
     } catch (const chorale::error& e) {
       // It names ranks of the part, which are those of the colour from the last to the first.
       std::vector<int> names;
@@ -297,6 +302,7 @@ class caller {
 
   Comm& comm_;
   std::uint64_t longest_pause_;
+  bool in_part_ = false;
   chorale::simulation::random_bits random_;
 };
 

@@ -16,6 +16,10 @@ namespace sim = chorale::simulation;
 /// From what went wrong, or would have taken longest without it, until nobody waits: a wait and the end of a
 /// communicator, of one inside it and of a window end by silence.
 constexpr sim::duration patience{12s};
+/// The same where nothing goes wrong: ranks that leave hear of each other at once. Where connections are
+/// closed to make others, they wait for room.
+constexpr sim::duration calm_patience{20ms};
+constexpr sim::duration calm_patience_for_room{1s};
 /// Of a rank's own registered memory: what depends on nobody, and for each peer.
 constexpr std::size_t most_registered = 4 << 20;
 constexpr std::size_t most_registered_a_peer = 2 << 20;
@@ -36,6 +40,10 @@ std::vector<failing> failing_ranks(const schedule& s) {
   return all;
 }
 
+bool is_lost(const std::vector<failing>& all, int rank, sim::instant by) {
+  return std::ranges::any_of(all, [&](const failing& f) { return f.rank == rank && f.when <= by; });
+}
+
 /// When the last rank would have ended at the latest if nothing failed, but for what takes microseconds.
 sim::duration longest_span(const schedule& s) {
   sim::duration span{};
@@ -45,16 +53,45 @@ sim::duration longest_span(const schedule& s) {
                     static_cast<std::int64_t>(s.calls.size());
 }
 
+sim::duration patience_with(const schedule& s) {
+  const sim::faults& w = s.wrong;
+  const bool is_calm = w.lost + w.delayed + w.held_up == 0 && w.deaths.empty() && w.stops.empty() &&
+                       w.adapter_failures.empty();
+  if (!is_calm) return patience;
+  return s.settings.connections == 0 ? calm_patience : calm_patience_for_room;
+}
+
 bool is_code_of_loss(int code) {
   using chorale::errc;
   return std::ranges::any_of(std::array{errc::peer_lost, errc::poisoned, errc::bootstrap_failed},
                              [code](errc e) { return static_cast<int>(e) == code; });
 }
 
-std::string complaint(int rank, const fate& one, const std::vector<failing>& lost) {
-  const auto is_lost = [&](int r) {
-    return std::ranges::any_of(lost, [&](const failing& f) { return f.rank == r && f.when <= one.when; });
+/// Ranks whose error names one that really failed, or one that has such an error and ended a communicator
+/// which knows nothing of it: a part of one, where those outside have failed, or the whole, where a part has.
+std::vector<bool> ranks_with_a_reason(const history& all, const std::vector<failing>& lost) {
+  std::vector<bool> have(all.ranks.size());
+  const auto has_reason = [&](const fate& one) {
+    if (one.end != fate::kind::failed || !is_code_of_loss(one.code)) return false;
+    return std::ranges::any_of(one.names, [&](int named) {
+      const auto r = static_cast<std::size_t>(named);
+      return is_lost(lost, named, one.when) ||
+             (r < have.size() && have[r] &&
+              (one.in_part ? all.ranks[r].calls == one.calls
+                           : all.ranks[r].in_part && all.ranks[r].calls <= one.calls));
+    });
   };
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t r = 0; r < have.size(); ++r) {
+      if (have[r] || !has_reason(all.ranks[r])) continue;
+      have[r] = more = true;
+    }
+  }
+  return have;
+}
+
+std::string complaint(int rank, const fate& one, bool has_reason, const std::vector<failing>& lost) {
   const auto is_to_die = [&](const failing& f) { return f.rank == rank && f.dead; };
   switch (one.end) {
     case fate::kind::well:
@@ -67,31 +104,37 @@ std::string complaint(int rank, const fate& one, const std::vector<failing>& los
       break;
   }
   // Whose own adapter has failed may say so in any words.
-  if (is_lost(rank)) return {};
-  if (is_code_of_loss(one.code) && std::ranges::any_of(one.names, [&](int r) { return is_lost(r); }))
-    return {};
+  if (has_reason || is_lost(lost, rank, one.when)) return {};
   return fmt::format("rank {} failed at {:.3f} us by an error that names no rank that has: {}\n", rank,
                      static_cast<double>(one.when.time_since_epoch().count()) / 1e6, one.text);
 }
 
+/// All ranks make the same calls, and who fails is told so: there is nothing else to say. But who catches the
+/// failure of a part, and then leaves the whole, has made fewer calls of that, which its neighbours may note.
+bool may_print(const schedule& s, const history& all) {
+  return s.catches && std::ranges::any_of(all.ranks, &fate::in_part);
+}
+
 }  // namespace
 
-std::string judge(const schedule& s, const history& all, sim::duration elapsed) {
+std::string judge(const schedule& s, const history& all, const outcome& what) {
   const std::vector<failing> lost = failing_ranks(s);
+  const std::vector<bool> with_a_reason = ranks_with_a_reason(all, lost);
   std::string text;
   for (std::size_t r = 0; r < all.ranks.size(); ++r) {
     const fate& one = all.ranks[r];
-    text += complaint(static_cast<int>(r), one, lost);
+    text += complaint(static_cast<int>(r), one, with_a_reason[r], lost);
     if (one.end == fate::kind::well && one.calls != s.calls.size())
       text += fmt::format("rank {} made {} calls of {}\n", r, one.calls, s.calls.size());
     const std::size_t bound = most_registered + most_registered_a_peer * all.ranks.size();
     if (one.registered > bound)
       text += fmt::format("rank {} had {} bytes registered, more than {}\n", r, one.registered, bound);
   }
-  const sim::duration latest = longest_span(s) + patience;
-  if (elapsed > latest)
+  const sim::duration latest = longest_span(s) + patience_with(s);
+  if (what.elapsed > latest)
     text += fmt::format("it took {} us of virtual time, {} at most were expected\n",
-                        elapsed.count() / 1'000'000, latest.count() / 1'000'000);
+                        what.elapsed.count() / 1'000'000, latest.count() / 1'000'000);
+  if (!what.printed.empty() && !may_print(s, all)) text += "printed: " + what.printed;
   return text;
 }
 

@@ -10,7 +10,13 @@
 
 namespace seeds {
 
+/// What a run took and printed.
+struct outcome {
+  chorale::simulation::duration elapsed{};
+  std::string printed;  ///< to standard error
+};
+
 /// What is wrong with it, a line each; empty if nothing is.
-[[nodiscard]] std::string judge(const schedule& s, const history& all, chorale::simulation::duration elapsed);
+[[nodiscard]] std::string judge(const schedule& s, const history& all, const outcome& what);
 
 }  // namespace seeds

@@ -37,6 +37,11 @@ void make_calls(sim::group& group, const schedule& s, history& all) {
   all.note(rank, "has joined", 0);
   caller calls{comm, s.longest_pause, sim::random_bits{s.seed * 64 + static_cast<std::uint64_t>(rank)}};
   const auto make_all = [&] {
+    const struct noting {
+      const caller<decltype(comm)>* calls;
+      fate* mine;
+      ~noting() { mine->in_part = calls->is_in_part(); }
+    } at_end{&calls, &mine};
     for (const planned_call& call : s.calls) {
       calls.make(call, mine.calls);
       all.note(rank, name_of(call.what), mine.calls++);

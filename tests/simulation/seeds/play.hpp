@@ -21,6 +21,7 @@ struct fate {
   chorale::simulation::instant when{};
   int code = 0;            ///< of failed: an errc, or 0
   std::vector<int> names;  ///< of failed: the ranks that the error names
+  bool in_part = false;    ///< of failed: in a communicator of a split, of which all of these are members
   std::string text;
   std::size_t registered = 0;  ///< most bytes of its own
 };

@@ -37,10 +37,10 @@ std::uint64_t up_to(random_bits& random, std::uint64_t most) {
 
 int draw_ranks(random_bits& random) {
   const std::uint64_t share = random.below(200);
-  if (share < 100) return between(random, 2, 4);
-  if (share < 160) return between(random, 5, 8);
-  if (share < 190) return between(random, 9, 16);
-  if (share < 197) return between(random, 17, 32);
+  if (share < 130) return between(random, 2, 4);
+  if (share < 180) return between(random, 5, 8);
+  if (share < 195) return between(random, 9, 16);
+  if (share < 198) return between(random, 17, 32);
   if (share < 199) return between(random, 33, 64);
   return 1;
 }
@@ -122,6 +122,8 @@ schedule draw(std::uint64_t seed) {
   draw_settings(random, s.settings);
   draw_chances(random, s.wrong);
   draw_events(random, s, s.wrong);
+  s.mtu = std::uint32_t{512} << random.below(4);
+  s.shortest_gap = in_hundred(random, 10) ? sim::duration{} : sim::duration{500ns} * (1 << random.below(6));
   return s;
 }
 
@@ -136,8 +138,10 @@ std::string describe(const schedule& s) {
   const auto us = [](sim::instant when) {
     return static_cast<double>(when.time_since_epoch().count()) / 1e6;
   };
-  std::string text = fmt::format("seed {}: {} ranks, {} a host, over {}; pauses up to {} ns\n", s.seed,
-                                 s.ranks, s.ranks_per_host, name_of(s.over), s.longest_pause);
+  std::string text = fmt::format(
+      "seed {}: {} ranks, {} a host, over {}; packets of {} bytes; pauses up to {} ns, looks after {} ns\n",
+      s.seed, s.ranks, s.ranks_per_host, name_of(s.over), s.mtu, s.longest_pause,
+      s.shortest_gap.count() / 1000);
   const chorale::config& c = s.settings;
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "

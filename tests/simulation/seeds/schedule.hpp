@@ -50,8 +50,10 @@ struct schedule {
   int ranks = 1;
   int ranks_per_host = 1;
   std::vector<planned_call> calls;
-  std::uint64_t longest_pause = 0;  ///< that a rank computes before a call, in nanoseconds
-  bool catches = false;             ///< a rank ends its communicator after a failure, and not by it
+  std::uint32_t mtu = 4096;                      ///< bytes of a packet
+  chorale::simulation::duration shortest_gap{};  ///< as in chorale::simulation::run_options
+  std::uint64_t longest_pause = 0;               ///< that a rank computes before a call, in nanoseconds
+  bool catches = false;  ///< a rank ends its communicator after a failure, and not by it
   chorale::config settings;
   chorale::simulation::faults wrong;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <malloc.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "../../support/twins.hpp"
+#include "printed.hpp"
 #include "schedule.hpp"
 #include "whole_run.hpp"
 
@@ -24,11 +26,15 @@ namespace {
 
 /// What a rank that is killed holds is never freed, and what crashes must not end the others: so many runs
 /// are made by one child process.
-constexpr std::uint64_t runs_of_a_child = 100;
+constexpr std::uint64_t runs_of_a_child = 250;
 /// One seed of so many is run twice.
 constexpr std::uint64_t runs_of_a_pair = 50;
-constexpr std::uint64_t default_seeds = 300;
-constexpr int most_failures = 20;
+constexpr std::uint64_t default_seeds = 1200;
+/// After so many it ends: a campaign looks further.
+constexpr std::uint64_t least_failures_to_end = 20;
+constexpr std::uint64_t runs_of_a_failure = 5'000;
+/// Long campaigns say so often how far they are.
+constexpr std::uint64_t runs_of_a_line = 10'000;
 constexpr unsigned seconds_of_a_run = 300;
 
 /// What children count, in memory that they share with their parent.
@@ -49,11 +55,12 @@ tally& shared_tally() {
 }
 
 /// Runs the seeds from `first` to before `end` in this process until one fails: what is wrong with that.
-std::string run_some(std::uint64_t first, std::uint64_t end, tally& all) {
+std::string run_some(std::uint64_t first, std::uint64_t end, tally& all, const seeds::printed& errors) {
+  errors.redirect();
   for (std::uint64_t seed = first; seed < end; ++seed) {
     all.seed = seed;
     alarm(seconds_of_a_run);
-    const seeds::verdict v = seeds::run_seed(seed);
+    const seeds::verdict v = seeds::run_seed(seed, errors);
     ++all.runs;
     all.events += v.events;
     all.with_faults += v.had_faults ? 1 : 0;
@@ -65,7 +72,10 @@ std::string run_some(std::uint64_t first, std::uint64_t end, tally& all) {
 }
 
 std::string run_alone(std::uint64_t first, std::uint64_t end, tally& all) {
-  return support::finish(support::start_twin([&] { return run_some(first, end, all); }));
+  const seeds::printed errors;
+  const std::string text =
+      support::finish(support::start_twin([&] { return run_some(first, end, all, errors); }));
+  return text + errors.take();
 }
 
 /// Says what is wrong with seed `all.seed`, which was run behind others from `first` on.
@@ -85,15 +95,25 @@ void report(std::string text, std::uint64_t first, tally& all) {
 
 /// Whether two processes have the same history of a seed.
 bool is_repeated(std::uint64_t seed) {
-  const auto both = support::by_twins([seed] {
+  const seeds::printed errors;
+  const auto both = support::by_twins([seed, &errors] {
+    errors.redirect();
     alarm(seconds_of_a_run);
-    return seeds::run_seed(seed).digest;
+    return seeds::run_seed(seed, errors).digest;
   });
   if (both[0] == both[1]) return true;
   std::cout << describe(seeds::draw(seed)) << "Two runs of it differ: " << both[0] << " and " << both[1]
             << fmt::format("\nFAILED: again with CHORALE_TEST_SEED={} CHORALE_TEST_SEEDS=1\n", seed)
             << std::flush;
   return false;
+}
+
+/// The next run gets the memory that this one has freed: a third of the time of small runs is the system's,
+/// for pages that it gives and takes.
+void keep_freed_memory() {
+  constexpr int more_than_is_kept = 1 << 28;
+  mallopt(M_MMAP_THRESHOLD, more_than_is_kept);
+  mallopt(M_TRIM_THRESHOLD, more_than_is_kept);
 }
 
 double processor_seconds() {
@@ -105,6 +125,13 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+std::string summary(const tally& all, int failures) {
+  return fmt::format(
+      "{} runs, {} with ranks or adapters that fail: {} ranks ended well, {} by an error; {} events, "
+      "{:.1f} s of processor time; {} failures",
+      all.runs, all.with_faults, all.well, all.failed, all.events, processor_seconds(), failures);
+}
+
 }  // namespace
 
 int main() {
@@ -113,9 +140,12 @@ int main() {
   const char* const from = std::getenv("CHORALE_TEST_SEED");
   const std::uint64_t first = from != nullptr ? std::strtoull(from, nullptr, 0) : 1;
   const std::uint64_t end = first + count;
+  const auto most_failures = static_cast<int>(least_failures_to_end + count / runs_of_a_failure);
+  keep_freed_memory();
   tally& all = shared_tally();
   int failures = 0;
   for (std::uint64_t next = first; next < end && failures < most_failures;) {
+    const std::uint64_t begin = next;
     const std::uint64_t last = std::min(end, next + runs_of_a_child);
     const std::string text = run_alone(next, last, all);
     if (!text.empty()) {
@@ -125,12 +155,11 @@ int main() {
     } else {
       next = last;
     }
+    if (next / runs_of_a_line != begin / runs_of_a_line && next < end)
+      std::cout << fmt::format("before seed {}: {}\n", next, summary(all, failures)) << std::flush;
   }
   for (std::uint64_t seed = first; seed < end && failures < most_failures; seed += runs_of_a_pair)
     failures += is_repeated(seed) ? 0 : 1;
-  std::cout << fmt::format(
-      "{} runs, {} with ranks or adapters that fail: {} ranks ended well, {} by an error; {} events, "
-      "{:.1f} s of processor time; {} failures\n",
-      all.runs, all.with_faults, all.well, all.failed, all.events, processor_seconds(), failures);
+  std::cout << summary(all, failures) << '\n';
   return failures == 0 ? 0 : 1;
 }

@@ -19,13 +19,14 @@ namespace {
 namespace sim = chorale::simulation;
 
 /// What is made once in a process, and kept, is less.
-constexpr std::size_t most_kept_bytes = std::size_t{1} << 18;
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 19;
 
 sim::machine machine_for(const schedule& s) {
   sim::machine m = support::test_machine(s.ranks);
   m.ranks_per_host = s.ranks_per_host;
   m.hosts = (s.ranks + s.ranks_per_host - 1) / s.ranks_per_host;
   m.network.shape = sim::one_switch{m.hosts};
+  m.network.packets.payload = s.mtu;
   return m;
 }
 
@@ -37,6 +38,7 @@ std::string run(const schedule& s, history& all, sim::run_result& result) {
   options.stack_bytes = std::size_t{256} << 10;
   options.wrong = s.wrong;
   options.longest_gap = std::chrono::milliseconds{1};
+  options.shortest_gap = s.shortest_gap;
   try {
     result = sim::run(
         s.ranks, machine_for(s), [&](sim::group& g) { play(g, s, all); }, options);
@@ -48,7 +50,7 @@ std::string run(const schedule& s, history& all, sim::run_result& result) {
 
 }  // namespace
 
-verdict run_seed(std::uint64_t seed) {
+verdict run_seed(std::uint64_t seed, const printed& errors) {
   const schedule s = draw(seed);
   verdict made;
   made.had_faults = !s.wrong.deaths.empty() || !s.wrong.adapter_failures.empty();
@@ -60,7 +62,7 @@ verdict run_seed(std::uint64_t seed) {
     sim::run_result result;
     made.complaint = run(s, all, result);
     keeps = mallinfo2().uordblks;
-    if (made.complaint.empty()) made.complaint = judge(s, all, result.elapsed);
+    if (made.complaint.empty()) made.complaint = judge(s, all, {result.elapsed, errors.take()});
     made.events = result.events;
     made.digest = fmt::format("{:x} {} {}", all.hash, result.elapsed.count(), result.events);
   }

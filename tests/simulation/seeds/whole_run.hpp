@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "printed.hpp"
+
 namespace seeds {
 
 struct verdict {
@@ -15,6 +17,7 @@ struct verdict {
   bool had_faults = false;
 };
 
-verdict run_seed(std::uint64_t seed);
+/// `errors`: where what it prints to standard error can be read.
+verdict run_seed(std::uint64_t seed, const printed& errors);
 
 }  // namespace seeds
