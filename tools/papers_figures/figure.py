@@ -92,10 +92,10 @@ class Faster:
 
     `at` lists points ({"ranks": 8}); `most`: the largest ratio among them is the claim ("up to 1.64"), else the ratio
     has the sign of the claim at each of them, and the least is shown. `than_at`: where `than` is looked at, if elsewhere.
-    Of rates (units with "/s") more is better."""
+    `than` may be a function that gives a name for each point, as a library chooses. Of rates (units with "/s") more is better."""
     text: str
     who: str
-    than: str
+    than: object
     at: tuple
     paper: float = None
     most: bool = False
@@ -112,7 +112,7 @@ class Faster:
         says = factor(self.paper) if self.paper else "slower" if self.slower else "faster"
         ratios = []
         for at, other in zip(self.at, self.than_at or self.at):
-            who, than = results.row(self.who, at), results.row(self.than, other)
+            who, than = results.row(self.who, at), results.row(self.than(other) if callable(self.than) else self.than, other)
             if who and than:
                 ratios.append(who.value / than.value if who.unit.endswith("/s") else than.value / who.value)
         if not ratios or (len(ratios) < len(self.at) and not self.most):

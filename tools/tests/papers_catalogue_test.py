@@ -7,7 +7,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from papers_figures import catalogue, figure, report, simulated  # noqa: E402
+from papers_figures import catalogue, figure, p4, report, simulated  # noqa: E402
 
 
 def made_up(name, also=()):
@@ -44,7 +44,9 @@ class Catalogue(unittest.TestCase):
             ranks = {number for set_up in benches for number in set_up.ranks}
             sizes = {size for set_up in benches for size in set_up.sizes}
             for claim in one.claims:
-                for name in (*getattr(claim, "among", ()), *(getattr(claim, who, None) for who in ("who", "than"))):
+                than = getattr(claim, "than", None)
+                thans = [than(at) for at in claim.than_at or claim.at] if callable(than) else [than]
+                for name in (*getattr(claim, "among", ()), getattr(claim, "who", None), *thans):
                     self.assertIn(name, names | {None}, f"{one.name}: {claim.text}")
                 for point in claim.points():
                     self.assertIn(point["ranks"], ranks, f"{one.name}: {claim.text}")
@@ -66,7 +68,7 @@ class Catalogue(unittest.TestCase):
     def test_simulated_table(self):
         """Errors in points of the ratio; why it misses only where it does."""
         at = figure.at_each(ranks=2)
-        claim = figure.Faster("RDS over MPI-PE, up to", "a", "b", at, 2)
+        claim = figure.Faster("RGM over MPI-PE, up to", "a", "b", at, 2)
         for other, off, explained in ((30.0, "+100", True), (20.5, "+5", False), (8.0, "-120", True)):
             results = figure.Results([figure.Row("a", (("ranks", 2),), 10.0, "us", 10.0, 10.0, 1),
                                       figure.Row("b", (("ranks", 2),), other, "us", other, other, 1)])
@@ -75,6 +77,15 @@ class Catalogue(unittest.TestCase):
             self.assertEqual(lines[0][5], off)
             self.assertEqual(bool(lines[0][-1]), explained)
             self.assertEqual(counts, (1, int(abs(int(off)) <= 10), int(other > 10), 1))
+
+    def test_baseline_of_a_point(self):
+        """The other side of a claim may depend on the point."""
+        rows = [figure.Row(name, (("bytes", size),), value, "us", value, value, 1)
+                for name, size, value in (("a", 1, 10.0), ("b", 1, 30.0), ("c", 1, 99.0), ("a", 2, 10.0), ("b", 2, 99.0), ("c", 2, 20.0))]
+        claim = figure.Faster("a over b or c", "a", lambda at: "b" if at["bytes"] == 1 else "c", figure.at_each(bytes=(1, 2)))
+        self.assertEqual(claim.judge(figure.Results(rows)).ours, "2.00x")
+        self.assertEqual([p4.of_mpich({"ranks": 16, "bytes": size}) for size in (4, 32 * 1024 - 1, 32 * 1024)],
+                         [p4.DOUBLING, p4.DOUBLING, p4.RING])
 
     def test_every_figure_says_what_soft0_cannot_show(self):
         for one in catalogue.all_figures():
