@@ -4,6 +4,7 @@ from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Fig
 # A block of the paper has a counter of one byte behind its data, ours a trailer of 16: as much data in each.
 TRAILER = 16
 COUNTER = 1
+KNOWN_BLOCKS = (1025, 3073)  # of the paper's four; what our copy of the text has lost we have put beside them
 BLOCKS = (1025, 2049, 3073, 4097)
 
 
@@ -85,10 +86,11 @@ FIGURES = (
            claims=(Faster("block 3073 over send/receive, 4,608 B", BEST, "send/receive", at_each(ranks=16, bytes=4608),
                           less_by(14), headline=True),
                    Faster("block 3073 over send/receive, 4 KB", BEST, "send/receive", at_each(ranks=16, bytes=4096), headline=True),
-                   Best("block 3073 is best, 2 to 4.5 KB", BEST, tuple(f"RDMA, block {block}" for block in BLOCKS),
+                   Best("block 3073 is best, 2 to 4.5 KB", BEST, tuple(f"RDMA, block {block}" for block in KNOWN_BLOCKS),
                         at_each(ranks=16, bytes=(2048, 3072, 4096, 4608)), headline=True,
                         network="copies overlap with a wire that there is not")),
-           cannot=f"which block is best: {WIRE}.", only=(("ranks", (16,)), ("bytes", (1024, 2048, 3072, 4096, 4608))), log_x=False),
+           cannot=f"which block is best: {WIRE}. Judged among 1025 and 3073, the sizes that our copy of the text has; 2049 and 4097 are ours.",
+           only=(("ranks", (16,)), ("bytes", (1024, 2048, 3072, 4096, 4608))), log_x=False),
     Figure("P2.8", "broadcast on 16 nodes and its model", "P2 section 6.1.1, figure 8", (BROADCASTS, BROADCAST_MODEL), "bytes",
            cannot=f"that both agree within 10 %: {WIRE}.", shown=(BEST, "model"), only=(("ranks", (16,)),), log_y=True,
            model=OF_BROADCAST),

@@ -27,7 +27,9 @@ struct basic_binomial {
 
 /// Each block is passed on as soon as it is there.
 struct binomial : basic_binomial<forwarding::per_block> {};
-/// The whole message is passed on at once.
+/// The whole message is passed on when all of it is there, to one child after the other, as P2 section 4.1.3
+/// and its model (section 5.1: ceil(log2 n) times the time of a message) have it. A rank far down has its
+/// last block later than by `binomial`, except where a block costs more to pass on than to wait for.
 struct binomial_store_and_forward : basic_binomial<forwarding::store_and_forward> {};
 
 }  // namespace chorale::broadcast

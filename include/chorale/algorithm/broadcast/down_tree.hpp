@@ -12,8 +12,9 @@
 
 namespace chorale::broadcast {
 
-/// How a rank passes on what is longer than a block: each piece as soon as it has it, or all at once when the
-/// whole message is there.
+/// How a rank passes on what is longer than a block: each piece to all children as soon as it has it; or the
+/// whole message when it has all of it, to one child after the other, so that the first child, whose ranks
+/// below are the most, does not wait for the blocks of the others.
 enum class forwarding { per_block, store_and_forward };
 
 namespace detail {
@@ -23,9 +24,9 @@ namespace detail {
 inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
 
 /// Short messages: block by block through the mailboxes. A rank forwards a block to its children, then copies
-/// it to the user's buffer while the children's are on their way. A block is staged once for all children.
-/// Where the transport has messages of any length, what is longer than a block goes to one child after the
-/// other, as in an MPI.
+/// it to the user's buffer while the children's are on their way. A block that goes to all children at once
+/// is staged once for them. Where the transport has messages of any length, what is longer than a block goes
+/// to one child after the other, as in an MPI.
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
   if constexpr (message_transport<Net>) {
@@ -35,27 +36,24 @@ task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tre
       co_return;
     }
   }
+  const bool at_once = How == forwarding::per_block || data.size() <= net.block_bytes();
   for (const auto block : chunks{data, net.block_bytes()}) {
-    if (tree.is_root()) {
-      auto payload = transfer::for_several(net, block);
-      for (const int child : tree.children()) co_await net.send(child, now, payload);
-    } else {
+    if (!tree.is_root()) {
       const auto arrived = co_await net.receive(tree.parent(), now);
-      if constexpr (How == forwarding::per_block) {
+      if (at_once) {
         auto payload =
             transfer::for_several(net, transfer::exact(net, tree.parent(), now, arrived, block.size()));
         for (const int child : tree.children()) co_await net.send(child, now, payload);
       }
       transfer::place(net, tree.parent(), now, arrived, block);
-    }
-  }
-  if constexpr (How == forwarding::store_and_forward) {
-    if (tree.is_root()) co_return;
-    for (const auto block : chunks{data, net.block_bytes()}) {
+    } else if (at_once) {
       auto payload = transfer::for_several(net, block);
       for (const int child : tree.children()) co_await net.send(child, now, payload);
     }
   }
+  if (at_once) co_return;
+  for (const int child : tree.children())
+    for (const auto block : chunks{data, net.block_bytes()}) co_await net.send(child, now, block);
 }
 
 /// Long messages: each rank tells its parent where its buffer is, and the parent puts the data there, segment
