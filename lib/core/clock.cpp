@@ -15,6 +15,10 @@ void clock::replaced_worked(host_work what, std::size_t bytes) noexcept {
   source_->worked(what, bytes);
 }
 
+void clock::replaced_copied(void* to, const void* from, std::size_t bytes) noexcept {
+  source_->copied(to, from, bytes);
+}
+
 void clock::replaced_changed() noexcept {
   source_->changed();
 }

@@ -10,6 +10,7 @@
 #include "device/wire.hpp"
 #include "scheduler.hpp"
 #include "world.hpp"
+#include "written_memory.hpp"
 
 namespace chorale::simulation {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 /// Where a machine does not say how long a look takes, time must pass all the same for who polls.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
-scheduler_options options_for(const machine& on, const run_options& options) {
+scheduler_options options_for(const machine& on, const run_options& options, written_memory& written) {
   scheduler_options made;
   made.seed = options.seed;
   made.stack_bytes = options.stack_bytes;
@@ -38,9 +39,17 @@ scheduler_options options_for(const machine& on, const run_options& options) {
         return host.send;
       case host_work::receive:
         return host.receive;
+      case host_work::match:
+        return host.match;
     }
     return duration{};
   };
+  if (!on.host.copy_received.steps().empty())
+    made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
+      const std::size_t cold = written.copied(to, from, bytes);
+      return (cold != 0 ? host.copy_received(cold) : duration{}) +
+             (cold != bytes || bytes == 0 ? host.copy(bytes - cold) : duration{});
+    };
   return made;
 }
 
@@ -96,11 +105,16 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
     throw error(errc::misuse, "simulation::run: called by a rank of a simulation");
   const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
   validate(options.wrong, ranks, hosts);
-  scheduler time{options_for(on, options)};
+  written_memory written;
+  scheduler time{options_for(on, options, written)};
   device::wire costs{on, hosts};
   // Drawn from other numbers than those of the ranks.
-  device::fabric net{time, costs, hosts, on.ranks_per_host,
-                     device::disturbance{options.wrong, ~options.seed}};
+  device::fabric net{time,
+                     costs,
+                     hosts,
+                     on.ranks_per_host,
+                     device::disturbance{options.wrong, ~options.seed},
+                     on.host.copy_received.steps().empty() ? nullptr : &written};
   world all{time,
             {.ranks = ranks,
              .ranks_per_host = on.ranks_per_host,

@@ -365,6 +365,13 @@ void scheduler::fiber_clock::worked(host_work what, std::size_t bytes) noexcept 
   if (all->options_.work) all->charge(all->options_.work(what, bytes));
 }
 
+void scheduler::fiber_clock::copied(void* to, const void* from, std::size_t bytes) noexcept {
+  if (all->options_.copied)
+    all->charge(all->options_.copied(to, from, bytes));
+  else
+    worked(host_work::copy, bytes);
+}
+
 void scheduler::fiber_clock::changed() noexcept {
   all->signal(all->current_rank());
 }

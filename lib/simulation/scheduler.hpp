@@ -49,6 +49,8 @@ struct scheduler_options {
   duration wake{};          ///< until a fiber runs that slept for a file
   /// What the library's own work takes, which is charged to the fiber that does it; nothing if it is empty.
   std::function<duration(host_work what, std::size_t bytes)> work;
+  /// The same of a copy, if it matters which bytes; empty: `work`.
+  std::function<duration(const void* to, const void* from, std::size_t bytes)> copied;
   instant end = never;  ///< of virtual time: who has not ended by then never will
 };
 
@@ -153,6 +155,7 @@ class scheduler {
     void sleep_until(clock::time_point end) noexcept override;
     void await_change(clock::time_point end) noexcept override;
     void worked(host_work what, std::size_t bytes) noexcept override;
+    void copied(void* to, const void* from, std::size_t bytes) noexcept override;
     void changed() noexcept override;
     scheduler* all;
   };

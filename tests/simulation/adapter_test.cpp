@@ -64,6 +64,18 @@ TEST_CASE("Messages of one adapter start a gap apart, and longer behind those of
   CHECK(one.send(at(0ns), {8, 1, service::connected, true}).first == at(1601ns));
 }
 
+TEST_CASE("An adapter that has one message at a time begins the next when that is acknowledged",
+          "[adapter]") {
+  auto costs = plain();
+  costs.sending.alone = {.rate = byte_cost::rate(500'000'000), .acknowledgement = 90ns};
+  adapter one{costs, 1000};
+  // 300 + 200 ns until it leaves, 2 ns for each of 1,000 bytes, 90 ns until it is acknowledged: then the next.
+  CHECK(one.send(at(0ns), {1000, 1, service::connected, true}).first == at(500ns));
+  CHECK(one.send(at(0ns), {8, 2, service::connected, false}).first == at(2590ns + 300ns));
+  // 300 ns, 16 ns and 90 ns.
+  CHECK(one.send(at(0ns), {8, 1, service::connected, false}).first == at(2590ns + 406ns + 300ns));
+}
+
 TEST_CASE("What arrives is seen when it is in memory; then its completion", "[adapter]") {
   adapter one{plain(), 1000};
   const auto write = one.receive({at(1000ns), at(1100ns)}, {100, 1, service::connected, false, false});

@@ -32,13 +32,15 @@ constexpr std::string_view file = R"(
       {"bytes": 0, "call": {"ns": 5, "from": "[S]"}, "rate": {"GB/s": 2, "from": "[S]"}},
       {"bytes": 4096, "call": {"ns": 6, "from": "[S]"}, "rate": {"GB/s": 1, "from": "[S]"}}
     ],
+    "copy_received": [{"bytes": 0, "call": {"ns": 3, "from": "[S]"}, "rate": {"MB/s": 250, "from": "[S]"}}],
     "combine": [{"bytes": 0, "call": {"ns": 7, "from": "[S]"}, "rate": {"MB/s": 500, "from": "[S]"}}],
     "look": {"ns": 8, "from": "[S]"},
     "notice": {"ns": 9, "from": "[S]"},
     "context_switch": {"us": 1.5, "from": "[S]"},
     "call": {"ns": 10, "from": "[S]"},
     "send": {"ns": 11, "from": "[S]"},
-    "receive": {"ns": 12, "from": "[S]"}
+    "receive": {"ns": 12, "from": "[S]"},
+    "match": {"ns": 99, "from": "[S]"}
   },
   "adapter": {
     "posting": {
@@ -56,7 +58,8 @@ constexpr std::string_view file = R"(
       "fetch": {"ns": 20, "from": "[S]"},
       "gap": {"ps": 21500, "from": "[S]"},
       "packet": {"ns": 22, "from": "[S]"},
-      "datagram": {"ns": 23, "from": "[S]"}
+      "datagram": {"ns": 23, "from": "[S]"},
+      "alone": {"rate": {"GB/s": 1, "from": "[S]"}, "acknowledgement": {"ns": 98, "from": "[S]"}}
     },
     "receiving": {
       "place": {"ns": 24, "from": "[S]"},
@@ -145,7 +148,12 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(host.cores == 4);
   CHECK(host.copy(4095) == 5ns + byte_cost::rate(2'000'000'000)(4095));
   CHECK(host.copy(4096) == 6ns + 4096ns);
+  CHECK(host.copy_received(2) == 3ns + 8ns);
   CHECK(host.combine(1) == 7ns + 2ns);
+  CHECK(host.match == 99ns);
+  REQUIRE(all.adapter.sending.alone.has_value());
+  CHECK(all.adapter.sending.alone->rate == byte_cost::rate(1'000'000'000));
+  CHECK(all.adapter.sending.alone->acknowledgement == 98ns);
   CHECK(host.context_switch == 1500ns);
   // The rest of the times are different numbers, in the order of the file.
   const auto& [posting, sending, receiving, bus, contexts, registration, wake, burst, multicast, datagrams] =

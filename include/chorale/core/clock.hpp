@@ -18,6 +18,7 @@ enum class host_work : std::uint8_t {
   combine,  ///< two operands by an operator
   send,     ///< a message to another rank, besides the calls of verbs, once
   receive,  ///< a message that came into a receive queue, likewise
+  match,    ///< a message that is found to be the one that somebody receives, as message passing does
 };
 
 /// The clock of the library, and its ways of waiting: a steady clock as those of <chrono>, in nanoseconds. It
@@ -48,6 +49,11 @@ class clock {
     if (is_replaced()) [[unlikely]]
       replaced_worked(what, bytes);
   }
+  /// The caller has copied so many bytes: `worked`, and which.
+  static void copied(void* to, const void* from, std::size_t bytes) noexcept {
+    if (is_replaced()) [[unlikely]]
+      replaced_copied(to, from, bytes);
+  }
   /// What helpers of this thread sleep for may have come. Nothing where time is the machine's.
   static void changed() noexcept {
     if (is_replaced()) [[unlikely]]
@@ -67,6 +73,7 @@ class clock {
  private:
   [[nodiscard]] static time_point replaced_now() noexcept;
   static void replaced_worked(host_work what, std::size_t bytes) noexcept;
+  static void replaced_copied(void* to, const void* from, std::size_t bytes) noexcept;
   static void replaced_changed() noexcept;
 
   // Initial-exec: three instructions in any program and library, where the default of position-independent
@@ -88,6 +95,11 @@ class time_source {
   virtual void await_change([[maybe_unused]] clock::time_point end) noexcept { give_way(); }
   /// The caller has done work that takes time.
   virtual void worked([[maybe_unused]] host_work what, [[maybe_unused]] std::size_t bytes) noexcept {}
+  /// The caller has copied memory.
+  virtual void copied([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
+                      std::size_t bytes) noexcept {
+    worked(host_work::copy, bytes);
+  }
   /// The caller has done something that helpers may sleep for.
   virtual void changed() noexcept {}
 

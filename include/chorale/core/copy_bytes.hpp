@@ -11,7 +11,7 @@ namespace chorale {
 /// As std::memcpy, of what may be long and is part of what a call costs: a simulation takes its time for it.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
-  clock::worked(host_work::copy, bytes);
+  clock::copied(to, from, bytes);
 }
 
 }  // namespace chorale

@@ -21,11 +21,13 @@ std::span<const verbs::driver* const> only_driver() noexcept {
 
 }  // namespace
 
-fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance)
+fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance,
+               written_memory* written)
     : time_(&time),
       costs_(&costs),
       ranks_per_host_(ranks_per_host),
       chance_(chance),
+      written_(written),
       drivers_(only_driver()) {
   constexpr int most = static_cast<int>(first_multicast_lid - first_lid);
   if (hosts < 1 || hosts > most || ranks_per_host < 1)
@@ -45,6 +47,12 @@ fabric::~fabric() {
 
 fabric* fabric::current() noexcept {
   return of_this_thread;
+}
+
+void fabric::place(void* to, std::span<const std::byte> data) {
+  if (data.empty()) return;
+  std::memcpy(to, data.data(), data.size());
+  if (written_ != nullptr) written_->wrote(to, data.size());
 }
 
 hca& fabric::here() noexcept {

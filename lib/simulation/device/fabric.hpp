@@ -2,12 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <chorale/verbs/device.hpp>
 
 #include "../scheduler.hpp"
+#include "../written_memory.hpp"
 #include "disturbance.hpp"
 #include "groups.hpp"
 #include "hca.hpp"
@@ -25,10 +28,11 @@ class fabric {
   /// would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// What is given must live as long. Hosts and ranks of a host are at least 1.
-  /// @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the thread has a
-  /// fabric.
-  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {});
+  /// What is given must live as long; `written` is told what adapters write. Hosts and ranks of a host are at
+  /// least 1. @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the
+  /// thread has a fabric.
+  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
+         written_memory* written = nullptr);
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
   ~fabric();
@@ -40,6 +44,8 @@ class fabric {
   [[nodiscard]] wire& costs() const noexcept { return *costs_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
+  /// An adapter writes there.
+  void place(void* to, std::span<const std::byte> data);
   /// Of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
@@ -64,6 +70,7 @@ class fabric {
   std::vector<std::unique_ptr<hca>> hcas_;
   group_table groups_;
   disturbance chance_;
+  written_memory* written_;
   std::vector<std::unique_ptr<context>> kept_;
   verbs::replaced_drivers drivers_;
 };

@@ -132,11 +132,11 @@ void wait_for_receive(queue_pair& qp, send_request& r, const answer& what) {
 }
 
 /// Puts what came back where the request wants it. False if a local key does not allow it any more.
-bool scatter(const queue_pair& qp, const send_request& r, std::span<const std::byte> data) noexcept {
+bool scatter(const queue_pair& qp, const send_request& r, std::span<const std::byte> data) {
   if (!check_pieces(qp, r, IBV_ACCESS_LOCAL_WRITE)) return false;
   for (const ibv_sge& p : r.pieces) {
     const std::size_t part = std::min<std::size_t>(p.length, data.size());
-    if (part != 0) std::memcpy(reinterpret_cast<void*>(p.addr), data.data(), part);
+    qp.nic->owner().place(reinterpret_cast<void*>(p.addr), data.first(part));
     data = data.subspan(part);
   }
   return true;

@@ -129,7 +129,7 @@ void write(queue_pair& qp, const message& m) {
   if (m.bytes != 0 && to == nullptr) return refuse(qp, m, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
-  if (m.bytes != 0) std::memcpy(to, m.data.data(), m.bytes);
+  qp.nic->owner().place(to, std::span{m.data}.first(m.bytes));
   qp.nic->owner().time().touch(qp.rank());
   if (notifies) report(qp, m, take_receive(qp), IBV_WC_SUCCESS);
   acknowledge(qp, m);
@@ -252,7 +252,7 @@ receive take_receive(queue_pair& qp) {
   return taken;
 }
 
-bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> data) noexcept {
+bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> data) {
   const ibv_pd* const domain = qp.srq != nullptr ? qp.srq->pd : qp.pd;
   const auto reaches = [&](const ibv_sge& p) {
     return qp.nic->regions.local(p.lkey, {p.addr, p.length, domain, IBV_ACCESS_LOCAL_WRITE});
@@ -267,7 +267,7 @@ bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> 
   }
   for (const ibv_sge& p : into.pieces) {
     const std::size_t part = std::min<std::size_t>(p.length, data.size());
-    if (part != 0) std::memcpy(reinterpret_cast<void*>(p.addr), data.data(), part);
+    qp.nic->owner().place(reinterpret_cast<void*>(p.addr), data.first(part));
     data = data.subspan(part);
   }
   return true;

@@ -20,6 +20,6 @@ std::uint32_t packets_of(std::uint64_t bytes, ibv_mtu mtu) noexcept;
 /// below its limit says so.
 receive take_receive(queue_pair& qp);
 /// Writes `data` into a receive, which is long enough. False if a local key does not allow it.
-bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> data) noexcept;
+bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> data);
 
 }  // namespace chorale::simulation::device

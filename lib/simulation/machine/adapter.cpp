@@ -14,7 +14,10 @@ instant adapter::begin(occupancy& engine, instant from, std::uint32_t queue_pair
 
 departure adapter::send(instant rung, const outgoing& what) {
   const auto& costs = costs_.sending;
-  const auto taken = costs.gap + costs.packet * further_packets(what.bytes);
+  auto taken = costs.gap + costs.packet * further_packets(what.bytes);
+  if (costs.alone)
+    taken = std::max(taken, costs.start + (what.from_memory ? costs.fetch : duration{}) +
+                                costs.alone->rate(what.bytes) + costs.alone->acknowledgement);
   auto ready = begin(sending_, rung, what.queue_pair, taken) + costs.start;
   if (what.kind == service::datagram) ready += costs.datagram;
   if (!what.from_memory) return {ready, ready};

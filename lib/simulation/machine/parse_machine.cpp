@@ -42,6 +42,7 @@ host_costs read_host(json_section& s, source_list& sources) {
   host_costs host;
   host.cores = static_cast<int>(s.count("cores", 1, 1 << 16));
   host.copy = read_work(s, "copy", sources);
+  if (s.has("copy_received")) host.copy_received = read_work(s, "copy_received", sources);
   host.combine = read_work(s, "combine", sources);
   host.look = s.time("look");
   host.notice = s.time("notice");
@@ -49,6 +50,7 @@ host_costs read_host(json_section& s, source_list& sources) {
   host.call = s.time("call");
   host.send = s.time("send");
   host.receive = s.time("receive");
+  if (s.has("match")) host.match = s.time("match");
   return host;
 }
 
@@ -70,6 +72,10 @@ adapter_costs read_adapter(json_section& s) {
     to.gap = in.time("gap");
     to.packet = in.time("packet");
     to.datagram = in.time("datagram");
+    if (in.has("alone"))
+      in.section("alone", [&to](json_section& one) {
+        to.alone = {.rate = one.rate("rate"), .acknowledgement = one.time("acknowledgement")};
+      });
   });
   s.section("receiving", [&to = adapter.receiving](json_section& in) {
     to.place = in.time("place");

@@ -94,7 +94,8 @@ void validate(const machine& of) {
   if (of.network.packets.payload == 0) refuse(of, "packets of no bytes");
   if (of.adapter.burst == 0) refuse(of, "bursts of no bytes");
   if (of.adapter.registration.page_bytes == 0) refuse(of, "pages of no bytes");
-  if (negative(of.host.copy) || negative(of.host.combine)) refuse(of, "work that takes less than no time");
+  if (negative(of.host.copy) || negative(of.host.copy_received) || negative(of.host.combine))
+    refuse(of, "work that takes less than no time");
 }
 
 }  // namespace chorale::simulation

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <chorale/simulation/machine/byte_cost.hpp>
 #include <chorale/simulation/time.hpp>
@@ -27,6 +28,13 @@ struct sending_costs {
   duration gap{};       ///< in which no other message of this adapter starts
   duration packet{};    ///< the same, for each packet behind the first
   duration datagram{};  ///< further latency of a datagram
+  /// Of an adapter that begins no other message before this one has left, at `alone.rate`, and has been
+  /// acknowledged so much later.
+  struct one_at_a_time {
+    byte_cost rate;
+    duration acknowledgement{};
+  };
+  std::optional<one_at_a_time> alone{};
 };
 
 /// What happens to a message in the adapter that it comes to.

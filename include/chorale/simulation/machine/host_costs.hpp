@@ -39,7 +39,10 @@ class work_cost {
 /// A host, all of whose cores are alike.
 struct host_costs {
   int cores = 1;
-  work_cost copy;             ///< from memory to memory, by one core
+  work_cost copy;  ///< from memory to memory, by one core
+  /// The same of bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
+  /// write past the caches; nothing: as `copy`.
+  work_cost copy_received;
   work_cost combine;          ///< of two operands, by the bytes of one
   duration look{};            ///< one look of a waiting rank at memory
   duration notice{};          ///< from a change that the adapter makes until a looking core has seen it
@@ -47,6 +50,7 @@ struct host_costs {
   duration call{};            ///< of the library, once for each collective call
   duration send{};            ///< of the library, once for each message that it sends
   duration receive{};         ///< of the library, once for each message that it takes from a receive queue
+  duration match{};           ///< further, if it is matched with a receive
 };
 
 }  // namespace chorale::simulation

@@ -1,0 +1,106 @@
+// Copies of what an adapter wrote: which bytes they are, and what they take.
+#include "simulation/written_memory.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/communicator.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/simulation/run.hpp>
+#include <chorale/transport/rc.hpp>
+
+#include "../support/simulated.hpp"
+
+using namespace chorale::simulation;
+using namespace std::chrono_literals;
+
+TEST_CASE("Bytes that an adapter wrote are counted once, as a table of bytes counts them", "[written]") {
+  constexpr std::size_t room = 64;
+  static std::array<std::byte, room> memory{};
+  const auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 200; ++round) {
+    written_memory written;
+    std::array<bool, room> cold{};
+    const auto draw = [&](std::size_t most) { return random() % (most + 1); };
+    for (int step = 0; step < 100; ++step) {
+      const std::size_t at = draw(room - 1);
+      const std::size_t bytes = draw(room - at);
+      if (draw(2) != 0) {
+        written.wrote(&memory[at], bytes);
+        for (std::size_t i = at; i < at + bytes; ++i) cold[i] = true;
+        continue;
+      }
+      const std::size_t to = draw(room - bytes);
+      std::size_t expected = 0;
+      for (std::size_t i = at; i < at + bytes; ++i) expected += std::exchange(cold[i], false) ? 1 : 0;
+      for (std::size_t i = to; i < to + bytes; ++i) cold[i] = false;
+      REQUIRE(written.copied(memory.data() + to, memory.data() + at, bytes) == expected);
+    }
+  }
+}
+
+namespace {
+
+work_cost costs(duration call, std::int64_t rate) {
+  return work_cost{{{0, call, byte_cost::rate(rate)}}};
+}
+
+/// What rank 1 takes to copy a message of 100 bytes out of the mailbox, the same again, and 40 bytes of its
+/// own together with 60 of the next message.
+std::vector<duration> copies_on(const machine& on) {
+  std::vector<duration> took;
+  run(2, on, [&took](group& g) {
+    chorale::communicator<chorale::transport::rc> comm{g, {}};
+    auto& net = comm.transport();
+    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    const auto body = [&]() -> chorale::task<> {
+      std::vector<std::byte> bytes(100, std::byte{7});
+      for (int message = 0; message < 2; ++message) {
+        if (comm.rank() == 0) {
+          co_await net.send(1, now, bytes);
+          continue;
+        }
+        const auto arrived = co_await net.receive(0, now);
+        const auto from = arrived.bytes();
+        const auto copy = [&](std::size_t first) {
+          const instant begin = chorale::simulation::now();
+          chorale::copy_bytes(bytes.data() + first, from.data() + first, from.size() - first);
+          took.push_back(chorale::simulation::now() - begin);
+        };
+        if (message == 1) copy(60);
+        copy(0);
+        if (message == 0) copy(0);
+        if (bytes[99] != std::byte{7}) throw std::runtime_error{"a copy is wrong"};
+      }
+    };
+    chorale::task<> t = body();
+    t.resume();
+    t.result();
+    net.complete(now);
+  });
+  return took;
+}
+
+}  // namespace
+
+TEST_CASE("A copy out of received memory takes longer the first time, where the machine says so",
+          "[written]") {
+  machine on = support::test_machine(2);
+  on.host.copy = costs(10ns, 2'000'000'000);
+  // Half a nanosecond a byte, whoever wrote it.
+  CHECK(copies_on(on) == std::vector<duration>{60ns, 60ns, 30ns, 60ns});
+  on.host.copy_received = costs(20ns, 500'000'000);
+  // 100 bytes of 2 ns each, then as all others; 40 bytes, then the 60 before them and those 40 again.
+  CHECK(copies_on(on) ==
+        std::vector<duration>{20ns + 200ns, 10ns + 50ns, 20ns + 80ns, (20ns + 120ns) + (10ns + 20ns)});
+}
