@@ -202,6 +202,11 @@ std::vector<setting> make_settings() {
              &config::send_receive_eager_bytes, {64, most_bytes},
              "rc_send_receive: bytes of the longest message that is copied through blocks at once; the same "
              "on all ranks"),
+      choice(
+          "CHORALE_SEND_RECEIVE_EAGER", "send_receive_eager", &config::send_receive_eager,
+          {{"receive_queue", eager_policy::receive_queue}, {"rdma_write", eager_policy::rdma_write}},
+          "rc_send_receive: how those come: by send, out of a shared receive queue; or by RDMA write, into "
+          "a ring for each sender; the same on all ranks"),
       number("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "send_receive_block_bytes",
              &config::send_receive_block_bytes, {256, 1 << 20},
              "rc_send_receive: one block in bytes, 16 of them for the header; the same on all ranks"),

@@ -155,6 +155,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.messages.alltoall_zero_copy_bytes =
       settings.alltoall_zero_copy_bytes.value_or(settings.zero_copy_bytes);
   terms.messages.eager_bytes = settings.send_receive_eager_bytes;
+  terms.messages.eager_way = static_cast<std::uint64_t>(settings.send_receive_eager);
   terms.messages.send_block_bytes = settings.send_receive_block_bytes;
   terms.messages.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
   terms.tuning = model::tuning_table::of(settings)->fingerprint();

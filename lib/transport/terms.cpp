@@ -71,7 +71,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   const auto add = [&h](std::uint64_t word) { h = mixed((h + 0x9e3779b97f4a7c15ULL) ^ word); };
   for (const std::uint64_t word :
        {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
-        messages.eager_bytes, messages.send_block_bytes, messages.long_sends, tuning,
+        messages.eager_bytes, messages.eager_way, messages.send_block_bytes, messages.long_sends, tuning,
         std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
@@ -132,6 +132,7 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
           "set CHORALE_ALLTOALL_ZERO_COPY_BYTES alike");
   compare("config::send_receive_eager_bytes", &message_terms::eager_bytes,
           "set CHORALE_SEND_RECEIVE_EAGER_BYTES alike");
+  compare("config::send_receive_eager", &message_terms::eager_way, "set CHORALE_SEND_RECEIVE_EAGER alike");
   compare("config::send_receive_block_bytes", &message_terms::send_block_bytes,
           "set CHORALE_SEND_RECEIVE_BLOCK_BYTES alike");
   compare("config::send_receive_long", &message_terms::long_sends, "set CHORALE_SEND_RECEIVE_LONG alike");

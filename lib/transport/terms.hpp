@@ -32,6 +32,7 @@ struct message_terms {
   std::uint64_t alltoall_zero_copy_bytes = 0;
   // Of send and receive.
   std::uint64_t eager_bytes = 0;
+  std::uint64_t eager_way = 0;
   std::uint64_t send_block_bytes = 0;
   std::uint64_t long_sends = 0;
 };

@@ -103,6 +103,7 @@ void check_one_sided(Comm& comm, std::uint64_t seed) {
 TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connections]", rc,
                    rc_send_receive) {
   using comm_type = communicator<TestType>;
+  const bool by_write = std::is_same_v<TestType, rc_send_receive> && GENERATE(false, true);
   struct setting {
     int size;
     int limit;
@@ -116,6 +117,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
     c.blocks = 4;
     c.zero_copy_bytes = 20000;
     c.send_receive_eager_bytes = 1000;
+    if (by_write) c.send_receive_eager = chorale::eager_policy::rdma_write;
     run_ranks<comm_type>(size, c, [&, size = size, limit = limit](auto& comm) {
       for (std::size_t round = 0; round < 3; ++round) {
         const auto s = seed() + round;

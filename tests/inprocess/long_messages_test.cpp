@@ -84,11 +84,13 @@ chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id no
 
 /// Messages of long and of short ranks' data, over a transport whose every call goes by messages.
 template <class Comm>
-void all_calls(long_send_policy how) {
+void all_calls(long_send_policy how,
+               chorale::eager_policy short_ones = chorale::eager_policy::receive_queue) {
   for (const int size : {1, 2, 3, 5, 8}) {
     if (support::instrumented && size == 8) continue;
     barrier_witness witness{size};
     auto c = short_eager(how);
+    c.send_receive_eager = short_ones;
     if (size == 3) c.blocks = 2;
     if (size == 5) c.send_receive_eager_bytes = 64;
     run_ranks<Comm>(size, c, [&](auto& comm) {
@@ -141,6 +143,8 @@ TEMPLATE_TEST_CASE("every algorithm leaves long messages to the transport", "[ba
                    by_rank<rc_send_receive>) {
   all_calls<TestType>(long_send_policy::rendezvous);
   if (std::is_same_v<TestType, degree_1<rc_send_receive>>) all_calls<TestType>(long_send_policy::serial);
+  if (std::is_same_v<TestType, degree_3<rc_send_receive>>)
+    all_calls<TestType>(long_send_policy::rendezvous, chorale::eager_policy::rdma_write);
 }
 
 TEST_CASE("an allgather by recursive doubling makes one rendezvous a step, and exchanges no address",

@@ -239,6 +239,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.messages.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
   differs([](auto& t) { t.messages.alltoall_zero_copy_bytes = 3; }, "config::alltoall_zero_copy_bytes");
   differs([](auto& t) { t.messages.eager_bytes = 3; }, "config::send_receive_eager_bytes");
+  differs([](auto& t) { t.messages.eager_way = 3; }, "config::send_receive_eager differs");
   differs([](auto& t) { t.messages.send_block_bytes = 3; }, "config::send_receive_block_bytes");
   differs([](auto& t) { t.messages.long_sends = 3; }, "config::send_receive_long");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");

@@ -107,6 +107,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.zero_copy_bytes == 65536);
   CHECK_FALSE(c.alltoall_zero_copy_bytes.has_value());
   CHECK(c.send_receive_eager_bytes == 8192);
+  CHECK(c.send_receive_eager == chorale::eager_policy::receive_queue);
   CHECK(c.send_receive_block_bytes == 8208);
   CHECK(c.send_receive_long == chorale::long_send_policy::rendezvous);
   CHECK(c.registration == chorale::registration_policy::automatic);
@@ -148,6 +149,8 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_BLOCKS", "2").blocks == 2);
   CHECK(with("CHORALE_BLOCKS", "1024").blocks == 1024);
   CHECK(with("CHORALE_SEND_RECEIVE_EAGER_BYTES", "64").send_receive_eager_bytes == 64);
+  CHECK(with("CHORALE_SEND_RECEIVE_EAGER", "rdma_write").send_receive_eager ==
+        chorale::eager_policy::rdma_write);
   CHECK(with("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "1048576").send_receive_block_bytes == 1048576);
   CHECK(with("CHORALE_SEND_RECEIVE_LONG", "serial").send_receive_long == chorale::long_send_policy::serial);
   CHECK(with("CHORALE_SEND_RECEIVE_LONG", "copy").send_receive_long == chorale::long_send_policy::copy);

@@ -42,6 +42,12 @@ enum class join_policy {
   connection_manager,  ///< librdmacm asks the fabric; `soft0` has none, and attaches
 };
 
+/// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
+enum class eager_policy {
+  receive_queue,  ///< by send, into a receive that all senders share
+  rdma_write,     ///< by RDMA write, into a ring of blocks for each sender, polled in memory
+};
+
 /// How `transport::rc_send_receive` moves messages longer than `config::send_receive_eager_bytes`.
 enum class long_send_policy {
   rendezvous,  ///< request, answer with the place, RDMA write, end: registered and told for each message
@@ -101,10 +107,11 @@ struct config {
   /// straight as well. Unset: `zero_copy_bytes`. The same on all ranks.
   std::optional<std::size_t> alltoall_zero_copy_bytes;
   /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
-  /// go as `send_receive_long` says. The same on all ranks, as are the two below.
+  /// go as `send_receive_long` says. The same on all ranks, as are the three below.
   std::size_t send_receive_eager_bytes = 8192;
+  eager_policy send_receive_eager = eager_policy::receive_queue;
   /// Size of a block of that transport in bytes, its header of 16 bytes included: of a receive of its shared
-  /// receive queue. `block_bytes` and `zero_copy_bytes` do not concern it.
+  /// receive queue, or of a ring. `block_bytes` and `zero_copy_bytes` do not concern it.
   std::size_t send_receive_block_bytes = 8208;
   long_send_policy send_receive_long = long_send_policy::rendezvous;
   registration_policy registration = registration_policy::automatic;

@@ -11,7 +11,8 @@ struct rc_send_receive_kind {
 };
 extern template class one_rail<rc_send_receive_kind>;
 
-/// What an MPI over send and receive does. Short messages: copy, match, copy. Long ones, above
+/// What an MPI over send and receive does. Short messages: copy, match, copy; by send, or by RDMA write as
+/// MVAPICH since 2003 (`config::send_receive_eager`). Long ones, above
 /// `config::send_receive_eager_bytes`: a rendezvous for each, with its registrations and its exchange of the
 /// address in that step (`config::send_receive_long`); algorithms leave them to the transport. One-sided and
 /// atomic operations of windows are those of the connections; no algorithm uses them here. Cost: one send and

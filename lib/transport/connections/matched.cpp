@@ -7,6 +7,7 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/connections/matched.hpp>
 
+#include "eager_ring.hpp"
 #include "posted_messages.hpp"
 #include "serial_channel.hpp"
 
@@ -27,9 +28,14 @@ std::size_t payload_bytes(const config& settings) noexcept {
              ? room
              : std::min(room, settings.send_receive_eager_bytes);
 }
-/// Payloads begin on a 16-byte boundary; blocks have cache lines of their own.
+eager_ring ring_of(const config& settings) noexcept {
+  return {payload_bytes(settings) + sizeof(matched::message_header), settings.blocks};
+}
+/// Of staging: payloads begin on a 16-byte boundary; blocks have cache lines of their own.
 std::size_t stride(const config& settings) noexcept {
-  return in_cache_lines(settings.send_receive_block_bytes);
+  return in_cache_lines(settings.send_receive_eager == eager_policy::rdma_write
+                            ? ring_of(settings).message_bytes()
+                            : settings.send_receive_block_bytes);
 }
 
 }  // namespace
@@ -41,15 +47,21 @@ matched::matched(connections& links, rma_queue& memory, const config& settings)
       blocks_(settings.blocks),
       credits_(links, settings.blocks),
       senders_(links.owner().size()),
-      posted_(std::make_unique<posted_messages>(*this, links, memory, settings)) {}
+      posted_(std::make_unique<posted_messages>(*this, links, memory, settings)) {
+  if (settings.send_receive_eager == eager_policy::rdma_write)
+    ring_ = std::make_unique<eager_ring>(ring_of(settings));
+}
 
 matched::~matched() = default;
 
 connections::options matched::needs(const config& settings, int ranks) noexcept {
-  const auto receives = static_cast<std::uint64_t>(ranks - 1) * (settings.blocks + other_receives);
+  const bool by_write = settings.send_receive_eager == eager_policy::rdma_write;
+  const auto receives =
+      static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.blocks) + other_receives);
   return {.limit = settings.connections,
-          .inbox_bytes = mailbox_layout::blocks_offset,
-          .receive_bytes = stride(settings),
+          .inbox_bytes = by_write ? ring_of(settings).inbox_bytes() : mailbox_layout::blocks_offset,
+          .receive_bytes =
+              by_write ? in_cache_lines(sizeof(message_header) + sizeof(clear_to_send)) : stride(settings),
           .receives =
               static_cast<std::uint32_t>(std::clamp<std::uint64_t>(receives, fewest_receives, most_receives)),
           .inline_bytes = inline_wanted};
@@ -66,7 +78,10 @@ bool matched::try_signal(int to, call_id now) {
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   const message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
   s->signal_sent = header.word;
-  post_header(*links_, *s->account.link, header);
+  if (ring_)
+    links_->post_word(*s->account.link, mailbox_layout::signal_offset, header.word);
+  else
+    post_header(*links_, *s->account.link, header);
   return true;
 }
 
@@ -95,6 +110,7 @@ bool matched::try_signalled(int from, call_id now) {
     links_->owner().inquiry().mismatch(from, now);
     return false;
   }
+  clock::worked(host_work::match);
   // A message that came before the signal and that no call has taken.
   if (s == nullptr || s->arrived == s->account.received) return true;
   const std::uint32_t oldest = s->places[s->account.received % blocks_].header.call;
@@ -132,6 +148,11 @@ bool matched::send_in_block(int to, message_header header, std::span<const std::
   std::byte* place = s->staging.data + s->account.sent % blocks_ * stride_;
   std::memcpy(place, &header, sizeof header);
   if (!bytes.empty()) copy_bytes(place + sizeof header, bytes.data(), bytes.size());
+  if (ring_) {
+    ring_->write(*links_, c, s->account.sent++, place, sizeof header + bytes.size(), s->staging.lkey,
+                 s->separate_counter);
+    return true;
+  }
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place),
                  static_cast<std::uint32_t>(sizeof header + bytes.size()), s->staging.lkey};
   ibv_send_wr request{};
@@ -159,8 +180,9 @@ void matched::doubt(int from, call_id now, const unexpected& next) const {
   throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(next).bytes);
 }
 
-const matched::unexpected* matched::oldest(int from) const noexcept {
-  const sender* s = senders_.find(from);
+const matched::unexpected* matched::oldest(int from) {
+  sender* s = senders_.find(from);
+  if (ring_ && s != nullptr) look_into_ring(*s);
   return s == nullptr || s->arrived == s->account.received ? nullptr
                                                            : &s->places[s->account.received % blocks_];
 }
@@ -220,9 +242,7 @@ void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc
   const std::byte* text = links_->receives().block(index);
   const std::size_t body = wc.byte_len - sizeof header;
   if (wc.byte_len >= sizeof header) std::memcpy(&header, text, sizeof header);
-  if (header.what == kind::message && body == bytes_of(header)) [[likely]]
-    return keep(known(from.peer), index, header, body);
-  if (header.what == kind::request && body == sizeof(request_body) && body == bytes_of(header))
+  if (!ring_ && is_kept(header, body)) [[likely]]
     return keep(known(from.peer), index, header, body);
   if (const char* wrong = take(from, header, {text + sizeof header, body})) links_->break_off(from, wrong);
   links_->receives().post(index);
@@ -243,6 +263,26 @@ const char* matched::take(connection& from, const message_header& header, std::s
   if (header.what == kind::placed && body.empty())
     return posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
   return "it sent something that is no message";
+}
+
+bool matched::is_kept(const message_header& header, std::size_t body) noexcept {
+  if (body != bytes_of(header)) return false;
+  return header.what == kind::message || (header.what == kind::request && body == sizeof(request_body));
+}
+
+void matched::look_into_ring(sender& from) {
+  while (from.arrived - from.account.released < blocks_) {
+    const auto found = ring_->find(*from.account.link, from.arrived);
+    if (!found.is_there) return;
+    message_header header{};
+    if (found.bytes.size() >= sizeof header) std::memcpy(&header, found.bytes.data(), sizeof header);
+    if (found.bytes.size() < sizeof header || !is_kept(header, found.bytes.size() - sizeof header))
+      return links_->break_off(*from.account.link, "it wrote something that is no message");
+    if (from.places.empty()) from.places.resize(blocks_);
+    unexpected& place = from.places[from.arrived++ % blocks_];
+    place.header = header;
+    place.payload = found.bytes.data() + sizeof header;
+  }
 }
 
 void matched::keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes) {
@@ -270,6 +310,7 @@ void matched::keep(sender& from, std::uint64_t index, const message_header& head
 
 void matched::release(sender* from) noexcept {
   unexpected& done = from->places[from->account.released % blocks_];
+  if (ring_) return credits_.give_back(from->account);
   if (done.copy) {
     done.copy.reset();
   } else {
@@ -281,6 +322,10 @@ void matched::release(sender* from) noexcept {
     }
   }
   credits_.give_back(from->account);
+}
+
+void matched::on_accepted(connection& c) {
+  known(c.peer).separate_counter = !c.qp->data_in_order(IBV_WR_RDMA_WRITE);
 }
 
 void matched::on_progress() {

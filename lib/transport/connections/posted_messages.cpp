@@ -179,6 +179,8 @@ bool posted_messages::take_block(int from, const matched::unexpected& next, mess
   const std::size_t bytes = matched::bytes_of(next.header);
   if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
     return false;
+  // Those behind the first block belong to what that has been found for.
+  if (m.done == 0) clock::worked(host_work::match);
   copy_bytes(m.bytes.data() + m.done, next.payload, bytes);
   m.done += bytes;
   boxes_->hand_out(from);
@@ -196,6 +198,7 @@ bool posted_messages::answer(int from, lane& l, const matched::unexpected& next,
     return false;
   }
   if (serial_ && !serial_->is_free()) return false;
+  clock::worked(host_work::match);
   m.registered.emplace(memory_->expose(m.bytes));
   const remote_region here = m.registered->region();
   if (serial_) serial_->take(from, m.bytes, m.registered->lkey());

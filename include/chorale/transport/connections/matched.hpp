@@ -1,4 +1,4 @@
-// Messages and signals over connections by send and receive, matched by sender and order.
+// Messages and signals over connections as message passing has them, matched by sender and order.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 namespace chorale::transport {
 
+class eager_ring;
 class rma_queue;
 class posted_messages;
 
@@ -29,7 +30,11 @@ class posted_messages;
 /// At most `config::blocks` messages of a sender wait here; it is told when they are given back. The shared
 /// receive queue has at most 512 blocks. When half of them hold messages that nobody has received yet,
 /// further ones are copied out, so that the message that is waited for always finds a block; until this rank
-/// looks, senders wait for one (RNR). One thread at a time.
+/// looks, senders wait for one (RNR).
+///
+/// With `eager_policy::rdma_write` messages and requests are written into a ring of blocks for each sender
+/// instead, as MVAPICH has done since 2003, and a signal is the write of a word; answers and ends remain
+/// sends. One thread at a time.
 ///
 /// `try_...` return false as long as they have to wait. @throws error errc::mismatch, errc::peer_lost.
 class matched {
@@ -67,6 +72,7 @@ class matched {
     std::uint64_t arrived = 0;
     std::vector<unexpected> places{};  ///< message n in place n % blocks; made when the peer first sends
     pool_block staging{};
+    bool separate_counter = false;  ///< the device places data in no order: a counter needs its own write
   };
   struct message_statistics {
     std::uint64_t requests = 0;  ///< for long messages that this rank sends
@@ -108,7 +114,7 @@ class matched {
   [[nodiscard]] message_statistics statistics() const noexcept;
 
   // What connections, and the endpoint, ask of a mechanism.
-  void on_accepted(connection&) noexcept {}
+  void on_accepted(connection& c);
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc);
   void on_closed(connection& c) noexcept;
   void on_progress();
@@ -137,7 +143,7 @@ class matched {
   }
   bool send_request(int to, call_id now, const request_body& request);
   /// What has come first of that rank and was not received yet, or null.
-  [[nodiscard]] const unexpected* oldest(int from) const noexcept;
+  [[nodiscard]] const unexpected* oldest(int from);
   /// It has been received; it is still to be released.
   void hand_out(int from) noexcept { ++senders_.find(from)->account.received; }
 
@@ -157,6 +163,9 @@ class matched {
   void doubt(int from, call_id now, const unexpected& next) const;
   void advance();
   bool send_in_block(int to, message_header header, std::span<const std::byte> bytes);
+  /// Whether it takes a place: a message or a request, of the length that its header says.
+  [[nodiscard]] static bool is_kept(const message_header& header, std::size_t body) noexcept;
+  void look_into_ring(sender& from);
   void keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes);
   /// What needs no place. Returns what is wrong with it, or null.
   [[nodiscard]] const char* take(connection& from, const message_header& header,
@@ -172,6 +181,7 @@ class matched {
   std::uint64_t copied_out_ = 0;
   bool posts_ = false;  ///< something that was posted is not over
   std::unique_ptr<posted_messages> posted_;
+  std::unique_ptr<eager_ring> ring_;  ///< unless messages take receives
 };
 
 inline bool matched::try_receive(int from, call_id now, std::span<const std::byte>& message) {
@@ -185,6 +195,7 @@ inline bool matched::try_receive(int from, call_id now, std::span<const std::byt
     doubt(from, now, next);
     return false;
   }
+  clock::worked(host_work::match);
   message = {next.payload, bytes_of(next.header)};
   ++s->account.received;
   return true;

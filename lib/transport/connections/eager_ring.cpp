@@ -1,0 +1,44 @@
+#include "eager_ring.hpp"
+
+#include <cstring>
+
+namespace chorale::transport {
+
+void eager_ring::write(connections& links, connection& to, std::uint64_t number, std::byte* place,
+                       std::size_t bytes, std::uint32_t lkey, bool separate_counter) const {
+  const mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes),
+                                .signature = 0,
+                                .call = 0,
+                                .count = static_cast<std::uint32_t>(number + 1)};
+  const std::size_t total = padded(bytes) + sizeof trailer;
+  std::memset(place + bytes, 0, padded(bytes) - bytes);
+  std::memcpy(place + padded(bytes), &trailer, sizeof trailer);
+  const std::size_t counter = separate_counter ? sizeof(std::uint64_t) : 0;
+  const std::size_t end = layout_.block_end(number);
+
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total - counter), lkey};
+  ibv_send_wr request{};
+  request.sg_list = &source;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  if (source.length <= to.qp->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+  request.wr.rdma.remote_addr = to.remote_inbox + end - total;
+  request.wr.rdma.rkey = to.remote_inbox_key;
+  links.post(to, request);
+  if (counter == 0) return;
+  std::uint64_t word = 0;
+  std::memcpy(&word, place + total - sizeof word, sizeof word);
+  links.post_word(to, end - sizeof word, word);
+}
+
+eager_ring::message eager_ring::find(const connection& from, std::uint64_t number) const noexcept {
+  if (from.inbox.data == nullptr) return {};
+  const std::byte* end = from.inbox.data + layout_.block_end(number);
+  if (!has_arrived(load_acquire(end - sizeof(std::uint64_t)), number)) return {};
+  mailbox_trailer trailer;
+  std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
+  if (trailer.bytes > layout_.payload_bytes()) return {.is_there = true};
+  return {true, {end - sizeof trailer - padded(trailer.bytes), trailer.bytes}};
+}
+
+}  // namespace chorale::transport
