@@ -69,7 +69,7 @@ TEST_CASE("An adapter that has one message at a time begins the next when that i
   auto costs = plain();
   costs.sending.alone = {.rate = byte_cost::rate(500'000'000), .acknowledgement = 90ns};
   adapter one{costs, 1000};
-  // 300 + 200 ns until it leaves, 2 ns for each of 1,000 bytes, 90 ns until it is acknowledged: then the next.
+  // 300 + 200 ns until it leaves, 2 ns for each of 1,000 bytes, 90 ns until it is acknowledged: the next.
   CHECK(one.send(at(0ns), {1000, 1, service::connected, true}).first == at(500ns));
   CHECK(one.send(at(0ns), {8, 2, service::connected, false}).first == at(2590ns + 300ns));
   // 300 ns, 16 ns and 90 ns.
