@@ -111,7 +111,6 @@ TEST_CASE("an adapter that is held up reads a payload as it is then", "[device]"
       changed += on.right->buffer.data()[0] == std::byte{2} ? 1 : 0;
     }
     CHECK((changed > 0) == held_up);
-    CHECK(changed < 100);
   });
 }
 

@@ -45,7 +45,7 @@ int draw_ranks(random_bits& random) {
   return 1;
 }
 
-planned_call draw_call(random_bits& random, int ranks) {
+planned_call draw_call(random_bits& random, int ranks, const chorale::config& settings) {
   planned_call call;
   call.what = static_cast<call_kind>(random.below(call_kinds));
   call.root = between(random, 0, ranks - 1);
@@ -55,7 +55,11 @@ planned_call draw_call(random_bits& random, int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   const bool has_blocks = call.what >= call_kind::allgather && call.what <= call_kind::reduce_scatter;
   const bool is_long = ranks <= 16 && in_hundred(random, 6);
-  const std::size_t most = is_long ? 40'000 : ranks <= 16 ? 400 : 40;
+  // Or several times as long as the blocks are that take it, so that who sends waits for them.
+  const bool fills_blocks = ranks <= 8 && !has_blocks && in_hundred(random, 15);
+  std::size_t most = is_long ? 40'000 : ranks <= 16 ? 400 : 40;
+  if (fills_blocks)
+    most = std::min<std::size_t>(4 * settings.blocks * settings.block_bytes / sizeof(std::uint64_t), 8'000);
   call.count = up_to(random, has_blocks || call.what == call_kind::window ? most / n + 1 : most);
   return call;
 }
@@ -86,7 +90,7 @@ void draw_chances(random_bits& random, sim::faults& wrong) {
   wrong.lost = chance(150'000);
   wrong.repeated = chance(100'000);
   wrong.delayed = chance(300'000);
-  wrong.held_up = chance(300'000);
+  wrong.held_up = in_hundred(random, 20) ? 100'000 : chance(300'000);
   wrong.longest_delay = sim::duration{1us} * static_cast<std::int64_t>(1 + up_to(random, 5'000));
 }
 
@@ -117,9 +121,9 @@ schedule draw(std::uint64_t seed) {
   s.ranks_per_host = 1 << random.below(3);
   s.longest_pause = in_hundred(random, 40) ? 0 : up_to(random, in_hundred(random, 10) ? 50'000'000 : 200'000);
   s.catches = in_hundred(random, 50);
-  for (int i = between(random, 1, s.ranks > 16 ? 3 : 8); i > 0; --i)
-    s.calls.push_back(draw_call(random, s.ranks));
   draw_settings(random, s.settings);
+  for (int i = between(random, 1, s.ranks > 16 ? 3 : 8); i > 0; --i)
+    s.calls.push_back(draw_call(random, s.ranks, s.settings));
   draw_chances(random, s.wrong);
   draw_events(random, s, s.wrong);
   s.mtu = std::uint32_t{512} << random.below(4);

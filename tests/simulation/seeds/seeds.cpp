@@ -28,8 +28,8 @@ namespace {
 /// are made by one child process.
 constexpr std::uint64_t runs_of_a_child = 250;
 /// One seed of so many is run twice.
-constexpr std::uint64_t runs_of_a_pair = 50;
-constexpr std::uint64_t default_seeds = 1200;
+constexpr std::uint64_t runs_of_a_pair = 100;
+constexpr std::uint64_t default_seeds = 1700;
 /// After so many it ends: a campaign looks further.
 constexpr std::uint64_t least_failures_to_end = 20;
 constexpr std::uint64_t runs_of_a_failure = 5'000;

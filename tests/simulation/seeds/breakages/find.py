@@ -3,7 +3,7 @@
 
     find.py [--seeds N] [--folder DIR] [--jobs J] [PATCH...]
 
-Fails if a breakage is not found within N seeds (20,000), or if the tree fails without one. DIR (default: a
+Fails if a breakage is not found within N seeds (30,000), or if the tree fails without one. DIR (default: a
 temporary folder, removed at the end) keeps the copy and its build for the next time.
 """
 import argparse
@@ -60,7 +60,7 @@ def first_failure(program, seeds):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument('--seeds', type=int, default=20000)
+    options.add_argument('--seeds', type=int, default=30000)
     options.add_argument('--folder', type=pathlib.Path)
     options.add_argument('--jobs', type=int, default=os.cpu_count())
     options.add_argument('patches', nargs='*', type=pathlib.Path)
