@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,8 @@ scheduler_options options_for(const machine& on, const run_options& options, wri
   made.shortest_gap = std::min(options.shortest_gap, options.longest_gap);
   made.notice = on.host.notice;
   made.end = instant{options.longest};
+  made.record = options.record;
+  made.progress = options.progress;
   made.work = [host = on.host](host_work what, std::size_t bytes) {
     switch (what) {
       case host_work::call:
@@ -136,8 +139,23 @@ instant now() {
 void compute(duration time) {
   scheduler& all = running("compute");
   if (time < duration::zero()) throw error(errc::invalid_argument, "simulation::compute: a negative time");
-  all.charge(time);
+  all.charge(time, activity::compute);
   all.settle();
+}
+
+phase::phase(std::string name, std::uint64_t bytes) : name_(std::move(name)) {
+  const scheduler& all = running("phase");
+  noted_ = {.thread = all.current_thread(), .rank = all.current_rank(), .bytes = bytes, .begin = all.now()};
+}
+
+phase::~phase() {
+  const scheduler* const all = scheduler::running();
+  if (all == nullptr || all->recording() == nullptr) return;
+  noted_.end = all->now();
+  try {
+    all->recording()->add(name_, noted_);
+  } catch (const std::bad_alloc&) {  // who looks for it finds that it is not there
+  }
 }
 
 }  // namespace chorale::simulation

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 #include <chorale/core/background.hpp>
 #include <chorale/core/error.hpp>
+
+#include "fiber.hpp"
 
 namespace chorale::simulation {
 namespace {
@@ -17,6 +18,8 @@ using std::chrono::nanoseconds;
 constexpr clock::time_point beginning{std::chrono::hours{1}};
 /// A poller that nobody touches looks again after this part of the time for which it has polled.
 constexpr int gap_share = 16;
+/// How many events happen between two reports of progress.
+constexpr std::uint64_t events_a_report = std::uint64_t{1} << 16;
 /// So many fibers an error names.
 constexpr std::size_t most_named = 64;
 
@@ -26,41 +29,28 @@ instant virtual_time(clock::time_point when) {
   return instant{std::min<nanoseconds>(when - beginning, longest)};
 }
 
+activity activity_of(host_work what) noexcept {
+  switch (what) {
+    case host_work::call:
+      return activity::call;
+    case host_work::copy:
+      return activity::copy;
+    case host_work::combine:
+      return activity::combine;
+    case host_work::send:
+      return activity::send;
+    case host_work::receive:
+      break;
+  }
+  return activity::receive;
+}
+
 std::string text_of(instant when) {
   const auto picoseconds = when.time_since_epoch().count();
   const auto whole = std::to_string(picoseconds / 1'000'000);
   const auto rest = std::to_string(1'000'000 + picoseconds % 1'000'000);
   return whole + '.' + rest.substr(1, 3) + " us";
 }
-
-}  // namespace
-
-struct fiber {
-  enum class state { ready, polls, sleeps, dozes, waits, ended };
-
-  fiber(std::string its_name, int its_rank, std::function<void()> its_body)
-      : name(std::move(its_name)), rank(its_rank), body(std::move(its_body)) {}
-
-  std::string name;
-  int rank;
-  std::function<void()> body;
-  std::unique_ptr<context> flow;  ///< none after its end
-  scheduler* owner = nullptr;
-  state now = state::ready;
-  instant time{};  ///< its own, when it was suspended
-  event_id turn;   ///< by which it goes on
-  instant stopped_until{};
-  instant polls_since{};  ///< when nothing was to be seen
-  instant idle_since{};
-  bool touched = false;    ///< since it gave way last
-  bool signalled = false;  ///< since it has dozed last
-  bool notified = false;
-  background::list works;  ///< the nonblocking calls that it has begun
-  const char* waits_for = "";
-  wait_list end;
-};
-
-namespace {
 
 constinit thread_local scheduler* running_scheduler = nullptr;
 
@@ -97,15 +87,20 @@ scheduler::~scheduler() {
 
 fiber& scheduler::spawn(std::string name, int rank, std::function<void()> body) {
   reap();
-  fiber& born = *fibers_.emplace_back(std::make_unique<fiber>(std::move(name), rank, std::move(body)));
+  const auto place = static_cast<std::size_t>(std::max(rank, 0));
+  if (of_rank_.size() <= place) {
+    of_rank_.resize(place + 1);
+    spawned_.resize(place + 1);
+  }
+  fiber& born =
+      *fibers_.emplace_back(std::make_unique<fiber>(std::move(name), rank, spawned_[place], std::move(body)));
   ++alive_;
   born.owner = this;
   born.flow = std::make_unique<context>(stacks_.take(), &scheduler::begin, &born);
   born.idle_since = now_;
   if (rank >= 0) {
-    const auto place = static_cast<std::size_t>(rank);
-    if (of_rank_.size() <= place) of_rank_.resize(place + 1);
     of_rank_[place].push_back(&born);
+    ++spawned_[place];
   }
   resume(born, now_);
   return born;
@@ -113,6 +108,10 @@ fiber& scheduler::spawn(std::string name, int rank, std::function<void()> body) 
 
 int scheduler::current_rank() const noexcept {
   return current_ == nullptr ? -1 : current_->rank;
+}
+
+std::uint16_t scheduler::current_thread() const noexcept {
+  return current_ == nullptr ? std::uint16_t{0} : current_->notes.thread();
 }
 
 scheduler* scheduler::running() noexcept {
@@ -151,6 +150,7 @@ void scheduler::run_body(fiber& self) noexcept {
   }
   // What the body holds ends on its own stack, and in its time.
   self.body = nullptr;
+  if (options_.record != nullptr) self.notes.end_wait(*options_.record, now_);
   self.now = fiber::state::ended;
   --alive_;
   ended_.push_back(&self);
@@ -190,6 +190,7 @@ void scheduler::stop(int rank, instant until) {
 void scheduler::suspend() {
   fiber& self = *current_;
   self.time = now_;
+  self.notes.suspends();
   context& to = next_to_run();
   if (&to != self.flow.get()) self.flow->switch_to(to);
   self.now = fiber::state::ready;
@@ -205,7 +206,8 @@ context& scheduler::next_to_run() {
       else
         throw error(errc::deadline, "the simulation was to end at " + text_of(options_.end) +
                                         " of virtual time; " + who_waits());
-      ++events_;
+      if (++events_ % events_a_report == 0 && options_.progress) options_.progress(now_, events_);
+      comes_ = {};
       queue_.happen();
     } catch (...) {
       stopped_ = std::current_exception();
@@ -219,15 +221,19 @@ context& scheduler::next_to_run() {
 
 void scheduler::settle(duration tolerance) {
   if (current_ == nullptr || now_ - settled_ <= tolerance || queue_.empty() || queue_.first() > now_) return;
+  const instant since = now_;
   resume(*current_, now_);
   suspend();
+  note_wait(since);
 }
 
 void scheduler::sleep_until(instant when) {
   if (current_ == nullptr) return;
+  const instant since = now_;
   current_->now = fiber::state::sleeps;
   resume(*current_, std::max(when, now_));
   suspend();
+  note_wait(since);
 }
 
 void scheduler::give_way() {
@@ -235,6 +241,7 @@ void scheduler::give_way() {
   fiber& self = *current_;
   // Who has computed since its last turn has not been idle.
   if (now_ != self.time || std::exchange(self.touched, false)) self.idle_since = now_;
+  const instant since = now_;
   now_ += options_.poll;
   self.now = fiber::state::polls;
   self.polls_since = now_;
@@ -244,12 +251,14 @@ void scheduler::give_way() {
   resume(self, now_ + gap / options_.poll * options_.poll);
   suspend();
   self.time = now_;
+  note_wait(since);
 }
 
 void scheduler::touch(int rank) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
   for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     f->touched = true;
+    f->notes.touched(comes_);
     if (f->now != fiber::state::polls) continue;
     f->now = fiber::state::ready;
     const duration waited = std::max(now_ + options_.notice - f->polls_since, duration::zero());
@@ -262,9 +271,11 @@ void scheduler::sleep_until_signal(instant end) {
   if (current_ == nullptr) return;
   fiber& self = *current_;
   if (!self.signalled) {
+    const instant since = now_;
     self.now = fiber::state::dozes;
     resume(self, std::max(end, now_));
     suspend();
+    note_wait(since);
   }
   self.signalled = false;
 }
@@ -273,6 +284,7 @@ void scheduler::signal(int rank) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
   for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     f->signalled = true;
+    f->notes.touched(comes_);
     if (f->now != fiber::state::dozes) continue;
     f->now = fiber::state::ready;
     resume(*f, now_ + options_.wake);
@@ -283,12 +295,14 @@ bool scheduler::wait(wait_list& list, const char* what, instant end) {
   if (current_ == nullptr)
     throw error(errc::misuse, std::string{"an event of a simulation waits for "} + what);
   fiber& self = *current_;
+  const instant since = now_;
   self.now = fiber::state::waits;
   self.waits_for = what;
   self.notified = false;
   list.waiting_.push_back(&self);
   if (end != never) resume(self, std::max(end, now_));
   suspend();
+  note_wait(since);
   if (self.notified) return true;
   std::erase(list.waiting_, &self);
   if (end == never) throw error(errc::deadline, deadlock_);
@@ -298,6 +312,7 @@ bool scheduler::wait(wait_list& list, const char* what, instant end) {
 void scheduler::notify(wait_list& list) {
   for (fiber* const f : list.waiting_) {
     f->notified = true;
+    f->notes.touched(comes_);
     resume(*f, now_);
   }
   list.waiting_.clear();
@@ -305,6 +320,14 @@ void scheduler::notify(wait_list& list) {
 
 void scheduler::join(fiber& other) {
   while (other.now != fiber::state::ended) wait(other.end, "the end of a fiber");
+}
+
+void scheduler::note_work(const record& what, duration time) noexcept {
+  current_->notes.works(*options_.record, what, now_, time);
+}
+
+void scheduler::note_wait(instant since) noexcept {
+  if (options_.record != nullptr) current_->notes.goes_on(*options_.record, since, now_);
 }
 
 /// Nobody can run: who waits goes on without what it waits for, which is an error to it.
@@ -362,7 +385,8 @@ void scheduler::fiber_clock::await_change(clock::time_point end) noexcept {
 }
 
 void scheduler::fiber_clock::worked(host_work what, std::size_t bytes) noexcept {
-  if (all->options_.work) all->charge(all->options_.work(what, bytes));
+  if (all->options_.work)
+    all->charge(all->options_.work(what, bytes), {.what = activity_of(what), .bytes = bytes});
 }
 
 void scheduler::fiber_clock::copied(void* to, const void* from, std::size_t bytes) noexcept {

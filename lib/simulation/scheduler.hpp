@@ -12,10 +12,12 @@
 #include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/simulation/recorder.hpp>
 #include <chorale/simulation/time.hpp>
 
 #include "context.hpp"
 #include "event_queue.hpp"
+#include "fiber_record.hpp"
 #include "random_bits.hpp"
 
 namespace chorale::simulation {
@@ -51,7 +53,10 @@ struct scheduler_options {
   std::function<duration(host_work what, std::size_t bytes)> work;
   /// The same of a copy, if it matters which bytes; empty: `work`.
   std::function<duration(const void* to, const void* from, std::size_t bytes)> copied;
-  instant end = never;  ///< of virtual time: who has not ended by then never will
+  instant end = never;         ///< of virtual time: who has not ended by then never will
+  recorder* record = nullptr;  ///< who notes what happens, if anybody does
+  /// Told now and then how far it is: the time, and how many events have happened.
+  std::function<void(instant now, std::uint64_t events)> progress;
 };
 
 /// Runs fibers and events in the order of virtual time, in one thread. A *fiber* is code with a stack of its
@@ -116,13 +121,20 @@ class scheduler {
   [[nodiscard]] fiber* current() const noexcept { return current_; }
   /// Its rank, or -1.
   [[nodiscard]] int current_rank() const noexcept;
+  /// Which of the fibers of its rank it is, in the order in which they were spawned; 0 if none runs.
+  [[nodiscard]] std::uint16_t current_thread() const noexcept;
 
   // What the fiber that runs does with its time. In events these do nothing, but for `touch`, `signal` and
   // `notify`.
 
   /// It computes for so long.
-  void charge(duration time) noexcept {
-    if (current_ != nullptr) now_ += time;
+  void charge(duration time, activity what = activity::compute) noexcept { charge(time, {.what = what}); }
+  /// The same, with what a recorder is to know of it besides who and when.
+  void charge(duration time, const record& what) noexcept {
+    if (current_ == nullptr) return;
+    if (options_.record != nullptr) [[unlikely]]
+      note_work(what, time);
+    now_ += time;
   }
   /// Everything happens that others do up to now(), unless the fiber is ahead of them by so little.
   void settle(duration tolerance = {});
@@ -147,6 +159,13 @@ class scheduler {
   /// Waits until that fiber has ended.
   void join(fiber& other);
 
+  // Who notes what happens.
+
+  /// Null if nobody does.
+  [[nodiscard]] recorder* recording() const noexcept { return options_.record; }
+  /// What the event that happens now touches and signals has come by that.
+  void brings(const arrival_of& what) noexcept { comes_ = what; }
+
  private:
   struct fiber_clock final : time_source {
     explicit fiber_clock(scheduler& owner) noexcept : all(&owner) {}
@@ -164,6 +183,8 @@ class scheduler {
   void run_body(fiber& self) noexcept;
   void resume(fiber& who, instant when);
   void suspend();
+  void note_work(const record& what, duration time) noexcept;
+  void note_wait(instant since) noexcept;
   [[nodiscard]] context& next_to_run();
   void end_waits();
   void reap();
@@ -178,11 +199,13 @@ class scheduler {
   context thread_;  ///< in which run() was called
   std::vector<std::unique_ptr<fiber>> fibers_;
   std::vector<std::vector<fiber*>> of_rank_;
-  std::vector<fiber*> ended_;  ///< whose stacks can be given back
+  std::vector<std::uint16_t> spawned_;  ///< how many of each rank ever were
+  std::vector<fiber*> ended_;           ///< whose stacks can be given back
   std::size_t alive_ = 0;
   instant now_{};
   instant settled_{};  ///< up to when others have done what they do
   std::uint64_t events_ = 0;
+  arrival_of comes_;  ///< by the event that happens
   fiber* current_ = nullptr;
   fiber* next_ = nullptr;       ///< whose turn the last event has brought
   std::exception_ptr first_;    ///< that a fiber let out

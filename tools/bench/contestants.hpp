@@ -21,10 +21,23 @@ namespace bench {
 
 using contestants = std::vector<std::unique_ptr<contestant>>;
 
+/// Who wants to know on a rank when what is measured begins and ends. It takes no part in it.
+class onlooker {
+ public:
+  virtual ~onlooker() = default;
+  /// A sample, or calls before the first: `run` of a contestant.
+  virtual void sample_begins(const contestant& of, std::size_t bytes) = 0;
+  virtual void sample_ends() = 0;
+  /// Each call in it.
+  virtual void call_begins(const contestant& of, std::size_t bytes) = 0;
+  virtual void call_ends() = 0;
+};
+
 /// The ranks of a run.
 struct job {
   any_group group;  ///< of which contestants make their communicators
   team& all;
+  onlooker* watched_by = nullptr;
 };
 
 /// Which memory the calls of a contestant use.
@@ -106,6 +119,7 @@ class entry final : public contestant {
       : contestant(chorale::name(what), chorale::type_name<Algorithm>() + use.remark, Transport::name),
         comm_(any_group{ranks.group}, settings(wanted.settings, use)),
         all_(ranks.all),
+        watched_by_(ranks.watched_by),
         memory_(memory),
         places_(use.places),
         turn_(use.registered_each_call ? use.places / 2 : 0),
@@ -113,19 +127,11 @@ class entry final : public contestant {
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
-    const auto call = [&] {
-      memory_.go_to(turn_++ % places_);
-      trial<what>::call(comm_, memory_, bytes);
-    };
-    switch (timing_) {
-      case timing::each_call:
-        return time_apart(calls, call, [this] { comm_.barrier(); });
-      case timing::last_leaf:
-        return time_to_last_leaf(calls, call, all_);
-      case timing::back_to_back:
-        break;
-    }
-    return time_together(calls, call);
+    if (watched_by_ == nullptr) return take_sample(bytes, calls);
+    watched_by_->sample_begins(*this, bytes);
+    const double seconds = take_sample(bytes, calls);
+    watched_by_->sample_ends();
+    return seconds;
   }
   std::string check(std::size_t bytes, team& all) override {
     memory_.go_to(turn_++ % places_);
@@ -147,6 +153,24 @@ class entry final : public contestant {
   }
 
  private:
+  double take_sample(std::size_t bytes, int calls) {
+    const auto call = [&] {
+      memory_.go_to(turn_++ % places_);
+      if (watched_by_ != nullptr) watched_by_->call_begins(*this, bytes);
+      trial<what>::call(comm_, memory_, bytes);
+      if (watched_by_ != nullptr) watched_by_->call_ends();
+    };
+    switch (timing_) {
+      case timing::each_call:
+        return time_apart(calls, call, [this] { comm_.barrier(); });
+      case timing::last_leaf:
+        return time_to_last_leaf(calls, call, all_);
+      case timing::back_to_back:
+        break;
+    }
+    return time_together(calls, call);
+  }
+
   static chorale::config settings(chorale::config c, const memory_use& use) {
     if (use.registered_each_call) c.registration_entries = 1;
     return c;
@@ -154,6 +178,7 @@ class entry final : public contestant {
 
   chorale::communicator<Transport, Algorithm> comm_;
   team& all_;
+  onlooker* watched_by_;
   buffers& memory_;
   std::size_t places_;
   std::size_t turn_;  ///< fresh buffers are not those that another contestant used just before

@@ -84,10 +84,10 @@ void settle(program_options& o) {
     o.limit.max_bytes = *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
 }
 
-int run_rank(const program_options& o, const place& here, any_group group) {
+int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by) {
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  const job in{std::move(group), all};
+  const job in{std::move(group), all, watched_by};
   const bool speaks = all.rank() == 0;
 
   const auto& chosen = control.transport().chosen();

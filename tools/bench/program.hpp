@@ -39,6 +39,6 @@ void print_list();
 void settle(program_options& o);
 
 /// Measures what `o` asks for on the ranks of `group`; rank 0 speaks. Collective. @returns the exit status.
-int run_rank(const program_options& o, const place& here, any_group group);
+int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by = nullptr);
 
 }  // namespace bench

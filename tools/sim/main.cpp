@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 
 #include "../bench/program.hpp"
 #include "links.hpp"
+#include "show.hpp"
+#include "wishes.hpp"
 
 namespace sim = chorale::simulation;
 
@@ -22,6 +25,7 @@ struct options : bench::program_options {
   int ranks_per_host = 0;  ///< 0: as many as the machine says
   std::uint64_t seed = 1;
   bool links = false;
+  seeing::wishes wishes;
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -39,6 +43,7 @@ void add_options(CLI::App& app, options& o) {
       ->check(CLI::Range(1, 1 << 16));
   app.add_option("--seed", o.seed, "Of all random numbers")->capture_default_str();
   app.add_flag("--links", o.links, "Also show what went over each link in the whole run");
+  seeing::add_options(app, o.wishes);
 }
 
 /// @returns what is wrong with the options, empty if nothing is; the machine is then read.
@@ -56,7 +61,7 @@ std::string read_machine(const options& o, sim::machine& into) {
   if (o.ranks > room)
     return fmt::format("--ranks {}: {} has {} hosts with {} ranks each", o.ranks, into.name, into.hosts,
                        into.ranks_per_host);
-  return {};
+  return seeing::find_fault(o.wishes, o.ranks);
 }
 
 int run(const options& o, const sim::machine& on) {
@@ -73,10 +78,17 @@ int run(const options& o, const sim::machine& on) {
   int status = 0;
   sim::run_options how;
   how.seed = o.seed;
+  std::optional<sim::recorder> notes;
+  if (o.wishes.any()) how.record = &notes.emplace(o.wishes.records);
   const auto all = sim::run(
       o.ranks, on,
-      [&](sim::group& group) { status = std::max(status, run_rank(o, here, bench::any_group{group})); }, how);
+      [&](sim::group& group) {
+        seeing::phases_of_bench phases;
+        status = std::max(status, run_rank(o, here, bench::any_group{group}, notes ? &phases : nullptr));
+      },
+      how);
   if (o.links) print_links(all);
+  if (notes && status != 2) seeing::show(o.wishes, *notes, all.elapsed, o.ranks, here.about);
   return status;
 }
 

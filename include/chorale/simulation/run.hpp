@@ -11,6 +11,7 @@
 #include <chorale/simulation/group.hpp>
 #include <chorale/simulation/link_load.hpp>
 #include <chorale/simulation/machine/machine.hpp>
+#include <chorale/simulation/recorder.hpp>
 #include <chorale/simulation/time.hpp>
 
 namespace chorale::simulation {
@@ -30,6 +31,11 @@ struct run_options {
   /// How long it is left alone at least: short waits become cheaper to simulate. What happens wakes it at the
   /// same instant as ever; what it does because time has passed comes late by as much.
   duration shortest_gap{};
+  /// Who notes what happens; null: nobody. It has to live as long as the run.
+  recorder* record = nullptr;
+  /// Called after each 65,536 events with the time and how many there have been, for who wants to show how
+  /// far it is. It does nothing with the simulation.
+  std::function<void(instant now, std::uint64_t events)> progress;
 };
 
 /// What a simulation has been.

@@ -119,7 +119,8 @@ int poll_cq(ibv_cq* base, int count, ibv_wc* wc) noexcept {
     set_free(*c.nic, taken);
   }
   if (found != 0)
-    all.time().charge(all.costs().poll(static_cast<std::size_t>(found)));
+    all.time().charge(all.costs().poll(static_cast<std::size_t>(found)),
+                      {.what = activity::poll, .bytes = static_cast<std::uint64_t>(found)});
   else if (count > 0 && queue.overrun)
     return -1;
   else if (count > 0)
@@ -176,7 +177,7 @@ int get_cq_event(ibv_comp_channel* base, ibv_cq** cq, void** cq_context) noexcep
   ++queue->completions.delivered;
   *cq = queue;
   *cq_context = queue->cq_context;
-  time.charge(nic.owner().costs().costs().wake);
+  time.charge(nic.owner().costs().costs().wake, activity::wake);
   return 0;
 }
 

@@ -37,7 +37,7 @@ void put_grh(const message& m, std::vector<std::byte>& out) {
 }
 
 /// Gives a datagram to a queue pair, if that takes it.
-void deliver(hca& nic, std::uint32_t number, const message& m) {
+void deliver(hca& nic, std::uint32_t number, const message& m, const arrival& when) {
   queue_pair* const qp = nic.queue_pairs.find(number);
   if (qp == nullptr || qp->connected() || !qp->receiving()) return;
   if (qp->attributes.qkey != m.qkey) {
@@ -47,6 +47,9 @@ void deliver(hca& nic, std::uint32_t number, const message& m) {
   const std::uint64_t bytes = grh_bytes + m.bytes;
   receive_queue& from = qp->receives_from();
   if (from.posted.empty() || from.posted.front().bytes() < bytes) return;
+  traced trace = m.trace;
+  trace.peer = qp->rank();
+  note_delivery(nic.owner().time(), trace, m.bytes, when);
   const receive taken = take_receive(*qp);
   std::vector<std::byte> whole;
   put_grh(m, whole);
@@ -85,7 +88,7 @@ void arrive_at(hca& nic, const std::shared_ptr<const message>& m, const arrival&
                                                   .takes_receive = true,
                                                   .shared = qp != nullptr && qp->srq != nullptr});
     all.time().at(std::max(placed.completed, all.time().now()),
-                  [&nic, number, m] { deliver(nic, number, *m); });
+                  [&nic, number, m, when] { deliver(nic, number, *m, when); });
   }
 }
 
@@ -120,7 +123,8 @@ group_name name_of(const union ibv_gid* gid, std::uint16_t lid) noexcept {
 
 }  // namespace
 
-void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves) {
+void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves,
+                   const traced& trace) {
   // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
   const std::uint64_t most = std::uint64_t{128} << qp.nic->owner().costs().mtu();
   const bool reaches = r.to.multicast ? r.remote_qpn == multicast_queue_pair : r.to.target != nullptr;
@@ -133,6 +137,7 @@ void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight
   m->bytes = r.bytes;
   m->data = gather(r);
   m->path = r.to;
+  m->trace = trace;
   m->qkey = (r.remote_qkey & own_qkey) != 0 ? qp.attributes.qkey : r.remote_qkey;
   if (r.to.multicast) return send_to_group(*qp.nic, m, weight, leaves);
   fabric& all = qp.nic->owner();

@@ -7,7 +7,8 @@
 namespace chorale::simulation::device {
 
 /// Sends the datagram of a request.
-void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves);
+void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves,
+                   const traced& trace);
 
 int attach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
 int detach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;

@@ -29,7 +29,7 @@ int check(std::uint64_t begin, std::size_t bytes, int access) noexcept {
 
 /// Time of the processor, in which others go on.
 void spend(hca& nic, duration time) {
-  nic.owner().time().charge(time);
+  nic.owner().time().charge(time, activity::registration);
   nic.owner().time().settle();
 }
 

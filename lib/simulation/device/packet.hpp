@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #include "objects.hpp"
+#include "traced.hpp"
 #include "wire.hpp"
 
 namespace chorale::simulation::device {
@@ -45,6 +46,7 @@ struct message {
   arrival arrives;               ///< of its last burst
   std::uint64_t last_burst = 0;  ///< bytes of that
   placement placed;
+  traced trace;
 
   // Of datagrams.
   address_vector path;
@@ -60,6 +62,8 @@ struct answer {
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t rnr_timer = 0;  ///< of not_ready
   std::vector<std::byte> data;  ///< of RDMA reads and atomic operations
+  arrival arrives;
+  traced trace;
 };
 
 }  // namespace chorale::simulation::device

@@ -78,7 +78,15 @@ send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
   return r;
 }
 
-int post_one(queue_pair& qp, const ibv_send_wr& wr) {
+/// Who is to get a request.
+int peer_of(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
+  if (qp.connected()) return rank_behind(qp.path.target, qp.attributes.dest_qp_num);
+  const auto* const way = static_cast<const address_handle*>(wr.wr.ud.ah);
+  return way == nullptr ? -1 : rank_behind(way->to.target, wr.wr.ud.remote_qpn & 0xffffffU);
+}
+
+/// `number`: of its message for who takes notes; 0 if nobody does.
+int post_one(queue_pair& qp, const ibv_send_wr& wr, std::uint64_t number) {
   requester& q = qp.sends;
   if (qp.state < IBV_QPS_RTS) return EINVAL;
   if (q.posted - q.retired >= qp.cap.max_send_wr) return ENOMEM;
@@ -90,29 +98,49 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr) {
   }
   r.psn = q.psn;
   if (qp.reliable()) q.psn = (q.psn + packets_of(r.bytes, qp.attributes.path_mtu)) & 0xffffffU;
+  if (number != 0) {
+    const scheduler& time = qp.nic->owner().time();
+    r.trace = {.number = number,
+               .rank = qp.rank(),
+               .peer = peer_of(qp, wr),
+               .thread = time.current_thread(),
+               .since = time.now()};
+  }
   q.queue.push_back(std::move(r));
   ++q.posted;
   return 0;
 }
 
-/// Time of the processor, before the adapter hears of it.
-void spend(const queue_pair& qp, const ibv_send_wr* wr) {
+/// Time of the processor, before the adapter hears of it. @returns the number of the first message for who
+/// takes notes; 0 if nobody does.
+std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   fabric& all = qp.nic->owner();
   std::size_t count = 0;
   std::uint64_t inline_bytes = 0;
-  for (; wr != nullptr; wr = wr->next) {
+  for (const auto* one = wr; one != nullptr; one = one->next) {
     ++count;
-    if (is_inline(*wr)) inline_bytes += bytes_of(*wr);
+    if (is_inline(*one)) inline_bytes += bytes_of(*one);
   }
-  all.time().charge(all.costs().post(count, qp.connected() ? 0 : count, inline_bytes));
+  const duration time = all.costs().post(count, qp.connected() ? 0 : count, inline_bytes);
+  std::uint64_t first = 0;
+  if (recorder* const notes = all.time().recording(); notes != nullptr && wr != nullptr) [[unlikely]] {
+    first = notes->take_numbers(count);
+    std::uint64_t bytes = 0;
+    for (const auto* one = wr; one != nullptr; one = one->next) bytes += bytes_of(*one);
+    all.time().charge(time,
+                      {.what = activity::post, .peer = peer_of(qp, *wr), .bytes = bytes, .message = first});
+  } else {
+    all.time().charge(time);
+  }
   all.time().settle(fabric::least_turn);
+  return first;
 }
 
 int post_all(context& c, receive_queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
   fabric& all = c.nic->owner();
   std::size_t count = 0;
   for (const ibv_recv_wr* one = wr; one != nullptr; one = one->next) ++count;
-  all.time().charge(all.costs().post_receives(count));
+  all.time().charge(all.costs().post_receives(count), activity::post_receive);
   all.time().settle(fabric::least_turn);
   int status = 0;
   for (; wr != nullptr; wr = wr->next) {
@@ -139,8 +167,11 @@ int post_send(ibv_qp* base, ibv_send_wr* wr, ibv_send_wr** bad) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   int status = 0;
   try {
-    spend(qp, wr);
-    for (; wr != nullptr && status == 0; wr = status == 0 ? wr->next : wr) status = post_one(qp, *wr);
+    std::uint64_t number = spend(qp, wr);
+    for (; wr != nullptr && status == 0; wr = status == 0 ? wr->next : wr) {
+      status = post_one(qp, *wr, number);
+      if (number != 0) ++number;
+    }
     send_on(qp);
   } catch (...) {
     status = ENOMEM;

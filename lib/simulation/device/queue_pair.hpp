@@ -7,6 +7,7 @@
 #include <chorale/simulation/time.hpp>
 
 #include "objects.hpp"
+#include "traced.hpp"
 
 namespace chorale::simulation::device {
 
@@ -30,6 +31,7 @@ struct send_request {
   std::uint32_t remote_qkey = 0;
 
   std::uint32_t psn = 0;
+  traced trace;
   bool ended = false;  ///< with `status`; its completion waits for those before it
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t byte_len = 0;

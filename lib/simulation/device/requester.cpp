@@ -43,8 +43,10 @@ ibv_wc_status local_fault(const queue_pair& qp, const send_request& r) noexcept 
   return IBV_WC_SUCCESS;
 }
 
-std::unique_ptr<message> make_message(const queue_pair& qp, const send_request& r, const request_name& name) {
+std::unique_ptr<message> make_message(const queue_pair& qp, const send_request& r, const request_name& name,
+                                      const traced& trace) {
   auto m = std::make_unique<message>();
+  m->trace = trace;
   m->on = {qp.nic, qp.path.target, qp.qp_num, qp.attributes.dest_qp_num};
   m->name = name;
   m->opcode = r.opcode;
@@ -84,8 +86,11 @@ void depart(hca& nic, std::uint32_t number, const request_name& name, const depa
   if (r == nullptr || r->ended || (qp->sends.failed != 0 && name.number > qp->sends.failed)) return;
   if (const ibv_wc_status fault = local_fault(*qp, *r); fault != IBV_WC_SUCCESS)
     return fail(*qp, *r, name.number, fault);
-  if (qp->connected()) return send_in_bursts(make_message(*qp, *r, name), weight_of(*qp, *r), leaves);
-  send_datagram(*qp, *r, weight_of(*qp, *r), leaves);
+  // Of one that is sent once more, all that it took until then.
+  traced trace = r->trace;
+  note_stage(nic.owner().time(), trace, activity::leave, r->reads_back() ? 0 : r->bytes, leaves.first);
+  if (qp->connected()) return send_in_bursts(make_message(*qp, *r, name, trace), weight_of(*qp, *r), leaves);
+  send_datagram(*qp, *r, weight_of(*qp, *r), leaves, trace);
   all_left(*qp, name, leaves.last);
 }
 
@@ -213,7 +218,7 @@ void lose(const message& what) {
           [&nic, number = what.on.source, name = what.name] { retry(nic, number, name); });
 }
 
-void take_answer(const answer& what) {
+void take_answer(answer& what) {
   queue_pair* const qp = what.on.to->queue_pairs.find(what.on.destination);
   if (qp == nullptr) return;
   const bool done = what.kind == answer::kind_type::done;
@@ -221,6 +226,7 @@ void take_answer(const answer& what) {
   if (r == nullptr || r->ended) return;
   if (what.kind == answer::kind_type::not_ready) return wait_for_receive(*qp, *r, what);
   if (!done) return fail(*qp, *r, what.name.number, what.status);
+  note_answered(qp->nic->owner().time(), what.trace, what.data.size(), what.arrives);
   if (r->reads_back()) {
     if (!scatter(*qp, *r, what.data)) return fail(*qp, *r, what.name.number, IBV_WC_LOC_PROT_ERR);
     r->byte_len = static_cast<std::uint32_t>(what.data.size());

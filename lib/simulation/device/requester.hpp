@@ -17,7 +17,7 @@ void lose(const message& what);
 /// The last byte of a request leaves its adapter at `last`.
 void all_left(queue_pair& qp, const request_name& name, instant last);
 /// An answer has come to the requester it is for.
-void take_answer(const answer& what);
+void take_answer(answer& what);
 /// Pushes the completion of a request, if it gets one. `number`: how many were posted, this one included.
 void complete(queue_pair& qp, const send_request& r, std::uint64_t number, ibv_wc_status status);
 

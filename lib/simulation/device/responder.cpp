@@ -37,12 +37,14 @@ answer answer_to(const message& m) {
   answer a;
   a.on = {m.on.to, m.on.from, m.on.destination, m.on.source};
   a.name = m.name;
+  a.trace = m.trace;
   return a;
 }
 
 /// An answer has come to the adapter of the requester.
 void answer_arrives(std::unique_ptr<answer> a, const arrival& when) {
   fabric& all = a->on.to->owner();
+  a->arrives = when;
   const placement seen =
       all.costs().receive(a->on.to->host(), when, {.bytes = a->data.size(), .queue_pair = a->on.destination});
   all.time().at(std::max(seen.completed, all.time().now()), [a = std::move(a)] { take_answer(*a); });
@@ -51,6 +53,7 @@ void answer_arrives(std::unique_ptr<answer> a, const arrival& when) {
 /// Sends an answer that may leave then.
 void send_answer(queue_pair& qp, answer a, const departure& leaves) {
   fabric& all = qp.nic->owner();
+  note_answer(all.time(), a.trace, a.data.size(), leaves.first);
   const outgoing weight{.bytes = a.data.size(), .queue_pair = qp.qp_num, .from_memory = !a.data.empty()};
   const arrival soonest = all.costs().carry(a.on.from->host(), a.on.to->host(), weight, leaves);
   const duration late = all.chance().message();
@@ -122,23 +125,25 @@ bool allows(const queue_pair& qp, unsigned access) noexcept {
   return (qp.attributes.qp_access_flags & access) != 0;
 }
 
-void write(queue_pair& qp, const message& m) {
+void write(queue_pair& qp, message& m) {
   if (!allows(qp, IBV_ACCESS_REMOTE_WRITE))
     return refuse(qp, m, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
   std::byte* const to = find_remote(qp, m, m.bytes, IBV_ACCESS_REMOTE_WRITE);
   if (m.bytes != 0 && to == nullptr) return refuse(qp, m, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
+  note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
   qp.nic->owner().place(to, std::span{m.data}.first(m.bytes));
   qp.nic->owner().time().touch(qp.rank());
   if (notifies) report(qp, m, take_receive(qp), IBV_WC_SUCCESS);
   acknowledge(qp, m);
 }
 
-void send(queue_pair& qp, const message& m) {
+void send(queue_pair& qp, message& m) {
   receive_queue& from = qp.receives_from();
   if (from.posted.empty()) return no_receive(qp, m);
   if (!qp.reliable() && from.posted.front().bytes() < m.bytes) return;
+  note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
   const receive taken = take_receive(qp);
   if (m.bytes > taken.bytes()) {
     report(qp, m, taken, IBV_WC_LOC_LEN_ERR);
@@ -170,18 +175,21 @@ void read(queue_pair& qp, std::unique_ptr<message> m) {
     return refuse(qp, *m, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   hca& nic = *qp.nic;
   scheduler& time = nic.owner().time();
+  // What is asked for is in the answer.
+  note_delivery(time, m->trace, 0, m->arrives);
   const departure leaves =
       nic.owner().costs().answer_read(nic.host(), m->placed, {.bytes = m->bytes, .queue_pair = qp.qp_num});
   time.at(std::max(leaves.first, time.now()),
           [&nic, number = qp.qp_num, m = std::move(m), leaves] { send_read(nic, number, *m, leaves); });
 }
 
-void atomic(queue_pair& qp, const message& m) {
+void atomic(queue_pair& qp, message& m) {
   if (!allows(qp, IBV_ACCESS_REMOTE_ATOMIC) || qp.attributes.max_dest_rd_atomic == 0 ||
       m.remote_address % 8 != 0)
     return refuse(qp, m, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
   std::byte* const word = find_remote(qp, m, sizeof(std::uint64_t), IBV_ACCESS_REMOTE_ATOMIC);
   if (word == nullptr) return refuse(qp, m, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+  note_delivery(qp.nic->owner().time(), m.trace, 0, m.arrives);
   std::uint64_t old = 0;
   std::memcpy(&old, word, sizeof old);
   std::uint64_t fresh = old;

@@ -1,0 +1,151 @@
+// What happens in a simulation, noted while it happens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <chorale/core/lean_chrono.hpp>
+#include <chorale/simulation/time.hpp>
+
+namespace chorale::simulation {
+
+/// What time went by with.
+enum class activity : std::uint8_t {
+  // Of a rank's processor: they follow each other without a gap.
+  call,              ///< the library, once for each collective call
+  copy,              ///< from memory to memory
+  combine,           ///< two operands by an operator
+  send,              ///< the library, for a message that it sends
+  receive,           ///< the library, for a message from a receive queue
+  post,              ///< send requests, to the adapter
+  post_receive,      ///< receive requests, likewise
+  poll,              ///< taking completions
+  registration,      ///< memory is made known to the adapter, or no longer
+  wake,              ///< a thread comes back from sleep
+  compute,           ///< what the program says with `simulation::compute`
+  wait_for_message,  ///< ended by what a message has brought
+  wait_for_answer,   ///< ended by an acknowledgement, or by what a read or an atomic operation returned
+  wait,              ///< ended by nothing that came: a sleep, a deadline, an exchange of the bootstrap
+  // Of a message: they follow each other, from posting to where it is seen in memory.
+  leave,  ///< until its first byte is on the link: in the queue, in the adapter, behind others
+  wire,   ///< until its last byte is at the other adapter
+  place,  ///< until it is seen in memory, or in the completion queue
+  // Of the answer to it, from the other adapter back.
+  answer_leave,  ///< from when the request is there; an acknowledgement takes no time
+  answer_wire,
+  answer_place,
+};
+
+/// How many activities there are.
+inline constexpr std::size_t activities = static_cast<std::size_t>(activity::answer_place) + 1;
+
+[[nodiscard]] const char* name(activity what) noexcept;
+/// Whether it is a message's, not a processor's.
+[[nodiscard]] constexpr bool is_of_message(activity what) noexcept {
+  return what >= activity::leave;
+}
+[[nodiscard]] constexpr bool is_wait(activity what) noexcept {
+  return what >= activity::wait_for_message && what <= activity::wait;
+}
+
+/// That somebody did something from `begin` to `end`.
+struct record {
+  activity what = activity::wait;
+  std::uint16_t thread =
+      0;          ///< of the rank: 0 is its program, others are its helpers; of a message, who posted
+  int rank = -1;  ///< whose processor it was; of a message and of its answer, who sent that
+  int peer = -1;  ///< of a post: where to; of a message: who got it; -1: nobody, or a group
+  std::uint64_t bytes = 0;  ///< of payload; of a poll, how many completions
+  /// Of a wait that was ended by one, and of its own activities: the number of the message, from 1. Of a
+  /// post: that of its first message; others follow. An answer has the number of what it answers.
+  std::uint64_t message = 0;
+  instant begin{};
+  instant end{};
+};
+
+/// What a program has given a name (`phase`).
+struct phase_record {
+  std::uint32_t name = 0;  ///< number of its name
+  std::uint16_t thread = 0;
+  int rank = -1;
+  std::uint64_t bytes = 0;
+  instant begin{};
+  instant end{};
+};
+
+/// From then until then. That of phases is from where the first of them begins to where the last ends.
+struct window {
+  instant begin{};
+  instant end{};
+};
+
+[[nodiscard]] window window_of(const std::vector<phase_record>& phases) noexcept;
+
+/// Notes what a simulation does (`run_options::record`), in the order in which it ends. Ranks, messages and
+/// instants are the same each time for the same program, machine and seed, and so are the notes.
+///
+/// It keeps the newest records, up to a bound; the oldest go, and `complete_since` says from when on none is
+/// missing. What lasts when the simulation ends, and messages that never came, are not noted.
+///
+/// Each has the records of one run. Not thread-safe.
+class recorder {
+ public:
+  /// Records of 48 bytes: about 200 MB.
+  static constexpr std::size_t usual_bound = std::size_t{1} << 22;
+
+  /// Keeps `most` records, and as many phases. @throws error errc::invalid_argument if that is none.
+  explicit recorder(std::size_t most = usual_bound);
+
+  // For who looks at it afterwards.
+
+  [[nodiscard]] const std::deque<record>& records() const noexcept { return records_; }
+  [[nodiscard]] const std::deque<phase_record>& phases() const noexcept { return phases_; }
+  [[nodiscard]] const std::string& name_of(const phase_record& of) const { return names_.at(of.name); }
+  /// All that ended after it is here.
+  [[nodiscard]] instant complete_since() const noexcept { return complete_since_; }
+  /// How many records were made, those included that are gone.
+  [[nodiscard]] std::uint64_t made() const noexcept { return made_; }
+  /// The last phase of that name on each rank that had one, in the order of the ranks.
+  /// @throws error errc::invalid_argument if there is none.
+  [[nodiscard]] std::vector<phase_record> last_phases(std::string_view name) const;
+
+  // For the simulation.
+
+  void add(const record& one) noexcept;
+  void add(std::string_view name, phase_record one);
+  /// The first of so many new numbers of messages.
+  [[nodiscard]] std::uint64_t take_numbers(std::size_t count) noexcept;
+
+ private:
+  std::uint32_t number_of(std::string_view name);
+
+  std::size_t most_;
+  std::deque<record> records_;
+  std::deque<phase_record> phases_;
+  std::vector<std::string> names_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t made_ = 0;
+  instant complete_since_{};
+};
+
+/// While it lives, the rank that runs is in a phase of its program, which the recorder notes under a name: a
+/// call that is measured, a step of a solver. Phases may lie within others. Takes no virtual time; nothing
+/// where nobody records.
+class [[nodiscard]] phase {
+ public:
+  /// @throws error errc::misuse outside of `run`.
+  explicit phase(std::string name, std::uint64_t bytes = 0);
+  ~phase();
+  phase(const phase&) = delete;
+  phase& operator=(const phase&) = delete;
+
+ private:
+  std::string name_;
+  phase_record noted_;
+};
+
+}  // namespace chorale::simulation

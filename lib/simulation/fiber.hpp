@@ -1,0 +1,46 @@
+// A fiber as the scheduler knows it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <chorale/core/background.hpp>
+#include <chorale/simulation/time.hpp>
+
+#include "context.hpp"
+#include "event_queue.hpp"
+#include "fiber_record.hpp"
+#include "scheduler.hpp"
+
+namespace chorale::simulation {
+
+struct fiber {
+  enum class state { ready, polls, sleeps, dozes, waits, ended };
+
+  fiber(std::string its_name, int its_rank, std::uint16_t thread, std::function<void()> its_body)
+      : name(std::move(its_name)), rank(its_rank), notes(its_rank, thread), body(std::move(its_body)) {}
+
+  std::string name;
+  int rank;
+  fiber_record notes;
+  std::function<void()> body;
+  std::unique_ptr<context> flow;  ///< none after its end
+  scheduler* owner = nullptr;
+  state now = state::ready;
+  instant time{};  ///< its own, when it was suspended
+  event_id turn;   ///< by which it goes on
+  instant stopped_until{};
+  instant polls_since{};  ///< when nothing was to be seen
+  instant idle_since{};
+  bool touched = false;    ///< since it gave way last
+  bool signalled = false;  ///< since it has dozed last
+  bool notified = false;
+  background::list works;  ///< the nonblocking calls that it has begun
+  const char* waits_for = "";
+  wait_list end;
+};
+
+}  // namespace chorale::simulation

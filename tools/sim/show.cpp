@@ -1,0 +1,108 @@
+#include "show.hpp"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/simulation/critical_path.hpp>
+
+#include "deliveries.hpp"
+#include "trace.hpp"
+#include "words.hpp"
+
+namespace seeing {
+namespace {
+
+const std::string sample_of = "sample of ";
+
+std::string name_of(const bench::contestant& one, std::size_t bytes) {
+  std::string text = fmt::format("{} {} over {}", one.operation, one.algorithm, one.transport);
+  if (bytes != 0) text += fmt::format(", {} bytes", bytes);
+  return text;
+}
+
+/// A window, and what it is of.
+struct stretch {
+  sim::window of;
+  std::string name;
+  std::vector<sim::phase_record> phases;  ///< whose window it is, if it is that of phases
+};
+
+/// What the last phase of that name was on all ranks.
+stretch of_phase(const sim::recorder& notes, const std::string& phase, std::string name) {
+  auto phases = notes.last_phases(phase);
+  const auto all = window_of(phases);
+  return {all, std::move(name), std::move(phases)};
+}
+
+/// Refuses a window of which records are gone.
+stretch require_whole(const sim::recorder& notes, stretch found, int ranks) {
+  const bool ranks_gone = !found.phases.empty() && found.phases.size() != static_cast<std::size_t>(ranks);
+  if (ranks_gone || found.of.begin < notes.complete_since())
+    throw std::runtime_error(fmt::format(
+        "{} begins at {:.3f} us, and of what ended before {:.3f} us records are gone: --records keeps "
+        "more than {}, and {} were made",
+        found.name, us(found.of.begin), us(notes.complete_since()), notes.records().size(), notes.made()));
+  return found;
+}
+
+stretch find_stretch(const sim::recorder& notes, const std::string& which, sim::duration elapsed, int ranks) {
+  if (which == "call" || which == "sample") {
+    for (auto one = notes.phases().rbegin(); one != notes.phases().rend(); ++one) {
+      const auto& name = notes.name_of(*one);
+      if (name.starts_with(sample_of)) continue;
+      return require_whole(notes,
+                           which == "call" ? of_phase(notes, name, "the last call of " + name)
+                                           : of_phase(notes, sample_of + name, "the last sample of " + name),
+                           ranks);
+    }
+    throw std::runtime_error("no measured call is among the records");
+  }
+  stretch found{which == "all" ? sim::window{{}, sim::instant{elapsed}} : parse_window(which), {}, {}};
+  if (found.of.begin >= sim::instant{elapsed})
+    throw std::runtime_error(fmt::format("--window {}: all had ended at {:.3f} us", which, us(elapsed)));
+  found.name = which == "all" ? "the whole run" : fmt::format("--window {}", which);
+  return require_whole(notes, std::move(found), ranks);
+}
+
+std::string or_usual(const std::string& wish, const char* usual) {
+  return wish.empty() ? usual : wish;
+}
+
+}  // namespace
+
+void phases_of_bench::sample_begins(const bench::contestant& of, std::size_t bytes) {
+  sample_.emplace(sample_of + name_of(of, bytes), bytes);
+}
+
+void phases_of_bench::sample_ends() {
+  sample_.reset();
+}
+
+void phases_of_bench::call_begins(const bench::contestant& of, std::size_t bytes) {
+  call_.emplace(name_of(of, bytes), bytes);
+}
+
+void phases_of_bench::call_ends() {
+  call_.reset();
+}
+
+void show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about) {
+  if (!w.trace.empty()) {
+    const auto what = find_stretch(notes, or_usual(w.stretch, "sample"), elapsed, ranks);
+    about.emplace_back("of", what.name);
+    write_trace(w.trace, notes, what.of, about);
+    fmt::print("\n# {}: trace of {}, {:.3f} to {:.3f} us\n", w.trace, what.name, us(what.of.begin),
+               us(what.of.end));
+  }
+  if (w.critical_path) {
+    const auto what = find_stretch(notes, or_usual(w.stretch, "call"), elapsed, ranks);
+    const auto path = what.phases.empty() ? find_critical_path(notes, what.of, last_to_work(notes, what.of))
+                                          : find_critical_path(notes, what.phases);
+    fmt::print("{}", in_words(path, what.name));
+  }
+}
+
+}  // namespace seeing

@@ -1,0 +1,195 @@
+#include "trace.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "deliveries.hpp"
+
+namespace seeing {
+namespace {
+
+using nlohmann::ordered_json;
+using sim::activity;
+using sim::instant;
+using sim::record;
+
+/// Threads of a rank's process: its own have their numbers, then come its lanes.
+constexpr int first_lane = 1000;
+constexpr int first_answer_lane = 100'000;
+
+/// The lines of a trace file, written one by one: a trace may be larger than what is kept of it in memory.
+class events {
+ public:
+  explicit events(const std::string& file) : file_(file), out_((errno = 0, file)) {
+    out_ << "{\"traceEvents\":[\n";
+  }
+  void add(const ordered_json& one) {
+    out_ << (first_ ? "" : ",\n") << one.dump();
+    first_ = false;
+  }
+  void finish(const bench::facts& about) {
+    ordered_json other = ordered_json::object();
+    for (const auto& [key, value] : about) other[key] = value;
+    out_ << "\n],\"displayTimeUnit\":\"ns\",\"otherData\":" << other.dump() << "}\n";
+    out_.close();
+    if (!out_) throw std::system_error(errno, std::generic_category(), "cannot write " + file_);
+  }
+
+ private:
+  std::string file_;
+  std::ofstream out_;
+  bool first_ = true;
+};
+
+ordered_json slice(const std::string& name, const char* category, int rank, int thread, instant begin,
+                   instant end) {
+  return {{"name", name},           {"cat", category}, {"ph", "X"},    {"ts", us(begin)},
+          {"dur", us(end - begin)}, {"pid", rank},     {"tid", thread}};
+}
+
+ordered_json flow(const char* phase, std::uint64_t number, int rank, int thread, instant at) {
+  ordered_json one{{"name", "message"}, {"cat", "flow"}, {"ph", phase},  {"id", number},
+                   {"ts", us(at)},      {"pid", rank},   {"tid", thread}};
+  if (*phase == 'f') one["bp"] = "e";
+  return one;
+}
+
+void name_it(events& to, const char* what, int rank, int thread, const std::string& name, int order) {
+  const bool process = std::string_view{what} == "process";
+  to.add({{"name", fmt::format("{}_name", what)},
+          {"ph", "M"},
+          {"pid", rank},
+          {"tid", thread},
+          {"args", {{"name", name}}}});
+  to.add({{"name", fmt::format("{}_sort_index", what)},
+          {"ph", "M"},
+          {"pid", rank},
+          {"tid", thread},
+          {"args", {{"sort_index", process ? rank : order}}}});
+}
+
+bool overlaps(instant begin, instant end, const sim::window& of) {
+  return begin < of.end && end > of.begin;
+}
+
+/// What ranks do, and the phases that they are in.
+void add_processors(events& to, const sim::recorder& notes, const sim::window& of,
+                    std::set<std::pair<int, int>>& threads) {
+  for (const auto& one : notes.phases()) {
+    if (!overlaps(one.begin, one.end, of)) continue;
+    threads.emplace(one.rank, one.thread);
+    to.add(slice(notes.name_of(one), "phase", one.rank, one.thread, one.begin, one.end));
+  }
+  for (const record& one : notes.records()) {
+    if (is_of_message(one.what) || !overlaps(one.begin, one.end, of)) continue;
+    threads.emplace(one.rank, one.thread);
+    auto event =
+        slice(name(one.what), is_wait(one.what) ? "wait" : "work", one.rank, one.thread, one.begin, one.end);
+    ordered_json arguments = ordered_json::object();
+    if (one.peer >= 0) arguments["to rank"] = one.peer;
+    if (one.what == activity::poll)
+      arguments["completions"] = one.bytes;
+    else if (one.bytes != 0)
+      arguments["bytes"] = one.bytes;
+    if (one.message != 0) arguments["message"] = one.message;
+    if (!arguments.empty()) event["args"] = std::move(arguments);
+    to.add(event);
+  }
+}
+
+/// Slices of a thread lie within each other or apart: messages of a rank that overlap go to lanes of their
+/// own.
+class lanes {
+ public:
+  int take(int rank, bool answer, instant begin, instant end) {
+    auto& busy_until = taken_[{rank, answer}];
+    auto lane =
+        std::find_if(busy_until.begin(), busy_until.end(), [&](instant until) { return until <= begin; });
+    if (lane == busy_until.end()) lane = busy_until.insert(lane, instant{});
+    *lane = end;
+    return (answer ? first_answer_lane : first_lane) + static_cast<int>(lane - busy_until.begin());
+  }
+
+ private:
+  std::map<std::pair<int, bool>, std::vector<instant>> taken_;
+};
+
+void add_messages(events& to, std::vector<delivery> all, std::set<std::pair<int, int>>& threads) {
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.posted < b.posted; });
+  lanes free;
+  for (const auto& one : all) {
+    const int lane = free.take(one.from, one.answer, one.posted, one.seen);
+    threads.emplace(one.from, lane);
+    const char* const category = one.answer ? "answer" : "message";
+    auto whole = slice(fmt::format("to rank {}, {} B", one.to, one.bytes), category, one.from, lane,
+                       one.posted, one.seen);
+    whole["args"] = {{"to rank", one.to}, {"bytes", one.bytes}, {"message", one.number}};
+    to.add(whole);
+    const auto stage = [&](activity what, instant begin, instant end) {
+      if (end > begin) to.add(slice(name(what), category, one.from, lane, begin, end));
+    };
+    stage(activity::leave, one.posted, one.leaves);
+    stage(activity::wire, one.leaves, one.arrives);
+    stage(activity::place, one.arrives, one.seen);
+  }
+}
+
+/// Arrows from the call that posted a message to where its target saw it.
+void add_flows(events& to, const sim::recorder& notes, const std::vector<delivery>& all) {
+  std::map<std::uint64_t, const record*> posts;
+  std::map<std::pair<int, std::uint64_t>, int> waits;  // by rank and message: the thread that it woke
+  for (const record& one : notes.records()) {
+    if (one.what == activity::post) posts[one.message] = &one;
+    if (one.what == activity::wait_for_message) waits[{one.rank, one.message}] = one.thread;
+  }
+  for (const auto& one : all) {
+    if (one.answer) continue;
+    const auto behind = posts.upper_bound(one.number);
+    if (behind == posts.begin()) continue;
+    const record& post = *std::prev(behind)->second;
+    if (post.rank != one.from || post.end > one.posted) continue;
+    const auto woken = waits.find({one.to, one.number});
+    to.add(flow("s", one.number, post.rank, post.thread, post.begin));
+    to.add(flow("f", one.number, one.to, woken == waits.end() ? 0 : woken->second, one.seen));
+  }
+}
+
+void add_names(events& to, const std::set<std::pair<int, int>>& threads) {
+  int before = -1;
+  for (const auto& [rank, thread] : threads) {
+    if (rank != before) name_it(to, "process", rank, 0, fmt::format("rank {}", rank), 0);
+    before = rank;
+    name_it(to, "thread", rank, thread,
+            thread == 0                  ? "program"
+            : thread < first_lane        ? fmt::format("helper {}", thread)
+            : thread < first_answer_lane ? fmt::format("messages sent, {}", thread - first_lane + 1)
+                                         : fmt::format("answers sent, {}", thread - first_answer_lane + 1),
+            thread);
+  }
+}
+
+}  // namespace
+
+void write_trace(const std::string& file, const sim::recorder& notes, const sim::window& of,
+                 const bench::facts& about) {
+  auto messages = find_deliveries(notes, of);
+  events to(file);
+  std::set<std::pair<int, int>> threads;
+  add_processors(to, notes, of, threads);
+  add_messages(to, messages.all, threads);
+  add_flows(to, notes, messages.all);
+  add_names(to, threads);
+  to.finish(about);
+}
+
+}  // namespace seeing

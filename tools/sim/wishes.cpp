@@ -1,0 +1,81 @@
+#include "wishes.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace seeing {
+namespace {
+
+/// Empty if the file can be written; what is in it stays for now.
+std::string find_fault_of(const std::string& file) {
+  errno = 0;
+  const std::ofstream out{file, std::ios::app};
+  return out ? "" : fmt::format("cannot write {}: {}", file, std::strerror(errno));
+}
+
+sim::instant microseconds(double value) {
+  return sim::instant{sim::duration{std::llround(value * 1e6)}};
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, wishes& w) {
+  const char* const group = "What happened";
+  app.add_option("--trace", w.trace, "Write a trace for ui.perfetto.dev or chrome://tracing (JSON)")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--critical-path", w.critical_path,
+               "Say what the end of the last measured call waited for, back to its beginning")
+      ->group(group);
+  app.add_option("--window", w.stretch,
+                 "What of: call (the last one that was measured), sample (the last one, with the barriers in "
+                 "it; usual "
+                 "but for --critical-path), all, or FROM,TO in us of virtual time")
+      ->type_name("call|sample|all|FROM,TO")
+      ->group(group);
+  app.add_option("--records", w.records, "How many records to keep; the oldest go")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36))
+      ->capture_default_str()
+      ->group(group);
+}
+
+std::string find_fault(const wishes& w, [[maybe_unused]] int ranks) {
+  if (!w.any()) return w.stretch.empty() ? "" : "--window: of what? --trace or --critical-path go with it";
+  try {
+    parse_window(w.stretch);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  for (const auto& file : {w.trace}) {
+    if (file.empty()) continue;
+    if (const auto wrong = find_fault_of(file); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+sim::window parse_window(const std::string& text) {
+  if (text.empty() || text == "call" || text == "sample" || text == "all") return {};
+  const auto refuse = [&] {
+    return std::invalid_argument(
+        fmt::format("--window '{}': it is call, sample, all, or FROM,TO in us, as in 120.5,180", text));
+  };
+  try {
+    std::size_t first = 0;
+    const double from = std::stod(text, &first);
+    if (first >= text.size() || text[first] != ',') throw refuse();
+    std::size_t rest = 0;
+    const double to = std::stod(text.substr(first + 1), &rest);
+    // Nine days at most, where picoseconds are exact in a double.
+    if (first + 1 + rest != text.size() || !(from >= 0) || !(to > from) || !(to < 1e12)) throw refuse();
+    return {microseconds(from), microseconds(to)};
+  } catch (const std::logic_error&) {
+    throw refuse();
+  }
+}
+
+}  // namespace seeing
