@@ -104,19 +104,19 @@ progress::progress(bool wanted, bool quiet, std::size_t steps)
 
 void progress::step(const std::string& text) {
   if (!on_) return;
-  const std::string line = fmt::format("{}/{} {}", ++done_, steps_, text);
-  fmt::print(stderr, "{}{:<{}}{}", terminal_ ? "\r" : "", line, terminal_ ? width_ : 0,
+  // Others may have written a longer line there.
+  fmt::print(stderr, "{}{}/{} {}{}", terminal_ ? "\r\033[K" : "", ++done_, steps_, text,
              terminal_ ? "" : "\n");
-  width_ = std::max(width_, line.size());
+  shown_ = true;
   std::fflush(stderr);
 }
 
 void progress::finish() {
-  if (on_ && terminal_ && width_ > 0) {
-    fmt::print(stderr, "\r{:<{}}\r", "", width_);
+  if (on_ && terminal_ && shown_) {
+    fmt::print(stderr, "\r\033[K");
     std::fflush(stderr);
   }
-  width_ = 0;
+  shown_ = false;
 }
 
 }  // namespace bench

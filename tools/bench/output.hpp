@@ -47,7 +47,7 @@ class progress {
   bool terminal_;
   std::size_t steps_;
   std::size_t done_ = 0;
-  std::size_t width_ = 0;
+  bool shown_ = false;
 };
 
 }  // namespace bench

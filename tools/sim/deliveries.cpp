@@ -61,7 +61,7 @@ delivered find_deliveries(const sim::recorder& notes, const sim::window& of) {
         const sim::instant begin = stages.has_left ? stages.leave.begin : one.begin;
         if (whole)
           found.all.push_back(put_together(stages, one));
-        else if (begin < of.end)
+        else if (begin < of.end && (!is_of_answer(one.what) || one.bytes != 0))
           ++found.over_the_edge;
       }
     }

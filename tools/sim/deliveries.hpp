@@ -24,10 +24,11 @@ struct delivery {
   sim::instant seen{};
 };
 
-/// Those of which all is in the window, in the order in which they were seen.
+/// Those of which all is in the window, in the order in which they were seen; acknowledgements among them.
 struct delivered {
   std::vector<delivery> all;
-  std::uint64_t over_the_edge = 0;  ///< how many there are besides of which a part is in the window
+  /// How many there are besides of which a part is in the window, acknowledgements not counted.
+  std::uint64_t over_the_edge = 0;
 };
 
 /// No record of the window may be missing.

@@ -12,6 +12,7 @@
 
 #include "../bench/program.hpp"
 #include "links.hpp"
+#include "progress_line.hpp"
 #include "show.hpp"
 #include "wishes.hpp"
 
@@ -80,6 +81,9 @@ int run(const options& o, const sim::machine& on) {
   how.seed = o.seed;
   std::optional<sim::recorder> notes;
   if (o.wishes.any()) how.record = &notes.emplace(o.wishes.records);
+  seeing::progress_line progress{o.progress};
+  if (progress.is_on())
+    how.progress = [&](sim::instant now, std::uint64_t events) { progress.step(now, events); };
   const auto all = sim::run(
       o.ranks, on,
       [&](sim::group& group) {
@@ -87,6 +91,7 @@ int run(const options& o, const sim::machine& on) {
         status = std::max(status, run_rank(o, here, bench::any_group{group}, notes ? &phases : nullptr));
       },
       how);
+  progress.finish(sim::instant{all.elapsed}, all.events);
   if (o.links) print_links(all);
   if (notes && status != 2) seeing::show(o.wishes, *notes, all.elapsed, o.ranks, here.about);
   return status;

@@ -9,6 +9,8 @@
 #include <chorale/simulation/critical_path.hpp>
 
 #include "deliveries.hpp"
+#include "goal.hpp"
+#include "timeline.hpp"
 #include "trace.hpp"
 #include "words.hpp"
 
@@ -90,12 +92,24 @@ void phases_of_bench::call_ends() {
 }
 
 void show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about) {
-  if (!w.trace.empty()) {
+  if (w.writes()) {
     const auto what = find_stretch(notes, or_usual(w.stretch, "sample"), elapsed, ranks);
     about.emplace_back("of", what.name);
-    write_trace(w.trace, notes, what.of, about);
-    fmt::print("\n# {}: trace of {}, {:.3f} to {:.3f} us\n", w.trace, what.name, us(what.of.begin),
+    about.emplace_back("from, to", fmt::format("{:.3f} us, {:.3f} us", us(what.of.begin), us(what.of.end)));
+    fmt::print("\n# of {}, {:.3f} to {:.3f} us of virtual time:\n", what.name, us(what.of.begin),
                us(what.of.end));
+    if (!w.trace.empty()) {
+      write_trace(w.trace, notes, what.of, about);
+      fmt::print("# {}: the trace\n", w.trace);
+    }
+    if (!w.timeline.empty()) {
+      write_timeline(w.timeline, notes, what.of, ranks, what.name);
+      fmt::print("# {}: the timeline\n", w.timeline);
+    }
+    if (!w.goal.empty()) {
+      const auto count = write_goal(w.goal, notes, what.of, ranks, about);
+      fmt::print("# {}: the schedule, {} messages\n", w.goal, count);
+    }
   }
   if (w.critical_path) {
     const auto what = find_stretch(notes, or_usual(w.stretch, "call"), elapsed, ranks);

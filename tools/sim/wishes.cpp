@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "timeline.hpp"
+
 namespace seeing {
 namespace {
 
@@ -29,6 +31,13 @@ void add_options(CLI::App& app, wishes& w) {
   app.add_option("--trace", w.trace, "Write a trace for ui.perfetto.dev or chrome://tracing (JSON)")
       ->type_name("FILE")
       ->group(group);
+  app.add_option("--timeline", w.timeline,
+                 fmt::format("Write a picture of ranks over time (SVG); of {} ranks at most", most_rows))
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--goal", w.goal, "Write the messages as a schedule for LogGOPSim (GOAL)")
+      ->type_name("FILE")
+      ->group(group);
   app.add_flag("--critical-path", w.critical_path,
                "Say what the end of the last measured call waited for, back to its beginning")
       ->group(group);
@@ -44,15 +53,23 @@ void add_options(CLI::App& app, wishes& w) {
       ->group(group);
 }
 
-std::string find_fault(const wishes& w, [[maybe_unused]] int ranks) {
-  if (!w.any()) return w.stretch.empty() ? "" : "--window: of what? --trace or --critical-path go with it";
+std::string find_fault(const wishes& w, int ranks) {
+  if (!w.any())
+    return w.stretch.empty() ? ""
+                             : "--window: of what? --trace, --timeline, --goal or --critical-path go with it";
   try {
     parse_window(w.stretch);
   } catch (const std::invalid_argument& e) {
     return e.what();
   }
-  for (const auto& file : {w.trace}) {
+  if (!w.timeline.empty() && ranks > most_rows)
+    return fmt::format(
+        "--timeline: {} ranks are more than the {} that a picture can show; --trace has room for all", ranks,
+        most_rows);
+  std::set<std::string> files;
+  for (const auto& file : {w.trace, w.timeline, w.goal}) {
     if (file.empty()) continue;
+    if (!files.insert(file).second) return fmt::format("{} is to be written twice", file);
     if (const auto wrong = find_fault_of(file); !wrong.empty()) return wrong;
   }
   return {};

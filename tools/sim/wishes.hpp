@@ -13,12 +13,16 @@ namespace sim = chorale::simulation;
 
 struct wishes {
   std::string trace;
+  std::string timeline;
+  std::string goal;
   bool critical_path = false;
   std::string stretch;  ///< "call", "sample", "all" or "FROM,TO"; empty: as is usual for each
   std::size_t records = sim::recorder::usual_bound;
 
-  /// Whether anything is to be noted for them.
-  [[nodiscard]] bool any() const noexcept { return critical_path || !trace.empty(); }
+  /// Whether files are to be written.
+  [[nodiscard]] bool writes() const noexcept { return !trace.empty() || !timeline.empty() || !goal.empty(); }
+  /// Whether anything is to be noted.
+  [[nodiscard]] bool any() const noexcept { return critical_path || writes(); }
 };
 
 void add_options(CLI::App& app, wishes& w);

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 SIM = sys.argv[1]
 # A reduction tree of 5 ranks on 5 hosts, whose messages are of 2 KiB and some bytes.
@@ -125,10 +126,124 @@ class Seen(unittest.TestCase):
         ranks = [(int(a), int(b)) for a, b in re.findall(r"(\d+) -> (\d+)$", text, re.MULTILINE)]
         self.assertEqual(ranks, [(rank, rank + 1) for rank in range(7)])
 
+    def schedule(self, *arguments):
+        """(ranks, {rank: {label: (words of an operation, labels that it requires)}}) of a schedule, read strictly as LogGOPSim reads it."""
+        file = self.folder / "out.goal"
+        self.show(*arguments, "--goal", file)
+        lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("//")]
+        ranks = int(re.fullmatch(r"num_ranks (\d+)", lines.pop(0)).group(1))
+        programs = {}
+        rank = None
+        for line in lines:
+            if begin := re.fullmatch(r"rank (\d+) {", line):
+                self.assertIsNone(rank)
+                rank = int(begin.group(1))
+                programs[rank] = {}
+            elif line == "}":
+                rank = None
+            elif later := re.fullmatch(r"(l\d+) requires (l\d+)", line):
+                self.assertIn(later.group(2), programs[rank])
+                programs[rank][later.group(1)][1].append(later.group(2))
+            else:
+                label, operation = re.fullmatch(
+                    r"(l\d+): ((?:calc \d+|send \d+b to \d+ tag \d+|recv \d+b from \d+ tag \d+)(?: cpu \d+)?)", line).groups()
+                self.assertNotIn(label, programs[rank])
+                programs[rank][label] = (operation.split(), [])
+        self.assertEqual(sorted(programs), list(range(ranks)))
+        return ranks, programs
+
+    def check_schedule(self, ranks, programs):
+        """Sends and receives match, and the schedule comes to its end. Returns the messages: (from, to, bytes)."""
+        sends, receives = {}, {}
+        for rank, program in programs.items():
+            for what, *rest in (operation for operation, _ in program.values()):
+                if what == "calc":
+                    self.assertGreater(int(rest[0]), 0)
+                    continue
+                size, peer, tag = int(rest[0].rstrip("b")), int(rest[2]), int(rest[4])
+                self.assertGreater(size, 0)
+                self.assertLess(peer, ranks)
+                ends, message = (sends, (rank, peer, size)) if what == "send" else (receives, (peer, rank, size))
+                self.assertNotIn(tag, ends)
+                ends[tag] = message
+        self.assertEqual(sends, receives)
+        # Whatever may happen does, until nothing can any more.
+        done, sent, gone_on = set(), set(), True
+        while gone_on:
+            gone_on = False
+            for rank, program in programs.items():
+                for label, (operation, after) in program.items():
+                    tag = operation[5] if operation[0] != "calc" else None
+                    if (rank, label) in done or any((rank, one) not in done for one in after) or (
+                            operation[0] == "recv" and tag not in sent):
+                        continue
+                    done.add((rank, label))
+                    gone_on = True
+                    if operation[0] == "send":
+                        sent.add(tag)
+        self.assertEqual(len(done), sum(len(program) for program in programs.values()))
+        return list(sends.values())
+
+    def test_a_schedule_has_the_messages_of_the_tree(self):
+        messages = self.check_schedule(*self.schedule(*FIVE))
+        # Four calls, in each of which everybody but the root sends its operand up and gets the result.
+        whole = collections.Counter((one, other) for one, other, size in messages if size >= 2048)
+        self.assertEqual(sum(whole.values()), 4 * 8)
+        self.assertEqual(set(whole.values()), {4})
+        self.assertEqual({other for _, other in whole}, set(range(5)))
+
+    def test_a_schedule_of_other_transports(self):
+        for given in (("alltoall", "--transport", "rc_send_receive", "--sizes", "128K"),
+                      ("allgather", "--transport", "ud", "--sizes", "2K"), ("scatter", "--algorithm", "fetch", "--sizes", "1M"),
+                      ("broadcast", "--algorithm", "multicast", "--transport", "ud", "--sizes", "1K")):
+            machine = "infinihost-pcix-8" if given[0] != "broadcast" else "hdr-64core"
+            messages = self.check_schedule(*self.schedule(*given, "--machine", machine, "--ranks", 4))
+            self.assertGreater(len(messages), 10, given)
+            if "fetch" in given:  # what is read comes from the root, to which a byte goes that asks for it
+                self.assertEqual({(one, other) for one, other, size in messages if size == 1 << 20}, {(0, 1), (0, 2), (0, 3)})
+
+    def test_a_timeline_is_xml_with_a_row_for_each_rank(self):
+        file = self.folder / "timeline.svg"
+        self.show(*FIVE, "--timeline", file)
+        picture = xml.etree.ElementTree.parse(file).getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(picture.tag, name + "svg")
+        texts = ["".join(one.itertext()) for one in picture.iter(name + "text")]
+        self.assertIn("the last sample of allreduce degree_k<3> over rc, 2048 bytes", texts[0])
+        for rank in range(5):
+            self.assertIn(f"rank {rank}", texts)
+        self.assertTrue([text for text in texts if text.endswith("in us")], texts)
+        for word in ("copying", "waiting", "posting"):
+            self.assertIn(word, texts)
+        wide, high = float(picture.get("width")), float(picture.get("height"))
+        bars = [one for one in picture.iter(name + "rect") if one.find(name + "title") is not None]
+        self.assertGreater(len(bars), 100)
+        for one in bars:
+            x, y, width = (float(one.get(key)) for key in ("x", "y", "width"))
+            self.assertTrue(0 <= x and x + width <= wide and 0 <= y <= high, one.attrib)
+        # The bars of a rank are the whole window, whatever it does: 1200 pixels.
+        rows = collections.Counter()
+        for one in bars:
+            rows[one.get("y")] += float(one.get("width"))
+        self.assertEqual(len(rows), 5)
+        for width in rows.values():
+            self.assertAlmostEqual(width, 1200, delta=10)
+        lines = [one.find(name + "title").text for one in picture.iter(name + "line") if one.find(name + "title") is not None]
+        whole = [int(size) for size in re.findall(r"^(\d+) B, ", "\n".join(lines), re.MULTILINE) if int(size) >= 2048]
+        self.assertEqual(len(whole), 4 * 8)
+
+    def test_progress(self):
+        done = run(*FIVE, "--progress")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"1/1 allreduce 2048 B\n(.*\n)*[0-9.]+ ms of virtual time, [0-9.]+ M events, ")
+        self.assertEqual(run(*FIVE).stderr, "")
+
     def test_mistakes(self):
         nowhere = self.folder / "no" / "where"
         for given, said in ((("--trace", nowhere), "No such file"), (("--trace", self.folder), "cannot write"),
                             (("--window", "call"), "go with it"),
+                            (("--goal", nowhere), "No such file"), (("--timeline", nowhere), "No such file"),
+                            (("--goal", self.folder / "a", "--timeline", self.folder / "a"), "twice"),
                             (("--critical-path", "--window", "5"), "FROM,TO"),
                             (("--critical-path", "--window", "9,5"), "FROM,TO"),
                             (("--critical-path", "--window", "5,9us"), "FROM,TO"),
@@ -136,6 +251,9 @@ class Seen(unittest.TestCase):
             done = run(*FIVE, *given)
             self.assertEqual(done.returncode, 2, (given, done.stdout + done.stderr))
             self.assertIn(said, done.stderr)
+        done = run("barrier", "--machine", "hdr-64core", "--ranks", "65", "--timeline", self.folder / "a.svg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("65 ranks are more than the 64", done.stderr)
 
     def test_what_is_gone_is_not_shown(self):
         for given in (("--critical-path", "--window", "all"), ("--trace", self.folder / "trace.json"),

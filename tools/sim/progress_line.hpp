@@ -1,0 +1,36 @@
+// How far a simulation is, on standard error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <chorale/simulation/time.hpp>
+
+namespace seeing {
+
+namespace sim = chorale::simulation;
+
+/// "1.250 ms of virtual time, 3.2 M events, 1.1 M events/s": at most once a second; on a terminal one line that
+/// what is printed next goes over.
+class progress_line {
+ public:
+  /// `wanted`: even if standard error is no terminal.
+  explicit progress_line(bool wanted);
+
+  /// Whether there is anybody to see it.
+  [[nodiscard]] bool is_on() const noexcept { return on_; }
+  void step(sim::instant now, std::uint64_t events);
+  /// All has ended: a last line, or none any more on a terminal.
+  void finish(sim::instant now, std::uint64_t events);
+
+ private:
+  using real_clock = std::chrono::steady_clock;
+  void print(sim::instant now, std::uint64_t events);
+
+  bool terminal_;
+  bool on_;
+  real_clock::time_point begin_;
+  real_clock::time_point printed_;
+};
+
+}  // namespace seeing
