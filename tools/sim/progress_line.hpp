@@ -10,8 +10,8 @@ namespace seeing {
 
 namespace sim = chorale::simulation;
 
-/// "1.250 ms of virtual time, 3.2 M events, 1.1 M events/s": at most once a second; on a terminal one line that
-/// what is printed next goes over.
+/// "1.250 ms of virtual time, 3.2 M events, 1.1 M events/s", at most once a second; on a terminal one line
+/// that what is printed next goes over.
 class progress_line {
  public:
   /// `wanted`: even if standard error is no terminal.
