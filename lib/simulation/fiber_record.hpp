@@ -4,9 +4,28 @@
 #include <cstdint>
 #include <limits>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/simulation/recorder.hpp>
 
 namespace chorale::simulation {
+
+constexpr activity activity_of(host_work what) noexcept {
+  switch (what) {
+    case host_work::call:
+      return activity::call;
+    case host_work::copy:
+      return activity::copy;
+    case host_work::combine:
+      return activity::combine;
+    case host_work::send:
+      return activity::send;
+    case host_work::match:
+      return activity::match;
+    case host_work::receive:
+      break;
+  }
+  return activity::receive;
+}
 
 /// What has come that a fiber may wait for.
 struct arrival_of {

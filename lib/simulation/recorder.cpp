@@ -18,6 +18,8 @@ const char* name(activity what) noexcept {
       return "send";
     case activity::receive:
       return "receive";
+    case activity::match:
+      return "match";
     case activity::post:
       return "post";
     case activity::post_receive:

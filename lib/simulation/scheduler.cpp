@@ -29,22 +29,6 @@ instant virtual_time(clock::time_point when) {
   return instant{std::min<nanoseconds>(when - beginning, longest)};
 }
 
-activity activity_of(host_work what) noexcept {
-  switch (what) {
-    case host_work::call:
-      return activity::call;
-    case host_work::copy:
-      return activity::copy;
-    case host_work::combine:
-      return activity::combine;
-    case host_work::send:
-      return activity::send;
-    case host_work::receive:
-      break;
-  }
-  return activity::receive;
-}
-
 std::string text_of(instant when) {
   const auto picoseconds = when.time_since_epoch().count();
   const auto whole = std::to_string(picoseconds / 1'000'000);
@@ -391,7 +375,7 @@ void scheduler::fiber_clock::worked(host_work what, std::size_t bytes) noexcept 
 
 void scheduler::fiber_clock::copied(void* to, const void* from, std::size_t bytes) noexcept {
   if (all->options_.copied)
-    all->charge(all->options_.copied(to, from, bytes));
+    all->charge(all->options_.copied(to, from, bytes), {.what = activity::copy, .bytes = bytes});
   else
     worked(host_work::copy, bytes);
 }

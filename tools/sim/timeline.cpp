@@ -60,6 +60,7 @@ look look_of(activity what) {
     case activity::combine:
       return combining;
     case activity::receive:
+    case activity::match:
     case activity::post_receive:
     case activity::poll:
       return taking;

@@ -34,6 +34,7 @@ const char* words_for(const path_part& part) {
     case activity::post:
       return "posting";
     case activity::receive:
+    case activity::match:
     case activity::post_receive:
     case activity::poll:
       return "taking what was received";

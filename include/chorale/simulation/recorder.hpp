@@ -21,6 +21,7 @@ enum class activity : std::uint8_t {
   combine,           ///< two operands by an operator
   send,              ///< the library, for a message that it sends
   receive,           ///< the library, for a message from a receive queue
+  match,             ///< the library, finding who receives a message, as message passing does
   post,              ///< send requests, to the adapter
   post_receive,      ///< receive requests, likewise
   poll,              ///< taking completions
