@@ -39,7 +39,12 @@ json work(const work_facts& of, const std::string& what) {
   return json::array({step(0, of.near_rate, "128 KiB"), step(std::size_t{1} << 20, of.far_rate, "32 MiB")});
 }
 
-json host_section(const host_facts& host, const library_facts& library) {
+json host_section(const host_facts& host, const adapter_facts& adapter, const library_facts& library) {
+  const json received = json::array({{{"bytes", 0},
+                                      {"call", time(host.copy.call, "memcpy of 8 bytes")},
+                                      {"rate", rate(adapter.read_rate,
+                                                    "memcpy of 64 KiB that the other rank has written, less "
+                                                    "4 KiB of it")}}});
   return {
       {"cores", count(static_cast<std::uint32_t>(host.cores), "those that are online")},
       {"copy", work(host.copy, "memcpy")},
@@ -130,7 +135,7 @@ void write_machine(const std::string& file, const std::string& about, const host
                  {"sources", {{"calibration", "chorale-points calibrate, medians of samples"}}},
                  {"hosts", count(1, "the ranks' host")},
                  {"ranks_per_host", count(static_cast<std::uint32_t>(host.cores), "a rank for each core")},
-                 {"host", host_section(host, library)},
+                 {"host", host_section(host, adapter, library)},
                  {"adapter", adapter_section(adapter, host)},
                  {"network", network_section(adapter)}};
   bench::write_file(file, all);
