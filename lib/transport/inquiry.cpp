@@ -138,8 +138,8 @@ void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
 
 void inquiry::leave() {
   left_ = true;
-  const auto by_error = [this] { return failures_->is_poisoned() || std::uncaught_exceptions() > 0; };
-  const farewell calls{calls_->page(), by_error()};
+  const bool by_error = failures_->is_poisoned() || std::uncaught_exceptions() > 0;
+  const farewell calls{calls_->page(), by_error};
   std::vector<std::byte> body;
   const auto words = [&](int to) {
     const auto common = wire(calls);
@@ -151,7 +151,7 @@ void inquiry::leave() {
   say_farewell(*channel_, *lives_, words);
   channel_->drain(drain_time);
   // A rank that leaves by an error knows of it.
-  if (by_error()) return;
+  if (by_error) return;
   channel_->read();
   if (!failures_->has_notice()) compare_farewells();
 }

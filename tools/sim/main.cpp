@@ -66,16 +66,20 @@ std::string read_machine(const options& o, sim::machine& into) {
 }
 
 int run(const options& o, const sim::machine& on) {
-  const bench::place here{
-      "chorale-sim",
-      {{"chorale", CHORALE_TOOLS_VERSION},
-       {"time", "virtual: hosts, adapters and network are simulated"},
-       {"machine", on.name},
-       {"hosts",
-        fmt::format("{} of {}, with {} {} each", (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host,
-                    on.hosts, on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
-       {"seed", fmt::format("{}", o.seed)}},
-      {}};
+  bench::place here{"chorale-sim",
+                    {{"chorale", CHORALE_TOOLS_VERSION},
+                     {"time", "virtual: hosts, adapters and network are simulated"},
+                     {"machine", on.name},
+                     {"hosts", fmt::format("{} of {}, with {} {} each",
+                                           (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host, on.hosts,
+                                           on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
+                     {"seed", fmt::format("{}", o.seed)}},
+                    {}};
+  if (on.ranks_per_host > on.host.cores)
+    here.about.emplace_back("cores",
+                            fmt::format("{} of a host, but in this time each rank has one to itself: "
+                                        "waiting for a core is not simulated",
+                                        on.host.cores));
   int status = 0;
   sim::run_options how;
   how.seed = o.seed;

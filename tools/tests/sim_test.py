@@ -70,6 +70,12 @@ class Sim(unittest.TestCase):
         self.assertIn("8 of 1024", apart["about"]["hosts"])
         self.assertNotEqual(shared["rows"], apart["rows"])
 
+    def test_shared_cores_are_not_simulated_and_it_says_so(self):
+        shared, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 4, "--ranks-per-host", 4)
+        self.assertIn("not simulated", shared["about"]["cores"])
+        alone, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 2)
+        self.assertNotIn("cores", alone["about"])
+
     def test_links(self):
         """A link carries what crosses it: messages of 1 MiB to one host, and a header for each packet."""
         _, table = self.measure("broadcast", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm", "binomial",

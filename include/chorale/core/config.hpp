@@ -45,7 +45,9 @@ enum class join_policy {
 /// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
 enum class eager_policy {
   receive_queue,  ///< by send, into a receive that all senders share
-  rdma_write,     ///< by RDMA write, into a ring of blocks for each sender, polled in memory
+  /// By RDMA write, into a ring of blocks for each sender, polled in memory. A rank then needs
+  /// `config::blocks` blocks for each peer that it is connected to, in place of the shared receive queue.
+  rdma_write,
 };
 
 /// How `transport::rc_send_receive` moves messages longer than `config::send_receive_eager_bytes`.
@@ -109,10 +111,12 @@ struct config {
   /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
   /// go as `send_receive_long` says. The same on all ranks, as are the three below.
   std::size_t send_receive_eager_bytes = 8192;
+  /// How those messages move.
   eager_policy send_receive_eager = eager_policy::receive_queue;
   /// Size of a block of that transport in bytes, its header of 16 bytes included: of a receive of its shared
   /// receive queue, or of a ring. `block_bytes` and `zero_copy_bytes` do not concern it.
   std::size_t send_receive_block_bytes = 8208;
+  /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.

@@ -56,10 +56,10 @@ inline constexpr std::size_t activities = static_cast<std::size_t>(activity::ans
 /// That somebody did something from `begin` to `end`.
 struct record {
   activity what = activity::wait;
-  std::uint16_t thread =
-      0;          ///< of the rank: 0 is its program, others are its helpers; of a message, who posted
-  int rank = -1;  ///< whose processor it was; of a message and of its answer, who sent that
-  int peer = -1;  ///< of a post: where to; of a message: who got it; -1: nobody, or a group
+  /// Of the rank: 0 is its program, others are its helpers. Of a message: who posted it.
+  std::uint16_t thread = 0;
+  int rank = -1;            ///< whose processor it was; of a message and of its answer, who sent that
+  int peer = -1;            ///< of a post: where to; of a message: who got it; -1: nobody, or a group
   std::uint64_t bytes = 0;  ///< of payload; of a poll, how many completions
   /// Of a wait that was ended by one, and of its own activities: the number of the message, from 1. Of a
   /// post: that of its first message; others follow. An answer has the number of what it answers.

@@ -15,9 +15,9 @@ extern template class one_rail<rc_send_receive_kind>;
 /// MVAPICH since 2003 (`config::send_receive_eager`). Long ones, above
 /// `config::send_receive_eager_bytes`: a rendezvous for each, with its registrations and its exchange of the
 /// address in that step (`config::send_receive_long`); algorithms leave them to the transport. One-sided and
-/// atomic operations of windows are those of the connections; no algorithm uses them here. Cost: one send and
-/// two copies a block; three messages and an RDMA write a long message.  Source: P1 section 6, P2 section 6,
-/// P4 sections 3 and 5, P5 sections 2 and 5.1.1, the baselines.
+/// atomic operations of windows are those of the connections; no algorithm uses them here. Cost: one send (or
+/// one RDMA write) and two copies for each block; three messages and an RDMA write for each long message.
+/// Source: P1 section 6, P2 section 6, P4 sections 3 and 5, P5 sections 2 and 5.1.1, the baselines.
 using rc_send_receive = assembled<one_rail<rc_send_receive_kind>>;
 
 }  // namespace chorale::transport

@@ -31,10 +31,10 @@ void eager_ring::write(connections& links, connection& to, std::uint64_t number,
   links.post_word(to, end - sizeof word, word);
 }
 
-eager_ring::message eager_ring::find(const connection& from, std::uint64_t number) const noexcept {
-  if (from.inbox.data == nullptr) return {};
-  const std::byte* end = from.inbox.data + layout_.block_end(number);
-  if (!has_arrived(load_acquire(end - sizeof(std::uint64_t)), number)) return {};
+eager_ring::message eager_ring::find(const std::byte* inbox, std::uint64_t number) const noexcept {
+  const std::byte* end = inbox + layout_.block_end(number);
+  const std::uint64_t word = load_acquire(end - sizeof(std::uint64_t));
+  if (!has_arrived(word, number)) return {.is_there = is_overrun(word, number, layout_.blocks())};
   mailbox_trailer trailer;
   std::memcpy(&trailer, end - sizeof trailer, sizeof trailer);
   if (trailer.bytes > layout_.payload_bytes()) return {.is_there = true};

@@ -36,8 +36,9 @@ class eager_ring {
     bool is_there = false;
     std::span<const std::byte> bytes{};  ///< empty if what is there is no message
   };
-  /// Message `number` of the peer.
-  [[nodiscard]] message find(const connection& from, std::uint64_t number) const noexcept;
+  /// Message `number` of the peer whose connection has that inbox, of `inbox_bytes()`. What the peer wrote is
+  /// checked: its length, and that it has not overwritten what was not given back.
+  [[nodiscard]] message find(const std::byte* inbox, std::uint64_t number) const noexcept;
 
  private:
   mailbox_layout layout_;

@@ -112,10 +112,9 @@ bool matched::try_signalled(int from, call_id now) {
   }
   clock::worked(host_work::match);
   // A message that came before the signal and that no call has taken.
-  if (s == nullptr || s->arrived == s->account.received) return true;
-  const std::uint32_t oldest = s->places[s->account.received % blocks_].header.call;
-  if (!is_left_over(oldest, now)) return true;
-  links_->owner().inquiry().mismatch(from, now, oldest);
+  const unexpected* next = oldest(from);
+  if (next == nullptr || !is_left_over(next->header.call, now)) return true;
+  links_->owner().inquiry().mismatch(from, now, next->header.call);
   return false;
 }
 
@@ -149,8 +148,9 @@ bool matched::send_in_block(int to, message_header header, std::span<const std::
   std::memcpy(place, &header, sizeof header);
   if (!bytes.empty()) copy_bytes(place + sizeof header, bytes.data(), bytes.size());
   if (ring_) {
-    ring_->write(*links_, c, s->account.sent++, place, sizeof header + bytes.size(), s->staging.lkey,
+    ring_->write(*links_, c, s->account.sent, place, sizeof header + bytes.size(), s->staging.lkey,
                  s->separate_counter);
+    ++s->account.sent;
     return true;
   }
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place),
@@ -249,7 +249,7 @@ void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc
 }
 
 const char* matched::take(connection& from, const message_header& header, std::span<const std::byte> body) {
-  if (header.what == kind::signal) {
+  if (!ring_ && header.what == kind::signal) {
     std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
     known(from.peer);
@@ -272,7 +272,9 @@ bool matched::is_kept(const message_header& header, std::size_t body) noexcept {
 
 void matched::look_into_ring(sender& from) {
   while (from.arrived - from.account.released < blocks_) {
-    const auto found = ring_->find(*from.account.link, from.arrived);
+    const std::byte* inbox = from.account.link->inbox.data;
+    if (inbox == nullptr) return;
+    const auto found = ring_->find(inbox, from.arrived);
     if (!found.is_there) return;
     message_header header{};
     if (found.bytes.size() >= sizeof header) std::memcpy(&header, found.bytes.data(), sizeof header);
@@ -309,8 +311,8 @@ void matched::keep(sender& from, std::uint64_t index, const message_header& head
 }
 
 void matched::release(sender* from) noexcept {
-  unexpected& done = from->places[from->account.released % blocks_];
   if (ring_) return credits_.give_back(from->account);
+  unexpected& done = from->places[from->account.released % blocks_];
   if (done.copy) {
     done.copy.reset();
   } else {

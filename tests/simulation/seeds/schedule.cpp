@@ -77,6 +77,8 @@ void draw_settings(random_bits& random, chorale::config& c) {
   c.send_receive_eager_bytes = in_hundred(random, 50) ? 8192 : 256;
   c.registration = in_hundred(random, 30) ? chorale::registration_policy::per_operation
                                           : chorale::registration_policy::automatic;
+  c.send_receive_eager =
+      in_hundred(random, 50) ? chorale::eager_policy::rdma_write : chorale::eager_policy::receive_queue;
 }
 
 sim::instant draw_instant(random_bits& random) {
@@ -149,9 +151,10 @@ std::string describe(const schedule& s) {
   const chorale::config& c = s.settings;
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "
-      "eager {}{}{}\n",
+      "eager {} by {}{}{}\n",
       c.blocks, c.block_bytes, c.zero_copy_bytes, c.connections, static_cast<int>(c.send_receive_long),
       c.send_receive_block_bytes, c.send_receive_eager_bytes,
+      c.send_receive_eager == chorale::eager_policy::rdma_write ? "RDMA write" : "send",
       c.registration == chorale::registration_policy::automatic ? "" : ", registers each time",
       s.catches ? ", catches" : "");
   const auto& w = s.wrong;

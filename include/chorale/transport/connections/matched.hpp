@@ -69,7 +69,7 @@ class matched {
   struct sender {
     credits::account account;
     std::uint64_t signal_sent = 0;
-    std::uint64_t arrived = 0;
+    std::uint64_t arrived = 0;         ///< messages that have been put in their places; a ring may hold more
     std::vector<unexpected> places{};  ///< message n in place n % blocks; made when the peer first sends
     pool_block staging{};
     bool separate_counter = false;  ///< the device places data in no order: a counter needs its own write
