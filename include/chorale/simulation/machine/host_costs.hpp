@@ -46,7 +46,8 @@ struct host_costs {
   work_cost combine;  ///< of two operands, by the bytes of one
   duration look{};    ///< one look of a waiting rank at memory
   duration notice{};  ///< from a change that the adapter makes until a looking core has seen it
-  /// From a rank to another on the same core. Not charged: each rank is simulated as if it had a core to itself.
+  /// From a rank to another on the same core. Not charged: each rank is simulated as if it had a core to
+  /// itself.
   duration context_switch{};
   duration call{};     ///< of the library, once for each collective call
   duration send{};     ///< of the library, once for each message that it sends
