@@ -1,9 +1,12 @@
 // The send/receive transport of the papers' baselines: every collective, and what is its own, the queue of
 // messages that nobody waits for.
+#include <cstring>
 #include <thread>
 
+#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
+#include "../misuse/harness.hpp"
 #include "all_calls.hpp"
 #include "ranks.hpp"
 
@@ -172,6 +175,82 @@ TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]"
     }
   });
   CHECK(mismatches == 3);
+}
+
+TEST_CASE("a message that was not taken is noticed by a signal of a later call", "[baseline]") {
+  auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
+  const auto all = misuse::run<baseline>(2, c, [](baseline& comm) {
+    if (comm.rank() == 0)
+      comm.exchange({chorale::to(1, 1)}, {});
+    else
+      comm.exchange({}, {});
+    comm.barrier();
+  });
+  INFO(misuse::describe(all));
+  CHECK(all[1].is(errc::mismatch));
+  CHECK(all[1].says({"exchange", "never taken"}));
+  CHECK((all[0].failed() || all[0].later));
+}
+
+TEST_CASE("what a peer writes into a ring is checked before it is used", "[baseline]") {
+  auto c = settings_for(eager_policy::rdma_write);
+  c.blocks = 4;
+  struct forged {
+    const char* what;
+    chorale::transport::matched::message_header header;
+    std::uint32_t bytes;  // as its trailer says
+    std::uint32_t count;
+  };
+  using kind = chorale::transport::matched::kind;
+  // Each rank has sent one message in a barrier by blocks: this is the second of rank 0, in block 1.
+  const auto& [what, header, bytes, count] = GENERATE(values<forged>({
+      {"longer than a block", {kind::message, 2, 8}, 0xffff'fff0, 2},
+      {"a byte longer than a block", {kind::message, 2, 8}, 8208 + 1, 2},
+      {"shorter than a header", {kind::message, 2, 0}, 15, 2},
+      {"nothing", {kind::message, 2, 0}, 0, 2},
+      {"of another length than its header says", {kind::message, 2, 9}, 24, 2},
+      {"a request that is none", {kind::request, 2, 8}, 24, 2},
+      {"a signal", {kind::signal, 2, 0}, 16, 2},
+      {"of no kind", {static_cast<kind>(77), 2, 8}, 24, 2},
+      {"in a block that was not given back", {kind::message, 2, 8}, 24, 6},
+  }));
+  INFO(what);
+  const auto all =
+      misuse::run<baseline>(2, c, [&, header = header, bytes = bytes, count = count](baseline& comm) {
+        auto& net = comm.transport();
+        const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+        const auto body = [&]() -> chorale::task<> {
+          word w = 0;
+          if (comm.rank() == 0) {
+            co_await net.send(1, now, std::as_bytes(std::span{&w, 1}));
+            const auto& to = *net.parts().mailbox().sender_of(1)->account.link;
+            const std::size_t payload = 8208;
+            const chorale::transport::mailbox_layout ring{
+                payload + sizeof(chorale::transport::mailbox_trailer), 4};
+            const chorale::transport::mailbox_trailer trailer{bytes, 0, 0, count};
+            std::vector<std::byte> text(40);
+            std::memcpy(text.data(), &header, sizeof header);
+            std::memcpy(text.data() + 24, &trailer, sizeof trailer);
+            const std::size_t place = ring.block_end(1) - text.size();
+            const chorale::remote_region inbox{to.remote_inbox, ring.total_bytes(), to.remote_inbox_key, 1};
+            const auto held = net.lend(text);
+            co_await net.put(inbox, place, held, text, now);
+            co_await net.flush(1, now);
+            co_await net.signalled(1, now);
+          } else {
+            for (int i = 0; i < 2; ++i) auto arrived = co_await net.receive(0, now);
+            co_await net.signal(0, now);
+          }
+        };
+        chorale::task<> t = body();
+        t.resume();
+        t.result();
+        net.complete(now);
+      });
+  INFO(misuse::describe(all));
+  CHECK(all[1].is(errc::peer_lost));
+  CHECK(all[1].says({"it wrote something that is no message"}));
+  CHECK(all[1].names(0));
 }
 
 TEST_CASE("a communicator ends with messages unread", "[baseline]") {

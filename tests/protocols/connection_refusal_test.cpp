@@ -37,7 +37,7 @@ struct idle_port final : connection_port {
 
 }  // namespace
 
-TEST_CASE("who is refused asks again after pauses that double, short ones once more was sent",
+TEST_CASE("after a refusal a rank asks again after pauses that double, until the connection is used again",
           "[protocols]") {
   idle_port port;
   connection_table table{port, 3, {.limit = 1, .patience = 1h}};

@@ -1,0 +1,81 @@
+// What a receiver finds in a ring of blocks, whatever a peer has written there.
+#include "../../lib/transport/connections/eager_ring.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/transport/mailbox.hpp>
+
+using namespace chorale::transport;
+
+namespace {
+
+constexpr std::size_t longest = 100;
+constexpr std::uint32_t blocks = 3;
+constexpr mailbox_layout layout{longest + sizeof(mailbox_trailer), blocks};
+
+/// An inbox on a boundary of 8 bytes, and what its peer puts there.
+struct inbox {
+  std::vector<std::uint64_t> words = std::vector<std::uint64_t>(layout.total_bytes() / 8 + 1);
+
+  [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(words.data()); }
+  /// Message `number` as the block of `block` has it: so many bytes of that value.
+  void put(std::uint64_t block, std::uint64_t number, std::uint32_t bytes, std::byte value) {
+    const mailbox_trailer trailer{bytes, 0, 0, static_cast<std::uint32_t>(number + 1)};
+    std::byte* end = data() + layout.block_end(block);
+    if (bytes <= longest) std::memset(end - sizeof trailer - padded(bytes), static_cast<int>(value), bytes);
+    std::memcpy(end - sizeof trailer, &trailer, sizeof trailer);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a ring has a message when its counter says so, and all of it", "[eager_ring]") {
+  const eager_ring ring{longest, blocks};
+  CHECK(ring.inbox_bytes() == layout.total_bytes());
+  inbox in;
+  for (std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xffff'fffe},
+                          std::uint64_t{0xffff'ffff}, std::uint64_t{0x1'0000'0000}}) {
+    in = {};
+    if (n >= blocks) in.put(n, n - blocks, 8, std::byte{1});
+    CHECK_FALSE(ring.find(in.data(), n).is_there);
+    for (const std::uint32_t bytes : {0U, 1U, 15U, 16U, 17U, 99U, 100U}) {
+      in.put(n, n, bytes, std::byte{9});
+      const auto found = ring.find(in.data(), n);
+      REQUIRE(found.is_there);
+      REQUIRE(found.bytes.size() == bytes);
+      for (const std::byte b : found.bytes) CHECK(b == std::byte{9});
+    }
+    CHECK_FALSE(ring.find(in.data(), n + blocks).is_there);
+  }
+}
+
+TEST_CASE("what is longer than a block is no message", "[eager_ring]") {
+  const eager_ring ring{longest, blocks};
+  for (const std::uint32_t bytes : {101U, 112U, 0x7fff'ffffU, 0xffff'fff1U, 0xffff'ffffU}) {
+    inbox in;
+    in.put(1, 1, bytes, std::byte{1});
+    const auto found = ring.find(in.data(), 1);
+    CHECK(found.is_there);
+    CHECK(found.bytes.empty());
+  }
+}
+
+TEST_CASE("a message over one that was not given back is no message", "[eager_ring]") {
+  const eager_ring ring{longest, blocks};
+  for (const std::uint64_t over : {1U, 2U, 3U}) {
+    inbox in;
+    in.put(4, 4 + over, 8, std::byte{1});
+    const auto found = ring.find(in.data(), 4);
+    CHECK(found.is_there);
+    CHECK(found.bytes.empty());
+  }
+  // One that has been, or that cannot be: nothing is there yet.
+  inbox in;
+  in.put(4, 1, 8, std::byte{1});
+  CHECK_FALSE(ring.find(in.data(), 4).is_there);
+}
