@@ -310,17 +310,22 @@ TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits 
           comm.barrier();
           in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
             std::vector<std::byte> memory(50'000);
-            auto& boxes = net.parts().mailbox();
-            const auto has_come = [&] { return boxes.oldest(0) != nullptr; };
+            const auto& boxes = net.parts().mailbox();
             if (net.rank() == 2) co_await net.signalled(0, now);
             const bool sends = net.rank() == (at == step::instead_of_an_answer ? 0 : 1);
             if (net.rank() == 0) {
-              if (sends) co_await chorale::transfer::send(net, 1, now, memory);
+              if (sends) {
+                // The signal says that the request has come.
+                const auto giving = net.post_send(1, now, memory);
+                while (boxes.statistics().requests == 0) net.progress();
+                co_await net.signal(1, now);
+                co_await net.sent(1, now);
+              }
               co_await chorale::transfer::receive(net, 1, now, memory);
             }
             if (net.rank() != 1) co_return;
             if (!sends) {
-              while (!has_come()) net.progress();
+              co_await net.signalled(0, now);
             } else if (at == step::instead_of_the_bytes) {
               // The request goes, and the answer is never looked at.
               const auto giving = net.post_send(0, now, memory);
