@@ -127,10 +127,10 @@ void validate(const recorder& notes, const window& of) {
                 "simulation::find_critical_path: a window that ends before it begins");
   if (of.begin < notes.complete_since())
     throw error(errc::invalid_argument,
-                "simulation::find_critical_path: of the window's beginning, " +
-                    std::to_string(of.begin.time_since_epoch().count()) +
-                    " ps, records are gone; make the recorder's bound larger than the " +
-                    std::to_string(notes.records().size()) + " that it has kept");
+                "simulation::find_critical_path: the window begins at " +
+                    std::to_string(of.begin.time_since_epoch().count()) + " ps, before the oldest of the " +
+                    std::to_string(notes.records().size()) +
+                    " records that were kept; a larger bound of the recorder keeps more");
 }
 
 }  // namespace

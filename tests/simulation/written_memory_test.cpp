@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -17,6 +18,7 @@
 #include <chorale/simulation/run.hpp>
 #include <chorale/transport/rc.hpp>
 
+#include "../support/seed.hpp"
 #include "../support/simulated.hpp"
 
 using namespace chorale::simulation;
@@ -25,9 +27,8 @@ using namespace std::chrono_literals;
 TEST_CASE("Bytes that an adapter wrote are counted once, as a table of bytes counts them", "[written]") {
   constexpr std::size_t room = 64;
   static std::array<std::byte, room> memory{};
-  const auto seed = std::random_device{}();
-  INFO("seed " << seed);
-  std::mt19937 random{seed};
+  INFO("CHORALE_TEST_SEED=" << support::seed());
+  std::mt19937_64 random{support::seed()};
   for (int round = 0; round < 200; ++round) {
     written_memory written;
     std::array<bool, room> cold{};

@@ -166,6 +166,25 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
   CHECK(report == "");
 }
 
+namespace {
+
+/// Polls memory alone, as programs do; says what became of the queue pair if nothing comes for long.
+template <class HasCome>
+void poll_until(node& n, ibv_qp* qp, std::uint64_t round, HasCome&& has_come) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{40};
+  for (int spins = 0; !has_come(); ++spins) {
+    if (spins % 1000 != 999) continue;
+    sched_yield();
+    if (std::chrono::steady_clock::now() < end) continue;
+    ibv_wc wc{};
+    const int found = ibv_poll_cq(n.send_cq, 1, &wc);
+    expect(false, "round " + std::to_string(round) + " does not come; state " + std::to_string(state_of(qp)) +
+                      ", completions " + std::to_string(found) + ", status " + std::to_string(wc.status));
+  }
+}
+
+}  // namespace
+
 TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
   const path p = GENERATE(from_range(std::begin(paths), std::next(std::begin(paths), 2)));
   const auto size = GENERATE(as<std::size_t>{}, 8, 16, 24, 64, 256, 1000, 1024, 4096, 65536);
@@ -192,8 +211,7 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
                       other.rkey) == 0,
                  "write");
           if (round % 100 == 0) wait(n.send_cq);
-          for (int spins = 0; answer.load(std::memory_order_acquire) != round; ++spins)
-            if (spins % 1000 == 999) sched_yield();
+          poll_until(n, qp, round, [&] { return answer.load(std::memory_order_acquire) == round; });
         }
       },
       [=](wire&, node& n, ibv_qp* qp, memory& m, const address& other) {
@@ -203,9 +221,10 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
         std::uint64_t seen = 0;
         for (std::uint64_t round = 1; (seen & last_round) == 0; ++round) {
           const std::atomic_ref<std::uint64_t> last(words[size / 8 - 1]);
-          for (int spins = 0; (seen = last.load(std::memory_order_acquire), (seen & ~last_round) != round);
-               ++spins)
-            if (spins % 1000 == 999) sched_yield();
+          poll_until(n, qp, round, [&] {
+            seen = last.load(std::memory_order_acquire);
+            return (seen & ~last_round) == round;
+          });
           // From the end: a reader from the beginning would run behind the writer, and never catch it.
           for (std::size_t i = size / 8; i-- > 0;) torn += words[i] != seen;
           expect(post(qp, IBV_WR_RDMA_WRITE, {{reinterpret_cast<std::uint64_t>(&round), 8, 0}},

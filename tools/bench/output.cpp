@@ -1,13 +1,12 @@
 #include "output.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "replaced_file.hpp"
 
 namespace bench {
 
@@ -75,11 +74,7 @@ nlohmann::ordered_json to_json(const row& r) {
 }
 
 void write_file(const std::string& file, const nlohmann::ordered_json& all) {
-  errno = 0;
-  std::ofstream out{file};
-  out << all.dump(2) << '\n';
-  out.close();
-  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+  replace_file(file, all.dump(2) + '\n');
 }
 
 nlohmann::ordered_json head_of_result(const facts& about, int ranks) {

@@ -24,7 +24,8 @@ void print_rows(const std::vector<row>& rows);
 nlohmann::ordered_json head_of_result(const facts& about, int ranks);
 /// What stands in "rows" of such a file.
 nlohmann::ordered_json to_json(const row& r);
-/// Writes a file of that text. @throws std::system_error naming the file if it cannot be written.
+/// Writes a file of that text, whole or not at all.
+/// @throws std::system_error naming the file if it cannot be written.
 void write_file(const std::string& file, const nlohmann::ordered_json& all);
 
 /// Writes {"about": {...}, "ranks": n, "rows": [...]}; times in microseconds.

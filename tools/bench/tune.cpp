@@ -1,25 +1,20 @@
 #include "tune.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
-#include <string_view>
-#include <sys/stat.h>
+#include <system_error>
 #include <tuple>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <chorale/model/tuning.hpp>
 
 #include "../../lib/core/printable.hpp"
+#include "replaced_file.hpp"
 
 namespace bench {
 namespace {
@@ -33,34 +28,13 @@ json read_table(const std::string& file) {
   return json::parse(in);
 }
 
-/// Has `text` take the place of a file, at once and whole. It is written beside it under a name that nobody
-/// foresees, so that in a folder where others may write nobody can have made that name lead elsewhere.
 void replace(const std::string& file, const std::string& text) {
-  std::string beside = file + ".XXXXXX";
-  const int fd = mkostemp(beside.data(), O_CLOEXEC);
-  const auto give_up = [&](const char* what) {
-    const int why = errno;
-    if (fd >= 0) {
-      close(fd);
-      unlink(beside.c_str());
-    }
-    throw std::runtime_error(fmt::format("the tuning table '{}' cannot be written: {}: {}",
-                                         chorale::printable(file), what, std::strerror(why)));
-  };
-  if (fd < 0) give_up("no file can be made beside it");
-  // As permissive as the file that is there, or as any new one.
-  struct stat s {};
-  const mode_t mask = umask(0);
-  umask(mask);
-  const mode_t mode = stat(file.c_str(), &s) == 0 ? s.st_mode & 0777 : 0666 & ~mask;
-  if (fchmod(fd, mode) != 0) give_up("fchmod");
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = write(fd, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) give_up("write");
-    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+  try {
+    replace_file(file, text);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(fmt::format("the tuning table '{}' cannot be written: {}",
+                                         chorale::printable(file), e.code().message()));
   }
-  if (rename(beside.c_str(), file.c_str()) != 0) give_up("rename");
-  close(fd);
 }
 
 }  // namespace

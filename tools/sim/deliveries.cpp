@@ -16,7 +16,6 @@ bool is_of_answer(activity what) noexcept {
 /// its last two.
 struct under_way {
   record leave;
-  record wire;
   bool has_left = false;
   bool has_wire = false;
 };
@@ -51,7 +50,6 @@ delivered find_deliveries(const sim::recorder& notes, const sim::window& of) {
         break;
       case activity::wire:
       case activity::answer_wire:
-        stages.wire = one;
         stages.has_wire = true;
         break;
       default: {

@@ -1,11 +1,8 @@
 #include "goal.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <map>
-#include <system_error>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
 
 namespace seeing {
@@ -92,6 +90,7 @@ class schedule {
         answered.insert(one.number);
     }
     for (const auto& one : messages.all) {
+      longest_ = std::max(longest_, size_of(one));
       if (!one.answer && !answered.contains(one.number)) add_message(one);
       if (!one.answer || one.bytes == 0) continue;
       if (const auto request = requests.find(one.number); request != requests.end())
@@ -105,6 +104,8 @@ class schedule {
   /// How many messages it has, and how many it has not since a part of them is outside of the window.
   [[nodiscard]] std::uint64_t messages() const noexcept { return tags_; }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  /// Bytes of the longest.
+  [[nodiscard]] std::uint64_t longest() const noexcept { return longest_; }
 
   std::string text(int rank) {
     auto& mine = programs_[static_cast<std::size_t>(rank)];
@@ -197,6 +198,7 @@ class schedule {
   std::vector<rank_program> programs_ = std::vector<rank_program>(static_cast<std::size_t>(ranks_));
   std::uint64_t tags_ = 0;
   std::uint64_t left_out_ = 0;
+  std::uint64_t longest_ = 0;
 };
 
 }  // namespace
@@ -205,15 +207,16 @@ std::size_t write_goal(const std::string& file, const sim::recorder& notes, cons
                        const bench::facts& about) {
   schedule all(notes, of, ranks);
   all.add(find_deliveries(notes, of));
-  errno = 0;
-  std::ofstream out{file};
-  for (const auto& [key, value] : about) out << fmt::format("// {}: {}\n", key, value);
-  out << fmt::format("// {} messages; {} more are over the edge of the window, and left out. calc is in ns\n",
-                     all.messages(), all.left_out());
-  out << fmt::format("num_ranks {}\n", ranks);
-  for (int rank = 0; rank < ranks; ++rank) out << all.text(rank);
-  out.close();
-  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+  bench::replaced_file out{file};
+  for (const auto& [key, value] : about) out.write(fmt::format("// {}: {}\n", key, value));
+  out.write(
+      fmt::format("// {} messages; {} more are over the edge of the window, and left out. calc is in ns\n",
+                  all.messages(), all.left_out()));
+  out.write(fmt::format("// Every message is sent without waiting for its receive: LogGOPSim -S {}\n",
+                        all.longest() + 1));
+  out.write(fmt::format("num_ranks {}\n", ranks));
+  for (int rank = 0; rank < ranks; ++rank) out.write(all.text(rank));
+  out.finish();
   return all.messages();
 }
 

@@ -97,7 +97,8 @@ int run(const options& o, const sim::machine& on) {
       how);
   progress.finish(sim::instant{all.elapsed}, all.events);
   if (o.links) print_links(all);
-  if (notes && status != 2) seeing::show(o.wishes, *notes, all.elapsed, o.ranks, here.about);
+  if (notes && status != 2 && !seeing::show(o.wishes, *notes, all.elapsed, o.ranks, here.about))
+    status = std::max(status, 1);
   return status;
 }
 

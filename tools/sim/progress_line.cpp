@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,11 @@ void progress_line::step(sim::instant now, std::uint64_t events) {
 void progress_line::finish(sim::instant now, std::uint64_t events) {
   if (!on_) return;
   if (!terminal_) return print(now, events);
-  if (printed_ != begin_) fmt::print(stderr, "\r\033[K");
+  wipe();
+}
+
+void progress_line::wipe() {
+  if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
 }
 
 void progress_line::print(sim::instant now, std::uint64_t events) {
@@ -35,6 +40,7 @@ void progress_line::print(sim::instant now, std::uint64_t events) {
   // The table's next row, which is longer, goes over it.
   fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "\r" : "\n");
   std::fflush(stderr);
+  shown_ = terminal_;
 }
 
 }  // namespace seeing

@@ -16,6 +16,9 @@ class progress_line {
  public:
   /// `wanted`: even if standard error is no terminal.
   explicit progress_line(bool wanted);
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+  ~progress_line() { wipe(); }
 
   /// Whether there is anybody to see it.
   [[nodiscard]] bool is_on() const noexcept { return on_; }
@@ -26,11 +29,14 @@ class progress_line {
  private:
   using real_clock = std::chrono::steady_clock;
   void print(sim::instant now, std::uint64_t events);
+  /// What is printed next begins a line of its own.
+  void wipe();
 
   bool terminal_;
   bool on_;
   real_clock::time_point begin_;
   real_clock::time_point printed_;
+  bool shown_ = false;  ///< there is a line on the terminal
 };
 
 }  // namespace seeing

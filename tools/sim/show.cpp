@@ -1,5 +1,6 @@
 #include "show.hpp"
 
+#include <exception>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -44,9 +45,9 @@ stretch require_whole(const sim::recorder& notes, stretch found, int ranks) {
   const bool ranks_gone = !found.phases.empty() && found.phases.size() != static_cast<std::size_t>(ranks);
   if (ranks_gone || found.of.begin < notes.complete_since())
     throw std::runtime_error(fmt::format(
-        "{} begins at {:.3f} us, and of what ended before {:.3f} us records are gone: --records keeps "
-        "more than {}, and {} were made",
-        found.name, us(found.of.begin), us(notes.complete_since()), notes.records().size(), notes.made()));
+        "{} begins at {:.3f} us, and only the newest {} of {} records were kept, which are complete from "
+        "{:.3f} us on: raise --records",
+        found.name, us(found.of.begin), notes.records().size(), notes.made(), us(notes.complete_since())));
   return found;
 }
 
@@ -91,32 +92,48 @@ void phases_of_bench::call_ends() {
   call_.reset();
 }
 
-void show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about) {
-  if (w.writes()) {
+bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about) {
+  bool all_shown = true;
+  // One that fails does not keep the others, which a long simulation may have been for.
+  const auto attempt = [&](const auto& action) {
+    try {
+      action();
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "chorale-sim: {}\n", e.what());
+      all_shown = false;
+    }
+  };
+  const auto write_files = [&] {
     const auto what = find_stretch(notes, or_usual(w.stretch, "sample"), elapsed, ranks);
     about.emplace_back("of", what.name);
     about.emplace_back("from, to", fmt::format("{:.3f} us, {:.3f} us", us(what.of.begin), us(what.of.end)));
     fmt::print("\n# of {}, {:.3f} to {:.3f} us of virtual time:\n", what.name, us(what.of.begin),
                us(what.of.end));
-    if (!w.trace.empty()) {
-      write_trace(w.trace, notes, what.of, about);
-      fmt::print("# {}: the trace\n", w.trace);
-    }
-    if (!w.timeline.empty()) {
-      write_timeline(w.timeline, notes, what.of, ranks, what.name);
-      fmt::print("# {}: the timeline\n", w.timeline);
-    }
-    if (!w.goal.empty()) {
-      const auto count = write_goal(w.goal, notes, what.of, ranks, about);
-      fmt::print("# {}: the schedule, {} messages\n", w.goal, count);
-    }
-  }
-  if (w.critical_path) {
-    const auto what = find_stretch(notes, or_usual(w.stretch, "call"), elapsed, ranks);
-    const auto path = what.phases.empty() ? find_critical_path(notes, what.of, last_to_work(notes, what.of))
-                                          : find_critical_path(notes, what.phases);
-    fmt::print("{}", in_words(path, what.name));
-  }
+    if (!w.trace.empty())
+      attempt([&] {
+        write_trace(w.trace, notes, what.of, about);
+        fmt::print("# {}: the trace\n", w.trace);
+      });
+    if (!w.timeline.empty())
+      attempt([&] {
+        write_timeline(w.timeline, notes, what.of, ranks, what.name);
+        fmt::print("# {}: the timeline\n", w.timeline);
+      });
+    if (!w.goal.empty())
+      attempt([&] {
+        const auto count = write_goal(w.goal, notes, what.of, ranks, about);
+        fmt::print("# {}: the schedule, {} messages\n", w.goal, count);
+      });
+  };
+  if (w.writes()) attempt(write_files);
+  if (w.critical_path)
+    attempt([&] {
+      const auto what = find_stretch(notes, or_usual(w.stretch, "call"), elapsed, ranks);
+      const auto path = what.phases.empty() ? find_critical_path(notes, what.of, last_to_work(notes, what.of))
+                                            : find_critical_path(notes, what.phases);
+      fmt::print("{}", in_words(path, what.name));
+    });
+  return all_shown;
 }
 
 }  // namespace seeing

@@ -25,8 +25,10 @@ class phases_of_bench final : public bench::onlooker {
   std::optional<sim::phase> call_;
 };
 
-/// Writes the files, and prints where they are and the critical path.
-/// @throws std::runtime_error (std::system_error for files) that says what cannot be shown, and why.
-void show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about);
+/// Writes the files, and prints where they are and the critical path. What cannot be shown is said on
+/// standard error, with the reason; the others are shown all the same.
+/// @returns whether all could be shown.
+[[nodiscard]] bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks,
+                        bench::facts about);
 
 }  // namespace seeing

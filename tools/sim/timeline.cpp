@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
 
 namespace seeing {
@@ -111,10 +109,9 @@ class picture {
   void draw_axes(const std::string& title) {
     const double height = bottom_of_rows() + bottom;
     head_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 "
-        "{0:.0f} {1:.0f}\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
-        "fill=\"white\"/>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+        "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
         left + width + right, height);
     head_ += fmt::format("<text x=\"{:.1f}\" y=\"22\" font-size=\"15\">{}</text>\n", left, escaped(title));
     draw_legend();
@@ -190,9 +187,8 @@ class picture {
     count();
     const double x = x_of(one.of.begin);
     bars_ += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\"><title>{}{}, {:.3f} "
-        "to {:.3f} "
-        "us</title></rect>\n",
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\">"
+        "<title>{}{}, {:.3f} to {:.3f} us</title></rect>\n",
         x, helps ? middle_of(whose.first) + bar / 2 : middle_of(whose.first) - bar / 2,
         std::max(x_of(one.of.end) - x, least_width), helps ? helpers_bar : bar, paints[one.as].colour,
         helps ? "helper: " : "", paints[one.as].words, us(one.of.begin - window_.begin),
@@ -238,6 +234,7 @@ class picture {
 
 void write_timeline(const std::string& file, const sim::recorder& notes, const sim::window& of, int ranks,
                     const std::string& title) {
+  if (of.end <= of.begin) throw std::runtime_error(fmt::format("--timeline: {} took no time", title));
   picture all(of, ranks);
   const auto messages = find_deliveries(notes, of);
   all.draw_axes(title +
@@ -250,11 +247,7 @@ void write_timeline(const std::string& file, const sim::recorder& notes, const s
   for (const auto& one : notes.phases()) all.add_phase(one);
   for (const auto& one : messages.all)
     if (!one.answer || one.bytes != 0) all.add_message(one);
-  errno = 0;
-  std::ofstream out{file};
-  out << all.text();
-  out.close();
-  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + file);
+  bench::replace_file(file, all.text());
 }
 
 }  // namespace seeing

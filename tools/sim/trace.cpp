@@ -1,18 +1,16 @@
 #include "trace.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
 
 namespace seeing {
@@ -30,24 +28,21 @@ constexpr int first_answer_lane = 100'000;
 /// The lines of a trace file, written one by one: a trace may be larger than what is kept of it in memory.
 class events {
  public:
-  explicit events(const std::string& file) : file_(file), out_((errno = 0, file)) {
-    out_ << "{\"traceEvents\":[\n";
-  }
+  explicit events(const std::string& file) : out_(file) { out_.write("{\"traceEvents\":[\n"); }
   void add(const ordered_json& one) {
-    out_ << (first_ ? "" : ",\n") << one.dump();
+    out_.write(first_ ? "" : ",\n");
+    out_.write(one.dump());
     first_ = false;
   }
   void finish(const bench::facts& about) {
     ordered_json other = ordered_json::object();
     for (const auto& [key, value] : about) other[key] = value;
-    out_ << "\n],\"displayTimeUnit\":\"ns\",\"otherData\":" << other.dump() << "}\n";
-    out_.close();
-    if (!out_) throw std::system_error(errno, std::generic_category(), "cannot write " + file_);
+    out_.write("\n],\"displayTimeUnit\":\"ns\",\"otherData\":" + other.dump() + "}\n");
+    out_.finish();
   }
 
  private:
-  std::string file_;
-  std::ofstream out_;
+  bench::replaced_file out_;
   bool first_ = true;
 };
 
@@ -189,7 +184,9 @@ void write_trace(const std::string& file, const sim::recorder& notes, const sim:
   add_messages(to, messages.all, threads);
   add_flows(to, notes, messages.all);
   add_names(to, threads);
-  to.finish(about);
+  auto facts = about;
+  facts.emplace_back("messages over the edge, left out", fmt::format("{}", messages.over_the_edge));
+  to.finish(facts);
 }
 
 }  // namespace seeing

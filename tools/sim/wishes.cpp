@@ -1,23 +1,26 @@
 #include "wishes.hpp"
 
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "../bench/replaced_file.hpp"
 #include "timeline.hpp"
 
 namespace seeing {
 namespace {
 
-/// Empty if the file can be written; what is in it stays for now.
+/// Empty if the file can be written; what is in it stays for now, and no new one is left behind.
 std::string find_fault_of(const std::string& file) {
-  errno = 0;
-  const std::ofstream out{file, std::ios::app};
-  return out ? "" : fmt::format("cannot write {}: {}", file, std::strerror(errno));
+  try {
+    const bench::replaced_file tried{file};
+    return "";
+  } catch (const std::system_error& e) {
+    return e.what();
+  }
 }
 
 sim::instant microseconds(double value) {
@@ -42,9 +45,8 @@ void add_options(CLI::App& app, wishes& w) {
                "Say what the end of the last measured call waited for, back to its beginning")
       ->group(group);
   app.add_option("--window", w.stretch,
-                 "What of: call (the last one that was measured), sample (the last one, with the barriers in "
-                 "it; usual "
-                 "but for --critical-path), all, or FROM,TO in us of virtual time")
+                 "Time to show: call (the last measured one), sample (the last one, with the barriers in it; "
+                 "the default except for --critical-path), all, or FROM,TO in us of virtual time")
       ->type_name("call|sample|all|FROM,TO")
       ->group(group);
   app.add_option("--records", w.records, "How many records to keep; the oldest go")
@@ -55,8 +57,7 @@ void add_options(CLI::App& app, wishes& w) {
 
 std::string find_fault(const wishes& w, int ranks) {
   if (!w.any())
-    return w.stretch.empty() ? ""
-                             : "--window: of what? --trace, --timeline, --goal or --critical-path go with it";
+    return w.stretch.empty() ? "" : "--window needs --trace, --timeline, --goal or --critical-path";
   try {
     parse_window(w.stretch);
   } catch (const std::invalid_argument& e) {
@@ -69,7 +70,7 @@ std::string find_fault(const wishes& w, int ranks) {
   std::set<std::string> files;
   for (const auto& file : {w.trace, w.timeline, w.goal}) {
     if (file.empty()) continue;
-    if (!files.insert(file).second) return fmt::format("{} is to be written twice", file);
+    if (!files.insert(file).second) return fmt::format("two options name the same file: {}", file);
     if (const auto wrong = find_fault_of(file); !wrong.empty()) return wrong;
   }
   return {};
@@ -87,9 +88,11 @@ sim::window parse_window(const std::string& text) {
     if (first >= text.size() || text[first] != ',') throw refuse();
     std::size_t rest = 0;
     const double to = std::stod(text.substr(first + 1), &rest);
-    // Nine days at most, where picoseconds are exact in a double.
+    // Eleven days at most: picoseconds then fit into 64 bits.
     if (first + 1 + rest != text.size() || !(from >= 0) || !(to > from) || !(to < 1e12)) throw refuse();
-    return {microseconds(from), microseconds(to)};
+    const sim::window found{microseconds(from), microseconds(to)};
+    if (found.end <= found.begin) throw refuse();
+    return found;
   } catch (const std::logic_error&) {
     throw refuse();
   }

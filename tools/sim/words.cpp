@@ -46,8 +46,9 @@ const char* words_for(const path_part& part) {
       return "computing";
     case activity::wait_for_message:
     case activity::wait_for_answer:
+      return "waiting for a message from outside of the window";
     case activity::wait:
-      return "waiting for no message";
+      return "waiting, not for a message";
     case activity::leave:
       return "sending adapter";
     case activity::wire:

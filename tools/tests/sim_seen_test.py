@@ -184,6 +184,12 @@ class Seen(unittest.TestCase):
         self.assertEqual(len(done), sum(len(program) for program in programs.values()))
         return list(sends.values())
 
+    def test_a_schedule_says_from_when_on_a_send_may_wait_for_its_receive(self):
+        """LogGOPSim makes a rendezvous of what is longer than -S, 65535: this allgather would then never end."""
+        ranks, programs = self.schedule("allgather", "--machine", "hdr-64core", "--ranks", 4, "--ranks-per-host", 1, "--sizes", "128K")
+        head = re.search(r"LogGOPSim -S (\d+)$", (self.folder / "out.goal").read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertEqual(int(head.group(1)), 1 + max(size for _, _, size in self.check_schedule(ranks, programs)))
+
     def test_a_schedule_has_the_messages_of_the_tree(self):
         messages = self.check_schedule(*self.schedule(*FIVE))
         # Four calls, in each of which everybody but the root sends its operand up and gets the result.
@@ -201,6 +207,34 @@ class Seen(unittest.TestCase):
             self.assertGreater(len(messages), 10, given)
             if "fetch" in given:  # what is read comes from the root, to which a byte goes that asks for it
                 self.assertEqual({(one, other) for one, other, size in messages if size == 1 << 20}, {(0, 1), (0, 2), (0, 3)})
+
+    def test_one_failure_does_not_keep_the_others(self):
+        goal, timeline = self.folder / "schedule.goal", self.folder / "picture.svg"
+        timeline.write_text("as it was", encoding="utf-8")
+        done = run("barrier", "--machine", "hdr-64core", "--ranks", 64, "--iterations", 200, "--window", "all",
+                   "--timeline", timeline, "--goal", goal, "--critical-path")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("things to draw", done.stderr)
+        self.assertIn("critical path of the whole run", done.stdout)
+        self.assertIn("num_ranks 64", goal.read_text(encoding="utf-8"))
+        self.assertEqual(timeline.read_text(encoding="utf-8"), "as it was")
+        self.assertEqual({file.name for file in self.folder.iterdir()}, {"schedule.goal", "picture.svg"})
+
+    def test_a_run_that_fails_leaves_no_file(self):
+        done = run("barrier", "--machine", "hdr-64core", "--ranks", 2, "--goal", self.folder / "schedule.goal", "--window", "1e6,2e6")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("all had ended", done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_window_has_a_length(self):
+        for window in ("5,5", "5,5.0000001", "6,5", "nan,7", "5,", ",5", "5,6x"):
+            done = run("barrier", "--machine", "hdr-64core", "--ranks", 2, "--timeline", self.folder / "picture.svg", "--window", window)
+            self.assertEqual(done.returncode, 2, window)
+            self.assertIn("--window", done.stderr)
+        # One rank alone waits for nobody, and a call takes nothing on this machine.
+        done = run("barrier", "--machine", "clan2003", "--ranks", 1, "--timeline", self.folder / "picture.svg", "--window", "call")
+        if done.returncode != 0:
+            self.assertIn("took no time", done.stderr)
 
     def test_a_timeline_is_xml_with_a_row_for_each_rank(self):
         file = self.folder / "timeline.svg"

@@ -48,7 +48,7 @@ struct processor {
 [[nodiscard]] critical_path find_critical_path(const recorder& notes,
                                                const std::vector<phase_record>& phases);
 
-/// Who worked last in a window, the lowest of several; rank -1 if there was none.
+/// Who worked last before the end of a window, the lowest of several; rank -1 if nobody had worked yet.
 [[nodiscard]] processor last_to_work(const recorder& notes, const window& of);
 
 }  // namespace chorale::simulation

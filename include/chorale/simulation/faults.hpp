@@ -17,8 +17,8 @@ struct faults {
   std::uint32_t repeated = 0;  ///< come twice
   std::uint32_t delayed = 0;   ///< come up to `longest_delay` late, so that later ones overtake them
   /// Of a million messages of connections and answers to them: come late, and what follows on their
-  /// connection comes behind them. A reliable connection loses nothing. As many are read late by the adapter
-  /// from the memory in which they lie: it must not change until they are complete.
+  /// connection comes behind them. A reliable connection loses nothing. With the same chance the adapter
+  /// reads a payload late, which must not be changed before its completion.
   std::uint32_t held_up = 0;
   duration longest_delay = std::chrono::microseconds{100};
 

@@ -41,9 +41,6 @@ enum class activity : std::uint8_t {
   answer_place,
 };
 
-/// How many activities there are.
-inline constexpr std::size_t activities = static_cast<std::size_t>(activity::answer_place) + 1;
-
 [[nodiscard]] const char* name(activity what) noexcept;
 /// Whether it is a message's, not a processor's.
 [[nodiscard]] constexpr bool is_of_message(activity what) noexcept {

@@ -9,15 +9,15 @@ disturbance::copies disturbance::datagram() noexcept {
     return made;
   }
   if (happens(repeated_)) made.count = made.late.size();
-  for (std::size_t i = 0; i < made.count; ++i) made.late[i] = late(delayed_, mostly_little);
+  for (std::size_t i = 0; i < made.count; ++i) made.late[i] = late(delayed_, many_magnitudes);
   return made;
 }
 
-duration disturbance::late(std::uint32_t in_a_million, std::uint64_t sizes) noexcept {
+duration disturbance::late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept {
   if (!happens(in_a_million) || longest_ <= duration::zero()) return {};
-  // What comes late by its whole flight is as important as what comes after everything; what is read is read
-  // soon in any case.
-  const auto most = static_cast<std::uint64_t>(longest_.count()) >> random_.below(sizes);
+  // Delays spread over many magnitudes: being late by the time of one flight matters as much as coming last.
+  // Late reads need only few.
+  const auto most = static_cast<std::uint64_t>(longest_.count()) >> random_.below(magnitudes);
   return duration{static_cast<std::int64_t>(random_.below(most + 1))};
 }
 

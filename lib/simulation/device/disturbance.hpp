@@ -33,18 +33,18 @@ class disturbance {
   };
   [[nodiscard]] copies datagram() noexcept;
   /// How late a message of a connection comes.
-  [[nodiscard]] duration message() noexcept { return late(held_up_, mostly_little); }
+  [[nodiscard]] duration message() noexcept { return late(held_up_, many_magnitudes); }
   /// How late an adapter reads one.
-  [[nodiscard]] duration reading() noexcept { return late(held_up_, any); }
+  [[nodiscard]] duration reading() noexcept { return late(held_up_, few_magnitudes); }
 
  private:
   [[nodiscard]] bool happens(std::uint32_t in_a_million) noexcept {
     return in_a_million != 0 && random_.below(1'000'000) < in_a_million;
   }
-  /// So many sizes of delay are equally likely, each twice the one before.
-  static constexpr std::uint64_t mostly_little = 16;
-  static constexpr std::uint64_t any = 4;
-  [[nodiscard]] duration late(std::uint32_t in_a_million, std::uint64_t sizes) noexcept;
+  // So many upper bounds of a delay are equally likely, each half the one before.
+  static constexpr std::uint64_t many_magnitudes = 16;
+  static constexpr std::uint64_t few_magnitudes = 4;
+  [[nodiscard]] duration late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept;
 
   std::uint32_t lost_ = 0;
   std::uint32_t repeated_ = 0;

@@ -1,6 +1,7 @@
 // A host's processor: what costs the same on any adapter.
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -9,6 +10,8 @@
 #include <thread>
 #include <unistd.h>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/communicator.hpp>
@@ -76,7 +79,8 @@ double measure_switch() {
 double measure_wake() {
   std::array<std::array<int, 2>, 2> pipes{};
   for (auto& one : pipes)
-    if (pipe(one.data()) != 0) throw std::runtime_error("no pipe can be made to measure with");
+    if (pipe(one.data()) != 0)
+      throw std::runtime_error(fmt::format("calibrate: pipe: {}", std::strerror(errno)));
   const double time = between_threads(2000, false, [&pipes](int who, int rounds) {
     char token = 0;
     for (int i = 0; i < rounds; ++i) {

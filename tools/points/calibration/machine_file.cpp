@@ -95,9 +95,9 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
                           "writes of 64 KiB to memory that the other rank has read, less those of 4 KiB")},
             {"half_duplex", false}}},
           {"contexts",
-           {{"count", count(0, "not looked for: chorale-points queue-pairs shows it")},
-            {"miss", none("ns", "not looked for")},
-            {"stall", none("ns", "not looked for")}}},
+           {{"count", count(0, "not measured: chorale-points queue-pairs shows it")},
+            {"miss", none("ns", "not measured")},
+            {"stall", none("ns", "not measured")}}},
           {"registration",
            {{"call", time(adapter.registration_call, "a page, less what each further page takes")},
             {"page", time(adapter.registration_page, "256 pages, less one")},
@@ -105,7 +105,7 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
             {"end_page", time(adapter.end_page, "256 pages, less one")},
             {"page_bytes", bytes(4096, "pages of the processor")}}},
           {"wake", time(host.wake, "a byte by a pipe to a thread that sleeps")},
-          {"burst", bytes(1U << 30, "not looked for")},
+          {"burst", bytes(1U << 30, "not measured")},
           {"multicast", true},
           {"datagrams", true}};
 }

@@ -65,9 +65,9 @@ class connection_port {
 /// queue pairs, the peer at once, the rank that asked when it hears of it, by the answer or by a request to
 /// connect of the next generation. A request that was refused stays refused, so that a copy of it that comes
 /// late cannot close what is in use again. After a refusal the rank asks again after a pause, which doubles
-/// up to 64 ms as long as nothing more goes over the connection. If both ask at once, each may agree to the other's request. A
-/// connection that a rank has opened in order to send is not closed before it has sent something, or two
-/// ranks with too little room could keep each other from ever sending.
+/// up to 64 ms as long as nothing more goes over the connection. If both ask at once, each may agree to the
+/// other's request. A connection that a rank has opened in order to send is not closed before it has sent
+/// something, or two ranks with too little room could keep each other from ever sending.
 ///
 /// The limit is soft: a rank that cannot close one within `patience` exceeds it, and closes what is too many
 /// as soon as it can. Datagrams may be lost, repeated and late. No device, no clock, no socket; not

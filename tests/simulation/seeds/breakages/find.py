@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,12 +45,14 @@ def build(copy, folder, jobs):
 def first_failure(program, seeds):
     """The first seed that fails and why, or None."""
     run = subprocess.Popen([program], stdout=subprocess.PIPE, text=True, errors='replace',
+                           start_new_session=True,
                            env=dict(os.environ, CHORALE_TEST_SEED='1', CHORALE_TEST_SEEDS=str(seeds)))
     before = ''
     for line in run.stdout:
         found = re.match(r'FAILED.*CHORALE_TEST_SEED=(\d+)', line)
         if found:
-            run.kill()
+            # The runs are children of its own.
+            os.killpg(run.pid, signal.SIGKILL)
             run.wait()
             return found.group(1), before
         before = line.strip()
