@@ -11,6 +11,7 @@
 #include <chorale/simulation/time.hpp>
 
 #include "context.hpp"
+#include "core_turns.hpp"
 #include "event_queue.hpp"
 #include "fiber_record.hpp"
 #include "scheduler.hpp"
@@ -32,6 +33,7 @@ struct fiber {
   state now = state::ready;
   instant time{};  ///< its own, when it was suspended
   event_id turn;   ///< by which it goes on
+  core_place place;
   instant stopped_until{};
   instant polls_since{};  ///< when nothing was to be seen
   instant idle_since{};

@@ -19,7 +19,8 @@ namespace {
 /// Where a machine does not say how long a look takes, time must pass all the same for who polls.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
-scheduler_options options_for(const machine& on, const run_options& options, written_memory& written) {
+scheduler_options options_for(int ranks, const machine& on, const run_options& options,
+                              written_memory& written) {
   scheduler_options made;
   made.seed = options.seed;
   made.stack_bytes = options.stack_bytes;
@@ -27,6 +28,10 @@ scheduler_options options_for(const machine& on, const run_options& options, wri
   made.longest_gap = options.longest_gap;
   made.shortest_gap = std::min(options.shortest_gap, options.longest_gap);
   made.notice = on.host.notice;
+  made.hosts = {.ranks = ranks,
+                .ranks_per_host = on.ranks_per_host,
+                .cores = on.host.cores,
+                .costs = {.look = made.poll, .context_switch = on.host.context_switch}};
   made.end = instant{options.longest};
   made.record = options.record;
   made.progress = options.progress;
@@ -109,7 +114,7 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
   const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
   validate(options.wrong, ranks, hosts);
   written_memory written;
-  scheduler time{options_for(on, options, written)};
+  scheduler time{options_for(ranks, on, options, written)};
   device::wire costs{on, hosts};
   // Drawn from other numbers than those of the ranks.
   device::fabric net{time,

@@ -12,22 +12,12 @@
 namespace chorale::simulation {
 namespace {
 
-using std::chrono::nanoseconds;
-
-/// Where the simulated clock stands when a simulation begins: a time of zero means "never" to some.
-constexpr clock::time_point beginning{std::chrono::hours{1}};
 /// A poller that nobody touches looks again after this part of the time for which it has polled.
 constexpr int gap_share = 16;
 /// How many events happen between two reports of progress.
 constexpr std::uint64_t events_a_report = std::uint64_t{1} << 16;
 /// So many fibers an error names.
 constexpr std::size_t most_named = 64;
-
-/// What the simulated code calls `when`. That is centuries off where it means never.
-instant virtual_time(clock::time_point when) {
-  const auto longest = std::chrono::duration_cast<nanoseconds>(never.time_since_epoch());
-  return instant{std::min<nanoseconds>(when - beginning, longest)};
-}
 
 std::string text_of(instant when) {
   const auto picoseconds = when.time_since_epoch().count();
@@ -58,7 +48,11 @@ const char* doing(fiber::state what) noexcept {
 }  // namespace
 
 scheduler::scheduler(scheduler_options options)
-    : options_(std::move(options)), random_(options_.seed), clock_(*this), stacks_(options_.stack_bytes) {
+    : options_(std::move(options)),
+      random_(options_.seed),
+      clock_(*this),
+      stacks_(options_.stack_bytes),
+      cores_(queue_, next_, options_.hosts) {
   if (options_.poll <= duration::zero())
     throw error(errc::invalid_argument, "scheduler: a round of polling takes some time");
 }
@@ -82,6 +76,7 @@ fiber& scheduler::spawn(std::string name, int rank, std::function<void()> body) 
   born.owner = this;
   born.flow = std::make_unique<context>(stacks_.take(), &scheduler::begin, &born);
   born.idle_since = now_;
+  cores_.adopt(born);
   if (rank >= 0) {
     of_rank_[place].push_back(&born);
     ++spawned_[place];
@@ -139,6 +134,7 @@ void scheduler::run_body(fiber& self) noexcept {
   --alive_;
   ended_.push_back(&self);
   if (self.rank >= 0) std::erase(of_rank_[static_cast<std::size_t>(self.rank)], &self);
+  cores_.leave(self, now_);
   notify(self.end);
 }
 
@@ -149,8 +145,10 @@ void scheduler::resume(fiber& who, instant when) {
   who.turn = queue_.add(std::max(when, who.time), [this, to = &who] {
     if (to->stopped_until > now_)
       resume(*to, to->stopped_until);
-    else
+    else if (to->place.of == nullptr || core_turns::has_core(*to))
       next_ = to;
+    else
+      cores_.compete(*to, now_);
   });
 }
 
@@ -158,6 +156,7 @@ void scheduler::kill(int rank) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
   for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     queue_.cancel(f->turn);
+    cores_.leave(*f, now_);
     f->now = fiber::state::ended;
     --alive_;
   }
@@ -166,8 +165,13 @@ void scheduler::kill(int rank) {
 
 void scheduler::stop(int rank, instant until) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
-  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)])
+  for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     f->stopped_until = std::max(f->stopped_until, until);
+    const bool in_line = f->place.can_run && !core_turns::has_core(*f);
+    cores_.leave(*f, now_);
+    // It had nothing to go on by but its turn.
+    if (in_line) resume(*f, f->stopped_until);
+  }
 }
 
 /// The running fiber stops; returns when its turn has come.
@@ -178,6 +182,12 @@ void scheduler::suspend() {
   context& to = next_to_run();
   if (&to != self.flow.get()) self.flow->switch_to(to);
   self.now = fiber::state::ready;
+}
+
+/// The same, and others may have its core meanwhile.
+void scheduler::suspend_without_core() {
+  cores_.leave(*current_, now_);
+  suspend();
 }
 
 /// Lets happen what comes before the next turn of a fiber, on the stack of whoever asks.
@@ -216,7 +226,7 @@ void scheduler::sleep_until(instant when) {
   const instant since = now_;
   current_->now = fiber::state::sleeps;
   resume(*current_, std::max(when, now_));
-  suspend();
+  suspend_without_core();
   note_wait(since);
 }
 
@@ -232,7 +242,11 @@ void scheduler::give_way() {
   // The rounds that are left out would have come at the same instants.
   const auto gap =
       std::clamp((now_ - self.idle_since) / gap_share, options_.shortest_gap, options_.longest_gap);
-  resume(self, now_ + gap / options_.poll * options_.poll);
+  const instant due = now_ + gap / options_.poll * options_.poll;
+  if (self.place.of == nullptr)
+    resume(self, due);
+  else
+    cores_.give_way(self, now_, due);
   suspend();
   self.time = now_;
   note_wait(since);
@@ -245,6 +259,10 @@ void scheduler::touch(int rank) {
     f->notes.touched(comes_);
     if (f->now != fiber::state::polls) continue;
     f->now = fiber::state::ready;
+    if (f->place.of != nullptr) {
+      cores_.hurry(*f, now_ + options_.notice);
+      continue;
+    }
     const duration waited = std::max(now_ + options_.notice - f->polls_since, duration::zero());
     const auto rounds = (waited + options_.poll - duration{1}) / options_.poll;
     resume(*f, f->polls_since + rounds * options_.poll);
@@ -258,7 +276,7 @@ void scheduler::sleep_until_signal(instant end) {
     const instant since = now_;
     self.now = fiber::state::dozes;
     resume(self, std::max(end, now_));
-    suspend();
+    suspend_without_core();
     note_wait(since);
   }
   self.signalled = false;
@@ -285,7 +303,7 @@ bool scheduler::wait(wait_list& list, const char* what, instant end) {
   self.notified = false;
   list.waiting_.push_back(&self);
   if (end != never) resume(self, std::max(end, now_));
-  suspend();
+  suspend_without_core();
   note_wait(since);
   if (self.notified) return true;
   std::erase(list.waiting_, &self);
@@ -350,38 +368,6 @@ std::string scheduler::who_waits() const {
 void scheduler::refuse_past(instant when) const {
   throw error(errc::misuse,
               "an event of a simulation at " + text_of(when) + ", which is before " + text_of(now_));
-}
-
-clock::time_point scheduler::fiber_clock::now() noexcept {
-  return beginning + std::chrono::duration_cast<nanoseconds>(all->now().time_since_epoch());
-}
-
-void scheduler::fiber_clock::give_way() noexcept {
-  all->give_way();
-}
-
-void scheduler::fiber_clock::sleep_until(clock::time_point end) noexcept {
-  all->sleep_until(virtual_time(end));
-}
-
-void scheduler::fiber_clock::await_change(clock::time_point end) noexcept {
-  all->sleep_until_signal(virtual_time(end));
-}
-
-void scheduler::fiber_clock::worked(host_work what, std::size_t bytes) noexcept {
-  if (all->options_.work)
-    all->charge(all->options_.work(what, bytes), {.what = activity_of(what), .bytes = bytes});
-}
-
-void scheduler::fiber_clock::copied(void* to, const void* from, std::size_t bytes) noexcept {
-  if (all->options_.copied)
-    all->charge(all->options_.copied(to, from, bytes), {.what = activity::copy, .bytes = bytes});
-  else
-    worked(host_work::copy, bytes);
-}
-
-void scheduler::fiber_clock::changed() noexcept {
-  all->signal(all->current_rank());
 }
 
 }  // namespace chorale::simulation

@@ -16,6 +16,7 @@
 #include <chorale/simulation/time.hpp>
 
 #include "context.hpp"
+#include "core_turns.hpp"
 #include "event_queue.hpp"
 #include "fiber_record.hpp"
 #include "random_bits.hpp"
@@ -53,6 +54,7 @@ struct scheduler_options {
   std::function<duration(host_work what, std::size_t bytes)> work;
   /// The same of a copy, if it matters which bytes; empty: `work`.
   std::function<duration(const void* to, const void* from, std::size_t bytes)> copied;
+  shared_hosts hosts;          ///< on which ranks may outnumber cores
   instant end = never;         ///< of virtual time: who has not ended by then never will
   recorder* record = nullptr;  ///< who notes what happens, if anybody does
   /// Told now and then how far it is: the time, and how many events have happened.
@@ -68,6 +70,10 @@ struct scheduler_options {
 /// Time stands still while code runs; what it would have taken is said by `charge`, which lets the running
 /// fiber get ahead of others. What it then looks at may lack what happens in between, unless it calls
 /// `settle` first. Who gives way or waits sees everything up to its own time.
+///
+/// On a host with more ranks than cores a fiber runs only while it has a core, which it keeps while it
+/// computes, and which others have when it sleeps, waits or gives way: `core_turns`. On other hosts, and
+/// without a rank, each fiber has one.
 ///
 /// All functions are called by the thread that is in `run`, or before it.
 class scheduler {
@@ -183,6 +189,7 @@ class scheduler {
   void run_body(fiber& self) noexcept;
   void resume(fiber& who, instant when);
   void suspend();
+  void suspend_without_core();
   void note_work(const record& what, duration time) noexcept;
   void note_wait(instant since) noexcept;
   [[nodiscard]] context& next_to_run();
@@ -207,7 +214,8 @@ class scheduler {
   std::uint64_t events_ = 0;
   arrival_of comes_;  ///< by the event that happens
   fiber* current_ = nullptr;
-  fiber* next_ = nullptr;       ///< whose turn the last event has brought
+  fiber* next_ = nullptr;  ///< whose turn the last event has brought
+  core_turns cores_;
   std::exception_ptr first_;    ///< that a fiber let out
   std::exception_ptr stopped_;  ///< by an event or the end of time
   std::string deadlock_;        ///< who waited for what when nobody could run

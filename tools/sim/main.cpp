@@ -75,11 +75,8 @@ int run(const options& o, const sim::machine& on) {
                                            on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
                      {"seed", fmt::format("{}", o.seed)}},
                     {}};
-  if (on.ranks_per_host > on.host.cores)
-    here.about.emplace_back("cores",
-                            fmt::format("{} of a host, but in this time each rank has one to itself: "
-                                        "waiting for a core is not simulated",
-                                        on.host.cores));
+  if (std::min(o.ranks, on.ranks_per_host) > on.host.cores)
+    here.about.emplace_back("cores", fmt::format("{} of a host, which its ranks share", on.host.cores));
   int status = 0;
   sim::run_options how;
   how.seed = o.seed;

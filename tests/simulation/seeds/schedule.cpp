@@ -131,6 +131,7 @@ schedule draw(std::uint64_t seed) {
   // What is drawn further is drawn last, so that seeds that have found something remain what they are.
   s.settings.send_receive_eager =
       in_hundred(random, 50) ? chorale::eager_policy::rdma_write : chorale::eager_policy::receive_queue;
+  if (in_hundred(random, 25)) s.cores = 1;
   return s;
 }
 
@@ -146,8 +147,9 @@ std::string describe(const schedule& s) {
     return static_cast<double>(when.time_since_epoch().count()) / 1e6;
   };
   std::string text = fmt::format(
-      "seed {}: {} ranks, {} a host, over {}; packets of {} bytes; pauses up to {} ns, looks after {} ns\n",
-      s.seed, s.ranks, s.ranks_per_host, name_of(s.over), s.mtu, s.longest_pause,
+      "seed {}: {} ranks, {} a host of {} cores, over {}; packets of {} bytes; pauses up to {} ns, looks "
+      "after {} ns\n",
+      s.seed, s.ranks, s.ranks_per_host, s.cores, name_of(s.over), s.mtu, s.longest_pause,
       s.shortest_gap.count() / 1000);
   const chorale::config& c = s.settings;
   text += fmt::format(

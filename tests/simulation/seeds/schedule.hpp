@@ -49,6 +49,7 @@ struct schedule {
   transport_kind over = transport_kind::rc;
   int ranks = 1;
   int ranks_per_host = 1;
+  int cores = 4;  ///< of a host: ranks share them if there are more
   std::vector<planned_call> calls;
   std::uint32_t mtu = 4096;                      ///< bytes of a packet
   chorale::simulation::duration shortest_gap{};  ///< as in chorale::simulation::run_options

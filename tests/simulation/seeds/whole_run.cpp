@@ -25,6 +25,8 @@ sim::machine machine_for(const schedule& s) {
   sim::machine m = support::test_machine(s.ranks);
   m.ranks_per_host = s.ranks_per_host;
   m.hosts = (s.ranks + s.ranks_per_host - 1) / s.ranks_per_host;
+  m.host.cores = s.cores;
+  m.host.context_switch = std::chrono::microseconds{1};
   m.network.shape = sim::one_switch{m.hosts};
   m.network.packets.payload = s.mtu;
   return m;
