@@ -19,6 +19,10 @@ void clock::replaced_copied(void* to, const void* from, std::size_t bytes) noexc
   source_->copied(to, from, bytes);
 }
 
+void clock::replaced_combined(void* mine, const void* other, std::size_t bytes) noexcept {
+  source_->combined(mine, other, bytes);
+}
+
 void clock::replaced_changed() noexcept {
   source_->changed();
 }

@@ -49,6 +49,13 @@ void scheduler::fiber_clock::copied(void* to, const void* from, std::size_t byte
     worked(host_work::copy, bytes);
 }
 
+void scheduler::fiber_clock::combined(void* mine, const void* other, std::size_t bytes) noexcept {
+  if (all->options_.combined)
+    all->charge(all->options_.combined(mine, other, bytes), {.what = activity::combine, .bytes = bytes});
+  else
+    worked(host_work::combine, bytes);
+}
+
 void scheduler::fiber_clock::changed() noexcept {
   all->signal(all->current_rank());
 }

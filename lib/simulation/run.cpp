@@ -19,6 +19,20 @@ namespace {
 /// Where a machine does not say how long a look takes, time must pass all the same for who polls.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
+/// Whether it matters to that machine which bytes adapters have written.
+bool knows_written_memory(const machine& on) {
+  return !on.host.copy_received.steps().empty() || !on.host.combine_received.steps().empty() ||
+         !on.adapter.posting.copy.steps().empty();
+}
+
+/// Work on bytes of which some are received, and cost more if `of_received` says so.
+duration in_parts(std::size_t received, std::size_t bytes, const work_cost& of_received,
+                  const work_cost& of_others) {
+  if (of_received.steps().empty()) received = 0;
+  return (received != 0 ? of_received(received) : duration{}) +
+         (received != bytes || bytes == 0 ? of_others(bytes - received) : duration{});
+}
+
 scheduler_options options_for(int ranks, const machine& on, const run_options& options,
                               written_memory& written) {
   scheduler_options made;
@@ -52,11 +66,14 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
     }
     return duration{};
   };
-  if (!on.host.copy_received.steps().empty())
-    made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
-      const std::size_t cold = written.copied(to, from, bytes);
-      return (cold != 0 ? host.copy_received(cold) : duration{}) +
-             (cold != bytes || bytes == 0 ? host.copy(bytes - cold) : duration{});
+  if (!knows_written_memory(on)) return made;
+  made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
+    return in_parts(written.copied(to, from, bytes), bytes, host.copy_received, host.copy);
+  };
+  // Where neither is known, what is combined counts as not touched.
+  if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
+    made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
+      return in_parts(written.combined(mine, other, bytes), bytes, host.combine_received, host.combine);
     };
   return made;
 }
@@ -122,7 +139,8 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
                      hosts,
                      on.ranks_per_host,
                      device::disturbance{options.wrong, ~options.seed},
-                     on.host.copy_received.steps().empty() ? nullptr : &written};
+                     knows_written_memory(on) ? &written : nullptr,
+                     device::software_copies{on.adapter.posting, written}};
   world all{time,
             {.ranks = ranks,
              .ranks_per_host = on.ranks_per_host,

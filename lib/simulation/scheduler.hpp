@@ -54,6 +54,8 @@ struct scheduler_options {
   std::function<duration(host_work what, std::size_t bytes)> work;
   /// The same of a copy, if it matters which bytes; empty: `work`.
   std::function<duration(const void* to, const void* from, std::size_t bytes)> copied;
+  /// The same of two operands.
+  std::function<duration(const void* mine, const void* other, std::size_t bytes)> combined;
   shared_hosts hosts;          ///< on which ranks may outnumber cores
   instant end = never;         ///< of virtual time: who has not ended by then never will
   recorder* record = nullptr;  ///< who notes what happens, if anybody does
@@ -181,6 +183,7 @@ class scheduler {
     void await_change(clock::time_point end) noexcept override;
     void worked(host_work what, std::size_t bytes) noexcept override;
     void copied(void* to, const void* from, std::size_t bytes) noexcept override;
+    void combined(void* mine, const void* other, std::size_t bytes) noexcept override;
     void changed() noexcept override;
     scheduler* all;
   };

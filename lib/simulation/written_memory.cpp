@@ -25,6 +25,22 @@ std::size_t written_memory::copied(const void* to, const void* from, std::size_t
   return cold;
 }
 
+std::size_t written_memory::combined(const void* one, const void* other, std::size_t bytes) {
+  const std::size_t of_one = take(one, bytes);
+  return std::max(of_one, take(other, bytes));
+}
+
+std::size_t written_memory::fresh(const void* from, std::size_t bytes) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(from);
+  const auto end = begin + bytes;
+  std::size_t found = 0;
+  auto next = ends_.upper_bound(begin);
+  if (next != ends_.begin() && std::prev(next)->second > begin) --next;
+  for (; next != ends_.end() && next->first < end; ++next)
+    found += std::min(next->second, end) - std::max(next->first, begin);
+  return found;
+}
+
 std::size_t written_memory::take(const void* from, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
   const auto end = begin + bytes;

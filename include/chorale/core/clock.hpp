@@ -54,6 +54,11 @@ class clock {
     if (is_replaced()) [[unlikely]]
       replaced_copied(to, from, bytes);
   }
+  /// The caller has combined that many bytes of its own with as many of another operand: `worked`, and which.
+  static void combined(void* mine, const void* other, std::size_t bytes) noexcept {
+    if (is_replaced()) [[unlikely]]
+      replaced_combined(mine, other, bytes);
+  }
   /// What helpers of this thread sleep for may have come. Nothing where time is the machine's.
   static void changed() noexcept {
     if (is_replaced()) [[unlikely]]
@@ -74,6 +79,7 @@ class clock {
   [[nodiscard]] static time_point replaced_now() noexcept;
   static void replaced_worked(host_work what, std::size_t bytes) noexcept;
   static void replaced_copied(void* to, const void* from, std::size_t bytes) noexcept;
+  static void replaced_combined(void* mine, const void* other, std::size_t bytes) noexcept;
   static void replaced_changed() noexcept;
 
   // Initial-exec: three instructions in any program and library, where the default of position-independent
@@ -99,6 +105,11 @@ class time_source {
   virtual void copied([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
                       std::size_t bytes) noexcept {
     worked(host_work::copy, bytes);
+  }
+  /// The caller has combined what lies in memory.
+  virtual void combined([[maybe_unused]] void* mine, [[maybe_unused]] const void* other,
+                        std::size_t bytes) noexcept {
+    worked(host_work::combine, bytes);
   }
   /// The caller has done something that helpers may sleep for.
   virtual void changed() noexcept {}

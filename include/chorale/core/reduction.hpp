@@ -96,12 +96,12 @@ class reduction {
   /// mine[i] = op(mine[i], right[i]): operands of higher ranks come in. Same size, no overlap, any alignment.
   void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
     table_->left(op(), mine.data(), right.data(), mine.size() / table_->element_bytes);
-    clock::worked(host_work::combine, mine.size());
+    clock::combined(mine.data(), right.data(), mine.size());
   }
   /// mine[i] = op(left[i], mine[i]): operands of lower ranks come in. Same size, no overlap, any alignment.
   void combine_right(std::span<const std::byte> left, std::span<std::byte> mine) const {
     table_->right(op(), left.data(), mine.data(), mine.size() / table_->element_bytes);
-    clock::worked(host_work::combine, mine.size());
+    clock::combined(mine.data(), left.data(), mine.size());
   }
 
  private:

@@ -22,12 +22,13 @@ std::span<const verbs::driver* const> only_driver() noexcept {
 }  // namespace
 
 fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance,
-               written_memory* written)
+               written_memory* written, const software_copies& copies)
     : time_(&time),
       costs_(&costs),
       ranks_per_host_(ranks_per_host),
       chance_(chance),
       written_(written),
+      copies_(copies),
       drivers_(only_driver()) {
   constexpr int most = static_cast<int>(first_multicast_lid - first_lid);
   if (hosts < 1 || hosts > most || ranks_per_host < 1)
@@ -53,6 +54,11 @@ void fabric::place(void* to, std::span<const std::byte> data) {
   if (data.empty()) return;
   std::memcpy(to, data.data(), data.size());
   if (written_ != nullptr) written_->wrote(to, data.size());
+}
+
+void fabric::place_answer(void* to, std::span<const std::byte> data) {
+  place(to, data);
+  if (copies_.any() && written_ != nullptr) written_->read(to, data.size());
 }
 
 hca& fabric::here() noexcept {

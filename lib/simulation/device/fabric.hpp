@@ -14,6 +14,7 @@
 #include "disturbance.hpp"
 #include "groups.hpp"
 #include "hca.hpp"
+#include "software_copies.hpp"
 #include "wire.hpp"
 
 namespace chorale::simulation::device {
@@ -28,11 +29,11 @@ class fabric {
   /// would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// What is given must live as long; `written` is told what adapters write. Hosts and ranks of a host are at
+  /// What is given must live as long; `written` is told what adapters write, `copies` is of software adapters. Hosts and ranks of a host are at
   /// least 1. @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the
   /// thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
-         written_memory* written = nullptr);
+         written_memory* written = nullptr, const software_copies& copies = {});
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
   ~fabric();
@@ -44,8 +45,11 @@ class fabric {
   [[nodiscard]] wire& costs() const noexcept { return *costs_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
+  [[nodiscard]] const software_copies& copies() const noexcept { return copies_; }
   /// An adapter writes there.
   void place(void* to, std::span<const std::byte> data);
+  /// The same of what a read returns, which the reader's processor copies where the adapter is software.
+  void place_answer(void* to, std::span<const std::byte> data);
   /// Of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
@@ -71,6 +75,7 @@ class fabric {
   group_table groups_;
   disturbance chance_;
   written_memory* written_;
+  software_copies copies_;
   std::vector<std::unique_ptr<context>> kept_;
   verbs::replaced_drivers drivers_;
 };

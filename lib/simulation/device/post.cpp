@@ -117,11 +117,13 @@ std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   fabric& all = qp.nic->owner();
   std::size_t count = 0;
   std::uint64_t inline_bytes = 0;
+  duration copying{};
   for (const auto* one = wr; one != nullptr; one = one->next) {
     ++count;
     if (is_inline(*one)) inline_bytes += bytes_of(*one);
+    copying += all.copies().time_for(*one);
   }
-  const duration time = all.costs().post(count, qp.connected() ? 0 : count, inline_bytes);
+  const duration time = copying + all.costs().post(count, qp.connected() ? 0 : count, inline_bytes);
   std::uint64_t first = 0;
   if (recorder* const notes = all.time().recording(); notes != nullptr && wr != nullptr) [[unlikely]] {
     first = notes->take_numbers(count);

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::int64_t most_hosts = std::int64_t{1} << 24;
 
-work_cost read_work(json_section& host, std::string_view key, source_list& sources) {
-  const auto& steps = host.array(key);
+work_cost read_work(json_section& in, std::string_view key, source_list& sources) {
+  const auto& steps = in.array(key);
   std::vector<work_cost::step> all;
   for (const auto& item : steps.items) {
-    json_section one{item, fmt::format("{}[{}]", host.name(key), all.size()), sources};
+    json_section one{item, fmt::format("{}[{}]", in.name(key), all.size()), sources};
     work_cost::step step;
     step.from = static_cast<std::uint64_t>(one.whole("bytes", 0, std::int64_t{1} << 40));
     step.call = one.time("call");
@@ -31,10 +31,10 @@ work_cost read_work(json_section& host, std::string_view key, source_list& sourc
     one.end();
     if (all.empty() ? step.from != 0 : step.from <= all.back().from)
       throw json_fault{item.line, fmt::format("\"{}\" begins with steps whose \"bytes\" do not ascend from 0",
-                                              host.name(key))};
+                                              in.name(key))};
     all.push_back(step);
   }
-  if (all.empty()) throw json_fault{steps.line, fmt::format("\"{}\" has no step", host.name(key))};
+  if (all.empty()) throw json_fault{steps.line, fmt::format("\"{}\" has no step", in.name(key))};
   return work_cost{std::move(all)};
 }
 
@@ -44,6 +44,7 @@ host_costs read_host(json_section& s, source_list& sources) {
   host.copy = read_work(s, "copy", sources);
   if (s.has("copy_received")) host.copy_received = read_work(s, "copy_received", sources);
   host.combine = read_work(s, "combine", sources);
+  if (s.has("combine_received")) host.combine_received = read_work(s, "combine_received", sources);
   host.look = s.time("look");
   host.notice = s.time("notice");
   host.context_switch = s.time("context_switch");
@@ -54,14 +55,16 @@ host_costs read_host(json_section& s, source_list& sources) {
   return host;
 }
 
-adapter_costs read_adapter(json_section& s) {
+adapter_costs read_adapter(json_section& s, source_list& sources) {
   adapter_costs adapter;
-  s.section("posting", [&to = adapter.posting](json_section& in) {
+  s.section("posting", [&to = adapter.posting, &sources](json_section& in) {
     to.request = in.time("request");
     to.address = in.time("address");
     to.doorbell = in.time("doorbell");
     to.inline_bytes = in.bytes("inline_bytes");
     to.inline_copy = in.rate("inline_copy");
+    if (in.has("copy")) to.copy = read_work(in, "copy", sources);
+    if (in.has("copy_touched")) to.copy_touched = read_work(in, "copy_touched", sources);
     to.receive = in.time("receive");
     to.poll = in.time("poll");
     to.completion = in.time("completion");
@@ -185,7 +188,7 @@ machine read_all(const json_node& node) {
   all.hosts = static_cast<int>(s.count("hosts", 1, most_hosts));
   all.ranks_per_host = static_cast<int>(s.count("ranks_per_host", 1, 1 << 16));
   s.section("host", [&](json_section& in) { all.host = read_host(in, sources); });
-  s.section("adapter", [&](json_section& in) { all.adapter = read_adapter(in); });
+  s.section("adapter", [&](json_section& in) { all.adapter = read_adapter(in, sources); });
   s.section("network", [&](json_section& in) { all.network = read_network(in); });
   s.end();
   all.sources = std::move(sources).take();

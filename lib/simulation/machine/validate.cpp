@@ -94,8 +94,10 @@ void validate(const machine& of) {
   if (of.network.packets.payload == 0) refuse(of, "packets of no bytes");
   if (of.adapter.burst == 0) refuse(of, "bursts of no bytes");
   if (of.adapter.registration.page_bytes == 0) refuse(of, "pages of no bytes");
-  if (negative(of.host.copy) || negative(of.host.copy_received) || negative(of.host.combine))
-    refuse(of, "work that takes less than no time");
+  const auto& posting = of.adapter.posting;
+  for (const auto* work : {&of.host.copy, &of.host.copy_received, &of.host.combine, &of.host.combine_received,
+                           &posting.copy, &posting.copy_touched})
+    if (negative(*work)) refuse(of, "work that takes less than no time");
 }
 
 }  // namespace chorale::simulation

@@ -1,7 +1,9 @@
 // The adapter, by bare verbs between ranks 0 and 1.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -10,6 +12,7 @@
 
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/bench/statistics.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/verbs/memory_region.hpp>
 
 #include "../wires.hpp"
@@ -22,8 +25,6 @@ namespace verbs = chorale::verbs;
 
 constexpr int burst = 32;
 constexpr std::size_t longest = std::size_t{1} << 20;
-constexpr std::size_t few_bytes = 4096;
-constexpr std::size_t many_bytes = 65536;
 constexpr int access =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
@@ -159,17 +160,17 @@ double write_and_see(const job& in, line& way) {
   });
 }
 
-/// A long message that is written, and read where it came to, to and fro: the memory that it goes to is then
-/// in the caches of the other rank's core. Seconds of both.
-struct long_message {
+/// What a message costs the rank that writes it and the rank that reads it where it came to, by turns, so that
+/// each has in its caches what the other is to write.
+struct way_and_use {
   double write = 0;
-  double read = 0;
+  double use = 0;
 };
-long_message write_and_read(const job& in, line& way, std::size_t bytes) {
+way_and_use write_and_use(const job& in, line& way, std::size_t bytes,
+                          const std::function<void(const std::byte*)>& use) {
   constexpr int rounds = 101;
-  std::vector<std::byte> read(bytes);
   std::vector<double> writes;
-  std::vector<double> reads;
+  std::vector<double> uses;
   const auto since = [](chorale::bench::timer::time_point begin) {
     return std::max(0.0, chorale::bench::seconds_since(begin) - chorale::bench::clock_cost());
   };
@@ -186,12 +187,12 @@ long_message write_and_read(const job& in, line& way, std::size_t bytes) {
     in.control.barrier();
     if (turn % 2 == 1 - in.control.rank()) {
       const auto begin = chorale::bench::timer::now();
-      std::memcpy(read.data(), way.received().data(), bytes);
-      reads.push_back(since(begin));
+      use(way.received().data());
+      uses.push_back(since(begin));
     }
     in.control.barrier();
   }
-  return {chorale::bench::median(std::move(writes)), chorale::bench::median(std::move(reads))};
+  return {chorale::bench::median(std::move(writes)), chorale::bench::median(std::move(uses))};
 }
 
 /// Seconds from posting one signalled request to its completion.
@@ -283,6 +284,33 @@ void measure_requests(line& way, adapter_facts& found) {
   });
 }
 
+/// Payloads of ascending sizes: what copying them takes the core that posts them, and using them the other.
+void measure_payloads(const job& in, line& way, adapter_facts& found) {
+  chorale::bench::aligned_floats memory{longest / sizeof(float)};
+  const auto mine = std::as_writable_bytes(memory.span());
+  std::memset(mine.data(), 0, longest);
+  const auto add = chorale::reduction::of<double>(std::plus<>{});
+  const bool measures = in.control.rank() == 0;
+  const auto posted = [&](std::size_t bytes, unsigned flags) {
+    const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
+    const double time = measures ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls) : 0;
+    in.control.barrier();
+    return time;
+  };
+  const double without_payload = posted(8, IBV_SEND_INLINE);
+  for (std::size_t bytes = 256; bytes <= longest; bytes *= 4) {
+    const auto copied =
+        write_and_use(in, way, bytes, [&](const std::byte* from) { std::memcpy(mine.data(), from, bytes); });
+    const auto combined = write_and_use(in, way, bytes, [&](const std::byte* from) {
+      add.combine_left(mine.first(bytes), {from, bytes});
+    });
+    found.copy.push_back({bytes, posted(bytes, 0) - without_payload});
+    found.copy_touched.push_back({bytes, copied.write - without_payload});
+    found.copy_received.push_back({bytes, copied.use});
+    found.combine_received.push_back({bytes, combined.use});
+  }
+}
+
 }  // namespace
 
 adapter_facts measure_adapter(const job& in, const host_facts& host) {
@@ -292,14 +320,8 @@ adapter_facts measure_adapter(const job& in, const host_facts& host) {
   const double write = write_and_see(in, way);
   const double connected = send_and_receive(in, IBV_QPT_RC);
   found.datagram = std::max(0.0, send_and_receive(in, IBV_QPT_UD) - connected);
-  const auto few = write_and_read(in, way, few_bytes);
-  const auto many = write_and_read(in, way, many_bytes);
+  measure_payloads(in, way, found);
   if (in.control.rank() == 0) {
-    const auto rate = [](double less, double more) {
-      return (many_bytes - few_bytes) / std::max(1e-9, more - less);
-    };
-    found.rate = rate(few.write, many.write);
-    found.read_rate = rate(few.read, many.read);
     measure_requests(way, found);
     found.inline_bytes = way.inline_bytes();
     const double posted = found.request + found.doorbell;
@@ -313,7 +335,6 @@ adapter_facts measure_adapter(const job& in, const host_facts& host) {
     found.acknowledge = answer(IBV_WR_RDMA_WRITE, IBV_SEND_INLINE);
     found.read = answer(IBV_WR_RDMA_READ, 0);
     found.atomic = answer(IBV_WR_ATOMIC_FETCH_AND_ADD, 0);
-    found.inline_rate = found.rate;
     measure_registration(in, found);
   }
   in.control.barrier();

@@ -1,20 +1,22 @@
 // What `chorale-points calibrate` finds out about a machine: all of one host, or of two ranks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "../figure.hpp"
 
 namespace points::calibration {
 
-/// Seconds of a call, and bytes a second, with operands in the near caches and in memory.
-struct work_facts {
-  double call = 0;
-  double near_rate = 0;
-  double far_rate = 0;
+/// What work on so many bytes takes, in seconds, for ascending numbers of them.
+struct work_point {
+  std::size_t bytes = 0;
+  double seconds = 0;
 };
+using work_facts = std::vector<work_point>;
 
 /// Times in seconds.
 struct host_facts {
@@ -31,7 +33,6 @@ struct adapter_facts {
   double request = 0;
   double doorbell = 0;
   std::uint32_t inline_bytes = 0;
-  double inline_rate = 0;  ///< bytes a second
   double receive = 0;
   double poll = 0;
   double completion = 0;
@@ -41,8 +42,10 @@ struct adapter_facts {
   double acknowledge = 0;
   double read = 0;
   double atomic = 0;
-  double rate = 0;       ///< of long messages, bytes a second
-  double read_rate = 0;  ///< of copies of what has come, bytes a second
+  work_facts copy;              ///< of a payload to where nobody has touched what was written before
+  work_facts copy_touched;      ///< to where the other core has read it
+  work_facts copy_received;     ///< memcpy of what the other core has written
+  work_facts combine_received;  ///< a sum with that
   double registration_call = 0;
   double registration_page = 0;
   double end_call = 0;

@@ -1,4 +1,5 @@
 // A host's processor: what costs the same on any adapter.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -23,57 +24,51 @@
 namespace points::calibration {
 namespace {
 
-constexpr std::size_t near_bytes = std::size_t{128} << 10;
 constexpr std::size_t far_bytes = std::size_t{32} << 20;
 
 /// `work(n)` on n bytes, of which there are `far_bytes`.
 work_facts facts_of(const std::function<void(std::size_t)>& work) {
-  const auto time = [&](std::size_t bytes, int calls) {
-    return time_of(calls, [&](int n) {
-      for (int i = 0; i < n; ++i) work(bytes);
-    });
-  };
   work_facts found;
-  found.call = time(8, 20000);
-  const double near = time(near_bytes, 100);
-  found.near_rate = static_cast<double>(near_bytes) / std::max(near - found.call, 1e-9);
-  found.far_rate = static_cast<double>(far_bytes) / time(far_bytes, 1);
+  for (const std::size_t bytes :
+       {std::size_t{8}, std::size_t{256}, std::size_t{1} << 10, std::size_t{1} << 12, std::size_t{1} << 14,
+        std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20, far_bytes}) {
+    const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 20000));
+    found.push_back({bytes, time_of(calls, [&](int n) {
+                       for (int i = 0; i < n; ++i) work(bytes);
+                     })});
+  }
   return found;
 }
 
 /// Has two threads take turns by `pass(turn)`, which waits for the turn and gives it to the other. @returns
 /// seconds from one to the other.
-double between_threads(int rounds, bool one_core, const std::function<void(int who, int rounds)>& play) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  const cpu_set_t before = allowed;
-  if (one_core) {
-    const int core = sched_getcpu();
-    CPU_ZERO(&allowed);
-    CPU_SET(core, &allowed);
-    sched_setaffinity(0, sizeof allowed, &allowed);
-  }
-  double time = 0;
-  {
-    std::thread other{[&] { play(1, rounds); }};
-    const auto begin = chorale::bench::timer::now();
-    play(0, rounds);
-    time = chorale::bench::seconds_since(begin) / (2.0 * rounds);
-    other.join();
-  }
-  sched_setaffinity(0, sizeof before, &before);
+double between_threads(int rounds, const std::function<void(int who, int rounds)>& play) {
+  std::thread other{[&] { play(1, rounds); }};
+  const auto begin = chorale::bench::timer::now();
+  play(0, rounds);
+  const double time = chorale::bench::seconds_since(begin) / (2.0 * rounds);
+  other.join();
   return time;
 }
 
-double measure_switch() {
-  std::atomic<int> turn{0};
-  return between_threads(20000, true, [&turn](int who, int rounds) {
-    for (int i = 0; i < rounds; ++i) {
-      while (turn.load(std::memory_order_acquire) != who) sched_yield();
-      turn.store(1 - who, std::memory_order_release);
-    }
-  });
+/// From rank 0 to rank 1 on one core, by turns that they give each other with sched_yield.
+double measure_switch(const job& in, bench::flag_floor& floor) {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  sched_getaffinity(0, sizeof before, &before);
+  int core = sched_getcpu();
+  in.control.broadcast(core, 0);
+  cpu_set_t shared;
+  CPU_ZERO(&shared);
+  CPU_SET(static_cast<std::size_t>(core), &shared);
+  if (in.control.rank() < 2 && sched_setaffinity(0, sizeof shared, &shared) != 0)
+    throw std::runtime_error(
+        "calibrate: ranks cannot be bound to one core to see what a change of core takes");
+  floor.give_way(true);
+  const double time = one_way(in, [&floor](int rounds) { floor.run(rounds); });
+  floor.give_way(false);
+  sched_setaffinity(0, sizeof before, &before);
+  return time;
 }
 
 double measure_wake() {
@@ -81,7 +76,7 @@ double measure_wake() {
   for (auto& one : pipes)
     if (pipe(one.data()) != 0)
       throw std::runtime_error(fmt::format("calibrate: pipe: {}", std::strerror(errno)));
-  const double time = between_threads(2000, false, [&pipes](int who, int rounds) {
+  const double time = between_threads(2000, [&pipes](int who, int rounds) {
     char token = 0;
     for (int i = 0; i < rounds; ++i) {
       if (who == 0 && write(pipes[0][1], &token, 1) != 1) std::terminate();
@@ -123,11 +118,11 @@ host_facts measure_host(const job& in) {
     found.combine =
         facts_of([&](std::size_t bytes) { add.combine_left(target.first(bytes), source.first(bytes)); });
     found.look = measure_look();
-    found.context_switch = measure_switch();
     found.wake = measure_wake();
   }
   found.notice = std::max(0.0, found.notice - found.look);
   in.control.barrier();
+  found.context_switch = std::max(0.0, measure_switch(in, floor) - found.look);
   return found;
 }
 

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
 
 #include "../../bench/output.hpp"
 #include "facts.hpp"
@@ -26,37 +29,53 @@ json count(std::uint32_t number, const std::string& how) {
 json bytes(std::uint32_t number, const std::string& how) {
   return {{"bytes", number}, {"from", "[calibration]: " + how}};
 }
+/// A rate at which bytes take no time.
+json no_time(const std::string& why) {
+  return rate(1e14, why);
+}
+constexpr const char* by_processor = "the core that posts copies: adapter.posting.copy";
 json none(const char* unit, const std::string& why) {
   return {{unit, 0}, {"from", "[calibration]: " + why}};
 }
 
+/// Steps that go from each point to the next as the straight line does, or, where that would begin with less
+/// than nothing, as the rate up to the next.
 json work(const work_facts& of, const std::string& what) {
-  const auto step = [&](std::size_t from, double each, const std::string& where) {
-    return json{{"bytes", from},
-                {"call", time(of.call, what + " of 8 bytes")},
-                {"rate", rate(each, what + " of " + where)}};
-  };
-  return json::array({step(0, of.near_rate, "128 KiB"), step(std::size_t{1} << 20, of.far_rate, "32 MiB")});
+  constexpr double fastest = 1e13;
+  json steps = json::array();
+  work_point before{0, 0};
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    const work_point& at = of[i];
+    const double seconds = std::max(at.seconds, static_cast<double>(at.bytes) / fastest);
+    double each = static_cast<double>(at.bytes - before.bytes) / std::max(1e-12, seconds - before.seconds);
+    double call = before.seconds - static_cast<double>(before.bytes) / each;
+    if (i == 0 || call < 0 || each > fastest) {
+      call = 0;
+      each = static_cast<double>(at.bytes) / seconds;
+    }
+    steps.push_back({{"bytes", before.bytes},
+                     {"call", time(call, what + ", between sizes")},
+                     {"rate", rate(each, what + fmt::format(" of up to {} bytes", at.bytes))}});
+    before = {at.bytes, seconds};
+  }
+  return steps;
 }
 
 json host_section(const host_facts& host, const adapter_facts& adapter, const library_facts& library) {
-  const json received = json::array({{{"bytes", 0},
-                                      {"call", time(host.copy.call, "memcpy of 8 bytes")},
-                                      {"rate", rate(adapter.read_rate,
-                                                    "memcpy of 64 KiB that the other rank has written, less "
-                                                    "4 KiB of it")}}});
-  return {
-      {"cores", count(static_cast<std::uint32_t>(host.cores), "those that are online")},
-      {"copy", work(host.copy, "memcpy")},
-      {"combine", work(host.combine, "a sum of doubles")},
-      {"look", time(host.look, "a read of a cached line and a comparison")},
-      {"notice", time(host.notice, "a flag between two processes, less a look")},
-      {"context_switch", time(host.context_switch, "two threads on one core that take turns by sched_yield")},
-      {"call", time(library.call, "an allreduce of one rank")},
-      {"send", time(library.send, "8 bytes over transport::rc, less a write of verbs")},
-      {"receive", time(library.receive,
-                       "8 bytes over transport::rc_send_receive, less those over rc and a "
-                       "receive of verbs")}};
+  return {{"cores", count(static_cast<std::uint32_t>(host.cores), "those that are online")},
+          {"copy", work(host.copy, "memcpy")},
+          {"copy_received", work(adapter.copy_received, "memcpy of what the other rank has written")},
+          {"combine", work(host.combine, "a sum of doubles")},
+          {"combine_received", work(adapter.combine_received, "a sum with what the other rank has written")},
+          {"look", time(host.look, "a read of a cached line and a comparison")},
+          {"notice", time(host.notice, "a flag between two processes, less a look")},
+          {"context_switch",
+           time(host.context_switch, "ranks on one core that take turns by sched_yield, less a look")},
+          {"call", time(library.call, "an allreduce of one rank")},
+          {"send", time(library.send, "8 bytes over transport::rc, less a write of verbs")},
+          {"receive", time(library.receive,
+                           "8 bytes over transport::rc_send_receive, less those over rc and a "
+                           "receive of verbs")}};
 }
 
 json adapter_section(const adapter_facts& adapter, const host_facts& host) {
@@ -66,15 +85,17 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
       {"address", none("ns", not_apart + ": of a datagram's latency")},
       {"doorbell", time(adapter.doorbell, "inline writes of 8 bytes one by one, less those in a chain")},
       {"inline_bytes", bytes(adapter.inline_bytes, "what a queue pair was granted that asked for 64")},
-      {"inline_copy", rate(adapter.inline_rate, "as a long write")},
+      {"inline_copy", no_time("a part of posting")},
+      {"copy", work(adapter.copy, "a write to what was written last time")},
+      {"copy_touched", work(adapter.copy_touched, "a write to what the other rank has read")},
       {"receive", time(adapter.receive, "receives posted one by one")},
       {"poll", time(adapter.poll, "looks at an empty completion queue")},
       {"completion", time(adapter.completion, "32 completions found at once")}};
   json sending{
       {"start", time(adapter.start, "a write of 8 bytes to and fro, less posting, noticing and looking")},
-      {"fetch", none("ns", not_apart + ": of the rate of long writes")},
+      {"fetch", none("ns", not_apart + ": of copying")},
       {"gap", none("ns", not_apart + ": of posting")},
-      {"packet", none("ns", not_apart + ": of the rate of long writes")},
+      {"packet", none("ns", not_apart + ": of copying")},
       {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")}};
   json receiving{
       {"place", none("ns", not_apart + ": of sending.start")},
@@ -82,7 +103,7 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
       {"shared", none("ns", not_apart + ": of take")},
       {"complete", none("ns", not_apart + ": of take")},
       {"gap", none("ns", not_apart + ": of posting")},
-      {"packet", none("ns", not_apart + ": of the rate of long writes")},
+      {"packet", none("ns", not_apart + ": of copying")},
       {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")},
       {"acknowledge", time(adapter.acknowledge, "from posting a write of 8 bytes to its completion")},
       {"read", time(adapter.read, "a read of 8 bytes")},
@@ -90,10 +111,7 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
   return {{"posting", posting},
           {"sending", sending},
           {"receiving", receiving},
-          {"bus",
-           {{"rate", rate(adapter.rate,
-                          "writes of 64 KiB to memory that the other rank has read, less those of 4 KiB")},
-            {"half_duplex", false}}},
+          {"bus", {{"rate", no_time(by_processor)}, {"half_duplex", false}}},
           {"contexts",
            {{"count", count(0, "not measured: chorale-points queue-pairs shows it")},
             {"miss", none("ns", "not measured")},
@@ -114,10 +132,7 @@ json network_section(const adapter_facts& adapter) {
   const std::string one_host = "one host: nothing goes over a link";
   return {
       {"shape", {{"kind", "one switch"}, {"ports", 2}, {"from", "[calibration]: " + one_host}}},
-      {"host_link",
-       {{"rate",
-         rate(adapter.rate, "writes of 64 KiB to memory that the other rank has read, less those of 4 KiB")},
-        {"delay", none("ns", one_host)}}},
+      {"host_link", {{"rate", no_time(by_processor)}, {"delay", none("ns", one_host)}}},
       {"switches",
        {{"forward", none("ns", one_host)}, {"replicate", none("ns", one_host)}, {"whole_packets", false}}},
       {"packets",

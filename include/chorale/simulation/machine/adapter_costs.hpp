@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <chorale/simulation/machine/byte_cost.hpp>
+#include <chorale/simulation/machine/host_costs.hpp>
 #include <chorale/simulation/time.hpp>
 
 namespace chorale::simulation {
@@ -16,9 +17,14 @@ struct posting_costs {
   duration doorbell{};             ///< each call that posts to a send queue
   std::uint32_t inline_bytes = 0;  ///< the longest payload that may be written into the request
   byte_cost inline_copy;           ///< of the bytes that are
-  duration receive{};              ///< each request that is posted to a receive queue
-  duration poll{};                 ///< each look at a completion queue
-  duration completion{};           ///< further, each completion that is found
+  /// Of an adapter that is software: the payload of other requests, which the processor copies to where it
+  /// goes. Nothing: the adapter fetches it.
+  work_cost copy;
+  /// The same to memory, or from, that another core has touched since; nothing: as `copy`.
+  work_cost copy_touched;
+  duration receive{};     ///< each request that is posted to a receive queue
+  duration poll{};        ///< each look at a completion queue
+  duration completion{};  ///< further, each completion that is found
 };
 
 /// What happens to a message in the adapter that sends it.

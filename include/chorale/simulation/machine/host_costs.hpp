@@ -43,14 +43,15 @@ struct host_costs {
   /// The same of bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
   /// write past the caches; nothing: as `copy`.
   work_cost copy_received;
-  work_cost combine;          ///< of two operands, by the bytes of one
-  duration look{};            ///< one look of a waiting rank at memory
-  duration notice{};          ///< from a change that the adapter makes until a looking core has seen it
-  duration context_switch{};  ///< from a thread to another on the same core, where ranks outnumber cores
-  duration call{};            ///< of the library, once for each collective call
-  duration send{};            ///< of the library, once for each message that it sends
-  duration receive{};         ///< of the library, once for each message that it takes from a receive queue
-  duration match{};           ///< further, if it is matched with a receive
+  work_cost combine;           ///< of two operands, by the bytes of one
+  work_cost combine_received;  ///< the same, if the adapter wrote one of them; nothing: as `combine`
+  duration look{};             ///< one look of a waiting rank at memory
+  duration notice{};           ///< from a change that the adapter makes until a looking core has seen it
+  duration context_switch{};   ///< from a thread to another on the same core, where ranks outnumber cores
+  duration call{};             ///< of the library, once for each collective call
+  duration send{};             ///< of the library, once for each message that it sends
+  duration receive{};          ///< of the library, once for each message that it takes from a receive queue
+  duration match{};            ///< further, if it is matched with a receive
 };
 
 }  // namespace chorale::simulation

@@ -1,0 +1,38 @@
+#include "software_copies.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace chorale::simulation::device {
+namespace {
+
+/// Of so many bytes, those at `first` that an adapter wrote, and that nobody has touched since.
+std::size_t written_at(const written_memory& written, std::uint64_t first, std::size_t bytes) {
+  return written.fresh(reinterpret_cast<const void*>(first), bytes);
+}
+
+}  // namespace
+
+duration software_copies::time_for(const ibv_send_wr& request) const {
+  if (!any() || (request.send_flags & IBV_SEND_INLINE) != 0) return {};
+  const bool reads = request.opcode == IBV_WR_RDMA_READ;
+  const bool writes = request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  const bool sends = request.opcode == IBV_WR_SEND || request.opcode == IBV_WR_SEND_WITH_IMM;
+  if (!reads && !writes && !sends) return {};
+  std::size_t bytes = 0;
+  std::size_t received = 0;
+  for (int i = 0; i < request.num_sge; ++i) {
+    const ibv_sge& piece = request.sg_list[i];
+    bytes += piece.length;
+    received += written_->read(reinterpret_cast<const void*>(piece.addr), piece.length);
+  }
+  std::size_t touched = reads ? 0 : received;
+  // Whom a send goes to has read what came there before.
+  if (sends) touched = bytes;
+  if (writes) touched = std::max(touched, bytes - written_at(*written_, request.wr.rdma.remote_addr, bytes));
+  const auto& dear = costs_->copy_touched.steps().empty() ? costs_->copy : costs_->copy_touched;
+  return (touched != 0 ? dear(touched) : duration{}) +
+         (touched != bytes ? costs_->copy(bytes - touched) : duration{});
+}
+
+}  // namespace chorale::simulation::device

@@ -1,0 +1,33 @@
+// What the processor copies itself where the adapter is software.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <chorale/simulation/machine/adapter_costs.hpp>
+#include <chorale/simulation/time.hpp>
+
+#include "../written_memory.hpp"
+
+namespace chorale::simulation::device {
+
+/// Payloads of a software adapter: the core that posts a request copies them to where they go. That is dearer
+/// for bytes that other cores have had in their caches since: those that the poster has received and not read
+/// yet, and those that the target has read, or written, since an adapter wrote there.
+class software_copies {
+ public:
+  /// None: the adapter fetches what it sends.
+  software_copies() = default;
+  /// `written` knows what adapters have written; both live as long as this.
+  software_copies(const posting_costs& costs, written_memory& written) : costs_(&costs), written_(&written) {}
+
+  /// Whether the processor copies anything.
+  [[nodiscard]] bool any() const noexcept { return costs_ != nullptr && !costs_->copy.steps().empty(); }
+  /// What the payload of that request takes the processor that posts it.
+  [[nodiscard]] duration time_for(const ibv_send_wr& request) const;
+
+ private:
+  const posting_costs* costs_ = nullptr;
+  written_memory* written_ = nullptr;
+};
+
+}  // namespace chorale::simulation::device
