@@ -14,6 +14,7 @@ constexpr activity activity_of(host_work what) noexcept {
     case host_work::call:
       return activity::call;
     case host_work::copy:
+    case host_work::own:
       return activity::copy;
     case host_work::combine:
       return activity::combine;

@@ -57,6 +57,8 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
         return host.copy(bytes);
       case host_work::combine:
         return host.combine(bytes);
+      case host_work::own:
+        return host.own(bytes);
       case host_work::send:
         return host.send;
       case host_work::receive:

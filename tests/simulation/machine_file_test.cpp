@@ -33,6 +33,8 @@ constexpr std::string_view file = R"(
       {"bytes": 4096, "call": {"ns": 6, "from": "[S]"}, "rate": {"GB/s": 1, "from": "[S]"}}
     ],
     "copy_received": [{"bytes": 0, "call": {"ns": 3, "from": "[S]"}, "rate": {"MB/s": 250, "from": "[S]"}}],
+    "own": [{"bytes": 0, "call": {"ns": 2, "from": "[S]"}, "rate": {"MB/s": 200, "from": "[S]"}}],
+    "combine_received": [{"bytes": 0, "call": {"ns": 4, "from": "[S]"}, "rate": {"MB/s": 125, "from": "[S]"}}],
     "combine": [{"bytes": 0, "call": {"ns": 7, "from": "[S]"}, "rate": {"MB/s": 500, "from": "[S]"}}],
     "look": {"ns": 8, "from": "[S]"},
     "notice": {"ns": 9, "from": "[S]"},
@@ -49,6 +51,9 @@ constexpr std::string_view file = R"(
       "doorbell": {"ns": 15, "from": "[S]"},
       "inline_bytes": {"bytes": 64, "from": "[S]"},
       "inline_copy": {"GB/s": 4, "from": "[S]"},
+      "copy": [{"bytes": 0, "call": {"ns": 51, "from": "[S]"}, "rate": {"GB/s": 1, "from": "[S]"}}],
+      "copy_touched": [{"bytes": 0, "call": {"ns": 52, "from": "[S]"}, "rate": {"GB/s": 1, "from": "[S]"}}],
+      "reach": [{"bytes": 0, "call": {"ns": 53, "from": "[S]"}, "rate": {"GB/s": 1, "from": "[S]"}}],
       "receive": {"ns": 16, "from": "[S]"},
       "poll": {"ns": 17, "from": "[S]"},
       "completion": {"ns": 18, "from": "[S]"}
@@ -149,7 +154,12 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(host.copy(4095) == 5ns + byte_cost::rate(2'000'000'000)(4095));
   CHECK(host.copy(4096) == 6ns + 4096ns);
   CHECK(host.copy_received(2) == 3ns + 8ns);
+  CHECK(host.own(1) == 2ns + 5ns);
   CHECK(host.combine(1) == 7ns + 2ns);
+  CHECK(host.combine_received(1) == 4ns + 8ns);
+  CHECK(all.adapter.posting.copy(1) == 51ns + 1ns);
+  CHECK(all.adapter.posting.copy_touched(1) == 52ns + 1ns);
+  CHECK(all.adapter.posting.reach(1) == 53ns + 1ns);
   CHECK(host.match == 99ns);
   REQUIRE(all.adapter.sending.alone.has_value());
   CHECK(all.adapter.sending.alone->rate == byte_cost::rate(1'000'000'000));

@@ -1,10 +1,12 @@
 // Copies of what an adapter wrote: which bytes they are, and what they take.
 #include "simulation/written_memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 
 #include <chorale/communicator.hpp>
 #include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/simulation/run.hpp>
 #include <chorale/transport/rc.hpp>
 
@@ -43,6 +46,21 @@ TEST_CASE("Bytes that an adapter wrote are counted once, as a table of bytes cou
       }
       const std::size_t to = draw(room - bytes);
       std::size_t expected = 0;
+      for (std::size_t i = at; i < at + bytes; ++i) expected += cold[i] ? 1 : 0;
+      REQUIRE(written.fresh(&memory[at], bytes) == expected);
+      if (draw(2) == 0) {
+        std::size_t other = 0;
+        for (std::size_t i = to; i < to + bytes; ++i) other += cold[i] ? 1 : 0;
+        // Where both are the same bytes they are counted once.
+        if (at + bytes <= to || to + bytes <= at)
+          REQUIRE(written.combined(memory.data() + to, memory.data() + at, bytes) ==
+                  std::max(expected, other));
+        else
+          static_cast<void>(written.combined(memory.data() + to, memory.data() + at, bytes));
+        for (std::size_t i = 0; i < bytes; ++i) cold[at + i] = cold[to + i] = false;
+        continue;
+      }
+      expected = 0;
       for (std::size_t i = at; i < at + bytes; ++i) expected += std::exchange(cold[i], false) ? 1 : 0;
       for (std::size_t i = to; i < to + bytes; ++i) cold[i] = false;
       REQUIRE(written.copied(memory.data() + to, memory.data() + at, bytes) == expected);
@@ -104,4 +122,38 @@ TEST_CASE("A copy out of received memory takes longer the first time, where the 
   // 100 bytes of 2 ns each, then as all others; 40 bytes, then the 60 before them and those 40 again.
   CHECK(copies_on(on) ==
         std::vector<duration>{20ns + 200ns, 10ns + 50ns, 20ns + 80ns, (20ns + 120ns) + (10ns + 20ns)});
+}
+
+TEST_CASE("Operands that have come are dearer to combine the first time, where the machine says so",
+          "[written]") {
+  machine on = support::test_machine(2);
+  on.host.copy = costs(10ns, 2'000'000'000);
+  on.host.combine = costs(10ns, 1'000'000'000);
+  const auto times = [&on] {
+    std::vector<duration> took;
+    run(2, on, [&took](group& g) {
+      chorale::communicator<chorale::transport::rc> comm{g, {}};
+      auto& net = comm.transport();
+      const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+      const auto body = [&]() -> chorale::task<> {
+        std::vector<std::byte> bytes(80);
+        if (comm.rank() == 0) co_return co_await net.send(1, now, bytes);
+        const auto arrived = co_await net.receive(0, now);
+        const auto add = chorale::reduction::of<double>(std::plus<>{});
+        for (int i = 0; i < 2; ++i) {
+          const instant begin = chorale::simulation::now();
+          add.combine_left(bytes, arrived.bytes());
+          took.push_back(chorale::simulation::now() - begin);
+        }
+      };
+      chorale::task<> t = body();
+      t.resume();
+      t.result();
+      net.complete(now);
+    });
+    return took;
+  };
+  CHECK(times() == std::vector<duration>{90ns, 90ns});
+  on.host.combine_received = costs(20ns, 500'000'000);
+  CHECK(times() == std::vector<duration>{20ns + 160ns, 90ns});
 }

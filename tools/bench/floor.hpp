@@ -25,9 +25,6 @@ class flag_floor {
   [[nodiscard]] bool available() const noexcept { return reason_.empty(); }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
-  /// Whether a rank that waits gives its core away. At first it does if ranks outnumber cores.
-  void give_way(bool yields) noexcept { yield_ = yields; }
-
   /// `rounds` to and fro between ranks 0 and 1; the others return at once. @returns seconds of one way on
   /// rank 0 and 1, else 0. @throws chorale::error errc::deadline if the other does not answer.
   double run(int rounds);

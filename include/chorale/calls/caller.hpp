@@ -156,7 +156,9 @@ struct ending {
 
 /// Copies a block to where it is not yet.
 inline void place(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
+  if (from.empty() || from.data() == to.data()) return;
+  std::memcpy(to.data(), from.data(), from.size());
+  clock::worked(host_work::own, from.size());
 }
 
 }  // namespace chorale::calls

@@ -18,6 +18,7 @@ enum class host_work : std::uint8_t {
   combine,  ///< two operands by an operator
   send,     ///< a message to another rank, besides the calls of verbs, once
   receive,  ///< a message that came into a receive queue, likewise
+  own,      ///< the copy of a rank's own block from where it is to where it is wanted
   match,    ///< a message that is found to be the one that somebody receives, as message passing does
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <chorale/core/error.hpp>
 
@@ -22,13 +23,13 @@ std::span<const verbs::driver* const> only_driver() noexcept {
 }  // namespace
 
 fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance,
-               written_memory* written, const software_copies& copies)
+               written_memory* written, software_copies copies)
     : time_(&time),
       costs_(&costs),
       ranks_per_host_(ranks_per_host),
       chance_(chance),
       written_(written),
-      copies_(copies),
+      copies_(std::move(copies)),
       drivers_(only_driver()) {
   constexpr int most = static_cast<int>(first_multicast_lid - first_lid);
   if (hosts < 1 || hosts > most || ranks_per_host < 1)

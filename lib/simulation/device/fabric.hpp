@@ -33,7 +33,7 @@ class fabric {
   /// least 1. @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the
   /// thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
-         written_memory* written = nullptr, const software_copies& copies = {});
+         written_memory* written = nullptr, software_copies copies = {});
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
   ~fabric();
@@ -45,7 +45,7 @@ class fabric {
   [[nodiscard]] wire& costs() const noexcept { return *costs_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
-  [[nodiscard]] const software_copies& copies() const noexcept { return copies_; }
+  [[nodiscard]] software_copies& copies() noexcept { return copies_; }
   /// An adapter writes there.
   void place(void* to, std::span<const std::byte> data);
   /// The same of what a read returns, which the reader's processor copies where the adapter is software.

@@ -1,6 +1,7 @@
 #include "memory.hpp"
 
 #include <cerrno>
+#include <new>
 #include <sys/mman.h>
 
 #include "../../verbs/mapped_memory.hpp"
@@ -87,10 +88,19 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   }
   void* const mapped =
       mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return mapped == MAP_FAILED ? nullptr : mapped;
+  if (mapped == MAP_FAILED) return nullptr;
+  try {
+    if (fabric* const all = fabric::current()) all->copies().shares(mapped, rounded(bytes));
+  } catch (const std::bad_alloc&) {
+    munmap(mapped, rounded(bytes));
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return mapped;
 }
 
 int release(ibv_context*, void* address, std::size_t bytes) noexcept {
+  if (fabric* const all = fabric::current()) all->copies().shares_no_more(address);
   return munmap(address, rounded(bytes)) == 0 ? 0 : errno;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace chorale::simulation::device {
 namespace {
@@ -12,6 +13,17 @@ std::size_t written_at(const written_memory& written, std::uint64_t first, std::
 }
 
 }  // namespace
+
+void software_copies::shares(const void* memory, std::size_t bytes) {
+  if (!any()) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  ends_[begin] = begin + bytes;
+}
+
+bool software_copies::is_shared(std::uint64_t address) const noexcept {
+  const auto next = ends_.upper_bound(address);
+  return next != ends_.begin() && std::prev(next)->second > address;
+}
 
 duration software_copies::time_for(const ibv_send_wr& request) const {
   if (!any() || (request.send_flags & IBV_SEND_INLINE) != 0) return {};
@@ -31,7 +43,9 @@ duration software_copies::time_for(const ibv_send_wr& request) const {
   if (sends) touched = bytes;
   if (writes) touched = std::max(touched, bytes - written_at(*written_, request.wr.rdma.remote_addr, bytes));
   const auto& dear = costs_->copy_touched.steps().empty() ? costs_->copy : costs_->copy_touched;
-  return (touched != 0 ? dear(touched) : duration{}) +
+  const bool goes_through_system = !sends && !is_shared(request.wr.rdma.remote_addr);
+  return (goes_through_system ? costs_->reach(bytes) : duration{}) +
+         (touched != 0 ? dear(touched) : duration{}) +
          (touched != bytes ? costs_->copy(bytes - touched) : duration{});
 }
 

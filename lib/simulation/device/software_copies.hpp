@@ -1,6 +1,10 @@
 // What the processor copies itself where the adapter is software.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
 #include <infiniband/verbs.h>
 
 #include <chorale/simulation/machine/adapter_costs.hpp>
@@ -12,7 +16,8 @@ namespace chorale::simulation::device {
 
 /// Payloads of a software adapter: the core that posts a request copies them to where they go. That is dearer
 /// for bytes that other cores have had in their caches since: those that the poster has received and not read
-/// yet, and those that the target has read, or written, since an adapter wrote there.
+/// yet, and those that the target has read, or written, since an adapter wrote there. Memory of another rank
+/// that the adapter has not allocated itself is reached through the system, which takes further time.
 class software_copies {
  public:
   /// None: the adapter fetches what it sends.
@@ -22,12 +27,18 @@ class software_copies {
 
   /// Whether the processor copies anything.
   [[nodiscard]] bool any() const noexcept { return costs_ != nullptr && !costs_->copy.steps().empty(); }
+  /// The adapter has allocated that memory, or gives it back: all of its processes map it.
+  void shares(const void* memory, std::size_t bytes);
+  void shares_no_more(const void* memory) noexcept { ends_.erase(reinterpret_cast<std::uintptr_t>(memory)); }
   /// What the payload of that request takes the processor that posts it.
   [[nodiscard]] duration time_for(const ibv_send_wr& request) const;
 
  private:
+  [[nodiscard]] bool is_shared(std::uint64_t address) const noexcept;
+
   const posting_costs* costs_ = nullptr;
   written_memory* written_ = nullptr;
+  std::map<std::uintptr_t, std::uintptr_t> ends_;  ///< of shared memory, by where it begins
 };
 
 }  // namespace chorale::simulation::device

@@ -43,6 +43,7 @@ host_costs read_host(json_section& s, source_list& sources) {
   host.cores = static_cast<int>(s.count("cores", 1, 1 << 16));
   host.copy = read_work(s, "copy", sources);
   if (s.has("copy_received")) host.copy_received = read_work(s, "copy_received", sources);
+  if (s.has("own")) host.own = read_work(s, "own", sources);
   host.combine = read_work(s, "combine", sources);
   if (s.has("combine_received")) host.combine_received = read_work(s, "combine_received", sources);
   host.look = s.time("look");
@@ -65,6 +66,7 @@ adapter_costs read_adapter(json_section& s, source_list& sources) {
     to.inline_copy = in.rate("inline_copy");
     if (in.has("copy")) to.copy = read_work(in, "copy", sources);
     if (in.has("copy_touched")) to.copy_touched = read_work(in, "copy_touched", sources);
+    if (in.has("reach")) to.reach = read_work(in, "reach", sources);
     to.receive = in.time("receive");
     to.poll = in.time("poll");
     to.completion = in.time("completion");

@@ -95,8 +95,8 @@ void validate(const machine& of) {
   if (of.adapter.burst == 0) refuse(of, "bursts of no bytes");
   if (of.adapter.registration.page_bytes == 0) refuse(of, "pages of no bytes");
   const auto& posting = of.adapter.posting;
-  for (const auto* work : {&of.host.copy, &of.host.copy_received, &of.host.combine, &of.host.combine_received,
-                           &posting.copy, &posting.copy_touched})
+  for (const auto* work : {&of.host.copy, &of.host.copy_received, &of.host.own, &of.host.combine,
+                           &of.host.combine_received, &posting.copy, &posting.copy_touched, &posting.reach})
     if (negative(*work)) refuse(of, "work that takes less than no time");
 }
 

@@ -33,6 +33,8 @@ struct card {
   verbs::endpoint_address where;
   std::uint64_t address = 0;
   std::uint32_t key = 0;
+  std::uint64_t apart = 0;  ///< memory that the device has not allocated
+  std::uint32_t apart_key = 0;
   std::uint32_t queue_pair = 0;
 };
 
@@ -54,6 +56,10 @@ class line {
       mine.address = reinterpret_cast<std::uintptr_t>(memory_->data());
       mine.key = memory_->rkey();
       mine.queue_pair = qp_->number();
+      std::memset(apart_.data(), 0, longest);
+      apart_region_.emplace(control.transport().domain(), apart_.data(), longest, access);
+      mine.apart = reinterpret_cast<std::uintptr_t>(apart_.data());
+      mine.apart_key = apart_region_->rkey();
     }
     const auto cards = control.allgather(mine);
     if (!here_) return;
@@ -82,6 +88,11 @@ class line {
       made.wr.rdma.rkey = there_.key;
     }
     return made;
+  }
+  /// The same on memory there that the device has not allocated.
+  void go_apart(ibv_send_wr& one) const {
+    one.wr.rdma.remote_addr = there_.apart;
+    one.wr.rdma.rkey = there_.apart_key;
   }
   void post(ibv_send_wr& chain) { qp_->post_send(chain); }
   void post_receive() {
@@ -121,6 +132,8 @@ class line {
   verbs::completion_queue completions_;
   bool here_;
   std::optional<verbs::registered_buffer> memory_;  ///< what the peer writes, then what is written from
+  chorale::bench::aligned_floats apart_{longest / sizeof(float)};
+  std::optional<verbs::memory_region> apart_region_;
   std::optional<verbs::queue_pair> qp_;
   card there_;
 };
@@ -196,11 +209,13 @@ way_and_use write_and_use(const job& in, line& way, std::size_t bytes,
 }
 
 /// Seconds from posting one signalled request to its completion.
-double until_complete(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, int calls) {
+double until_complete(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, int calls,
+                      bool apart = false) {
   return time_of(calls, [&](int n) {
     for (int i = 0; i < n; ++i) {
       ibv_sge local;
       auto one = way.request(what, bytes, local, flags | IBV_SEND_SIGNALED);
+      if (apart) way.go_apart(one);
       way.post(one);
       way.await(1);
     }
@@ -291,20 +306,22 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   std::memset(mine.data(), 0, longest);
   const auto add = chorale::reduction::of<double>(std::plus<>{});
   const bool measures = in.control.rank() == 0;
-  const auto posted = [&](std::size_t bytes, unsigned flags) {
+  const auto posted = [&](std::size_t bytes, unsigned flags, bool apart) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
-    const double time = measures ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls) : 0;
+    const double time = measures ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart) : 0;
     in.control.barrier();
     return time;
   };
-  const double without_payload = posted(8, IBV_SEND_INLINE);
+  const double without_payload = posted(8, IBV_SEND_INLINE, false);
   for (std::size_t bytes = 256; bytes <= longest; bytes *= 4) {
     const auto copied =
         write_and_use(in, way, bytes, [&](const std::byte* from) { std::memcpy(mine.data(), from, bytes); });
     const auto combined = write_and_use(in, way, bytes, [&](const std::byte* from) {
       add.combine_left(mine.first(bytes), {from, bytes});
     });
-    found.copy.push_back({bytes, posted(bytes, 0) - without_payload});
+    const double shared = posted(bytes, 0, false);
+    found.copy.push_back({bytes, shared - without_payload});
+    found.reach.push_back({bytes, std::max(0.0, posted(bytes, 0, true) - shared)});
     found.copy_touched.push_back({bytes, copied.write - without_payload});
     found.copy_received.push_back({bytes, copied.use});
     found.combine_received.push_back({bytes, combined.use});

@@ -23,10 +23,9 @@ struct host_facts {
   int cores = 1;
   work_facts copy;
   work_facts combine;
-  double look = 0;            ///< at a cache line that nobody writes
-  double notice = 0;          ///< from a store of one core until the other has seen it
-  double context_switch = 0;  ///< from one thread to another on the same core
-  double wake = 0;            ///< of a thread that sleeps for a file
+  double look = 0;    ///< at a cache line that nobody writes
+  double notice = 0;  ///< from a store of one core until the other has seen it
+  double wake = 0;    ///< of a thread that sleeps for a file
 };
 
 struct adapter_facts {
@@ -44,6 +43,7 @@ struct adapter_facts {
   double atomic = 0;
   work_facts copy;              ///< of a payload to where nobody has touched what was written before
   work_facts copy_touched;      ///< to where the other core has read it
+  work_facts reach;             ///< further, to memory that the device has not allocated
   work_facts copy_received;     ///< memcpy of what the other core has written
   work_facts combine_received;  ///< a sum with that
   double registration_call = 0;
@@ -55,9 +55,10 @@ struct adapter_facts {
 
 /// What the library does itself.
 struct library_facts {
-  double call = 0;     ///< of a collective call
-  double send = 0;     ///< of a message
-  double receive = 0;  ///< of a message that comes by a receive queue
+  double context_switch = 0;  ///< from a rank that waits to another on the same core
+  double call = 0;            ///< of a collective call
+  double send = 0;            ///< of a message
+  double receive = 0;         ///< of a message that comes by a receive queue
 };
 
 /// Half of the time of something to and fro between ranks 0 and 1, in seconds; on all ranks.

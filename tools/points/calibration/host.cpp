@@ -51,26 +51,6 @@ double between_threads(int rounds, const std::function<void(int who, int rounds)
   return time;
 }
 
-/// From rank 0 to rank 1 on one core, by turns that they give each other with sched_yield.
-double measure_switch(const job& in, bench::flag_floor& floor) {
-  cpu_set_t before;
-  CPU_ZERO(&before);
-  sched_getaffinity(0, sizeof before, &before);
-  int core = sched_getcpu();
-  in.control.broadcast(core, 0);
-  cpu_set_t shared;
-  CPU_ZERO(&shared);
-  CPU_SET(static_cast<std::size_t>(core), &shared);
-  if (in.control.rank() < 2 && sched_setaffinity(0, sizeof shared, &shared) != 0)
-    throw std::runtime_error(
-        "calibrate: ranks cannot be bound to one core to see what a change of core takes");
-  floor.give_way(true);
-  const double time = one_way(in, [&floor](int rounds) { floor.run(rounds); });
-  floor.give_way(false);
-  sched_setaffinity(0, sizeof before, &before);
-  return time;
-}
-
 double measure_wake() {
   std::array<std::array<int, 2>, 2> pipes{};
   for (auto& one : pipes)
@@ -122,7 +102,6 @@ host_facts measure_host(const job& in) {
   }
   found.notice = std::max(0.0, found.notice - found.look);
   in.control.barrier();
-  found.context_switch = std::max(0.0, measure_switch(in, floor) - found.look);
   return found;
 }
 

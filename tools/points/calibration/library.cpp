@@ -1,7 +1,9 @@
 // The library's own work for a call and for a message, beyond what the adapter takes for it.
 #include <array>
 #include <cstddef>
+#include <sched.h>
 #include <span>
+#include <stdexcept>
 
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/core/task.hpp>
@@ -26,9 +28,11 @@ chorale::task<> to_and_fro(Net& net, chorale::call_id now, int rounds) {
 
 /// A message of 8 bytes through the library.
 template <class Net>
-double message(const job& in) {
+double message(const job& in, chorale::wait_policy wait = chorale::wait_policy::automatic) {
   chorale::bootstrap::pmix group;
-  Net net{group, chorale::config::from_environment()};
+  chorale::config settings = chorale::config::from_environment();
+  settings.wait = wait;
+  Net net{group, settings};
   return one_way(in, [&net](int rounds) {
     const auto now = net.begin({.what = chorale::operation::barrier});
     auto program = to_and_fro(net, now, rounds);
@@ -37,6 +41,29 @@ double message(const job& in) {
     net.complete(now);
   });
 }
+
+/// Ranks 0 and 1 are on the core of rank 0 while this lives.
+class on_one_core {
+ public:
+  explicit on_one_core(const job& in) {
+    CPU_ZERO(&before_);
+    sched_getaffinity(0, sizeof before_, &before_);
+    int core = sched_getcpu();
+    in.control.broadcast(core, 0);
+    cpu_set_t shared;
+    CPU_ZERO(&shared);
+    CPU_SET(static_cast<std::size_t>(core), &shared);
+    if (in.control.rank() < 2 && sched_setaffinity(0, sizeof shared, &shared) != 0)
+      throw std::runtime_error(
+          "calibrate: ranks 0 and 1 may not share a core, to see what changing between them takes");
+  }
+  ~on_one_core() { sched_setaffinity(0, sizeof before_, &before_); }
+  on_one_core(const on_one_core&) = delete;
+  on_one_core& operator=(const on_one_core&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
 
 }  // namespace
 
@@ -52,6 +79,11 @@ library_facts measure_library(const job& in, const adapter_facts& adapter, const
   const double posted = adapter.request + adapter.doorbell;
   const double seen = host.notice + host.look;
   found.send = std::max(0.0, written - posted - adapter.start - seen);
+  {
+    const on_one_core shared{in};
+    const double by_turns = message<chorale::transport::rc>(in, chorale::wait_policy::yield);
+    found.context_switch = std::max(0.0, by_turns - posted - adapter.start - found.send);
+  }
   found.receive = std::max(0.0, received - posted - adapter.start - adapter.take - seen - adapter.poll -
                                     adapter.completion - adapter.receive - found.send);
   in.control.barrier();

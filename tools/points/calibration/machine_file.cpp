@@ -38,8 +38,7 @@ json none(const char* unit, const std::string& why) {
   return {{unit, 0}, {"from", "[calibration]: " + why}};
 }
 
-/// Steps that go from each point to the next as the straight line does, or, where that would begin with less
-/// than nothing, as the rate up to the next.
+/// Steps that go from each point to the next as the straight line does.
 json work(const work_facts& of, const std::string& what) {
   constexpr double fastest = 1e13;
   json steps = json::array();
@@ -47,15 +46,22 @@ json work(const work_facts& of, const std::string& what) {
   for (std::size_t i = 0; i < of.size(); ++i) {
     const work_point& at = of[i];
     const double seconds = std::max(at.seconds, static_cast<double>(at.bytes) / fastest);
-    double each = static_cast<double>(at.bytes - before.bytes) / std::max(1e-12, seconds - before.seconds);
-    double call = before.seconds - static_cast<double>(before.bytes) / each;
-    if (i == 0 || call < 0 || each > fastest) {
-      call = 0;
-      each = static_cast<double>(at.bytes) / seconds;
-    }
-    steps.push_back({{"bytes", before.bytes},
-                     {"call", time(call, what + ", between sizes")},
-                     {"rate", rate(each, what + fmt::format(" of up to {} bytes", at.bytes))}});
+    const auto step = [&](std::size_t from, double call, double each) {
+      steps.push_back({{"bytes", from},
+                       {"call", time(call, what + ", between sizes")},
+                       {"rate", rate(each, what + fmt::format(" of up to {} bytes", at.bytes))}});
+    };
+    const double slope =
+        std::max(1e-14, seconds - before.seconds) / static_cast<double>(at.bytes - before.bytes);
+    const double call = before.seconds - static_cast<double>(before.bytes) * slope;
+    if (call >= 0 && slope * fastest >= 1)
+      step(before.bytes, call, 1 / slope);
+    else
+      // Each part by the rate at its beginning, since no call takes less than nothing.
+      for (std::size_t from = before.bytes; from < at.bytes; from = std::max(2 * from, at.bytes / 2)) {
+        const double there = before.seconds + static_cast<double>(from - before.bytes) * slope;
+        step(from, 0, static_cast<double>(std::max<std::size_t>(from, 1)) / std::max(there, 1e-14));
+      }
     before = {at.bytes, seconds};
   }
   return steps;
@@ -65,12 +71,13 @@ json host_section(const host_facts& host, const adapter_facts& adapter, const li
   return {{"cores", count(static_cast<std::uint32_t>(host.cores), "those that are online")},
           {"copy", work(host.copy, "memcpy")},
           {"copy_received", work(adapter.copy_received, "memcpy of what the other rank has written")},
+          {"own", work(host.copy, "memcpy")},
           {"combine", work(host.combine, "a sum of doubles")},
           {"combine_received", work(adapter.combine_received, "a sum with what the other rank has written")},
           {"look", time(host.look, "a read of a cached line and a comparison")},
           {"notice", time(host.notice, "a flag between two processes, less a look")},
           {"context_switch",
-           time(host.context_switch, "ranks on one core that take turns by sched_yield, less a look")},
+           time(library.context_switch, "8 bytes over transport::rc on one core, less sending them")},
           {"call", time(library.call, "an allreduce of one rank")},
           {"send", time(library.send, "8 bytes over transport::rc, less a write of verbs")},
           {"receive", time(library.receive,
@@ -87,6 +94,7 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
       {"inline_bytes", bytes(adapter.inline_bytes, "what a queue pair was granted that asked for 64")},
       {"inline_copy", no_time("a part of posting")},
       {"copy", work(adapter.copy, "a write to what was written last time")},
+      {"reach", work(adapter.reach, "further, a write to memory that the device has not allocated")},
       {"copy_touched", work(adapter.copy_touched, "a write to what the other rank has read")},
       {"receive", time(adapter.receive, "receives posted one by one")},
       {"poll", time(adapter.poll, "looks at an empty completion queue")},

@@ -22,6 +22,8 @@ struct posting_costs {
   work_cost copy;
   /// The same to memory, or from, that another core has touched since; nothing: as `copy`.
   work_cost copy_touched;
+  /// Further, to or from another rank's memory that the adapter has not allocated, by way of the system.
+  work_cost reach;
   duration receive{};     ///< each request that is posted to a receive queue
   duration poll{};        ///< each look at a completion queue
   duration completion{};  ///< further, each completion that is found

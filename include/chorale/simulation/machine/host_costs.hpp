@@ -43,6 +43,7 @@ struct host_costs {
   /// The same of bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
   /// write past the caches; nothing: as `copy`.
   work_cost copy_received;
+  work_cost own;               ///< the copy of a rank's own block to its place in a result
   work_cost combine;           ///< of two operands, by the bytes of one
   work_cost combine_received;  ///< the same, if the adapter wrote one of them; nothing: as `combine`
   duration look{};             ///< one look of a waiting rank at memory

@@ -1,0 +1,130 @@
+// What a core pays for the payloads that it posts to an adapter that is software.
+#include "simulation/device/software_copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/communicator.hpp>
+#include <chorale/simulation/run.hpp>
+
+#include "../support/simulated.hpp"
+
+namespace {
+
+using namespace chorale::simulation;
+using namespace std::chrono_literals;
+using device::software_copies;
+
+/// A nanosecond a byte, and a call.
+work_cost costs(duration call) {
+  return work_cost{{{0, call, byte_cost::rate(1'000'000'000)}}};
+}
+
+struct requests {
+  std::array<std::byte, 1000> here{};
+  std::array<std::byte, 1000> there{};
+  ibv_sge piece{};
+
+  ibv_send_wr make(ibv_wr_opcode what, std::uint32_t bytes) {
+    piece = {reinterpret_cast<std::uint64_t>(here.data()), bytes, 0};
+    ibv_send_wr one{};
+    one.sg_list = &piece;
+    one.num_sge = 1;
+    one.opcode = what;
+    one.wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(there.data());
+    return one;
+  }
+};
+
+TEST_CASE("A core copies what it posts, which is dearer where others have touched the memory", "[software]") {
+  posting_costs posting;
+  written_memory written;
+  software_copies copies{posting, written};
+  requests to;
+  const auto put = to.make(IBV_WR_RDMA_WRITE, 100);
+  // An adapter that fetches what it sends.
+  CHECK_FALSE(copies.any());
+  CHECK(copies.time_for(put) == 0ns);
+
+  posting.copy = costs(10ns);
+  posting.copy_touched = costs(50ns);
+  posting.reach = costs(1us);
+  REQUIRE(copies.any());
+  copies.shares(to.there.data(), to.there.size());
+  CHECK(copies.time_for(put) == 150ns);
+  // It lies there as it was written, so that the poster has it in its caches.
+  written.wrote(to.there.data(), 100);
+  CHECK(copies.time_for(put) == 110ns);
+  // The target has read 40 bytes of it.
+  written.read(to.there.data() + 60, 40);
+  CHECK(copies.time_for(put) == (50ns + 40ns) + (10ns + 60ns));
+  // What it sends on has just come.
+  written.wrote(to.there.data(), 100);
+  written.wrote(to.here.data(), 30);
+  CHECK(copies.time_for(put) == (50ns + 30ns) + (10ns + 70ns));
+  CHECK(copies.time_for(put) == 110ns);
+  // Sends go to where earlier messages have been taken from.
+  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100)) == 150ns);
+  CHECK(copies.time_for(to.make(IBV_WR_RDMA_READ, 100)) == 110ns);
+  CHECK(copies.time_for(to.make(IBV_WR_ATOMIC_FETCH_AND_ADD, 8)) == 0ns);
+  auto is_inline = to.make(IBV_WR_RDMA_WRITE, 64);
+  is_inline.send_flags = IBV_SEND_INLINE;
+  CHECK(copies.time_for(is_inline) == 0ns);
+  // Memory that the adapter has not allocated is reached through the system.
+  copies.shares_no_more(to.there.data());
+  CHECK(copies.time_for(put) == 110ns + (1us + 100ns));
+  posting.copy_touched = {};
+  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100)) == 110ns);
+}
+
+TEST_CASE("A rank's own block takes the time that the machine says", "[software]") {
+  machine on = support::test_machine(2);
+  const auto time = [&on] {
+    duration longest{};
+    run(2, on, [&](group& g) {
+      chorale::communicator<> comm{g, {}};
+      std::vector<std::byte> mine(100);
+      std::vector<std::byte> all(200);
+      comm.barrier();
+      const instant begin = now();
+      comm.allgather(std::span<const std::byte>{mine}, std::span<std::byte>{all});
+      longest = std::max(longest, now() - begin);
+    });
+    return longest;
+  };
+  const duration without = time();
+  on.host.own = costs(1us);
+  const duration with = time();
+  CHECK(with > without);
+  CHECK(with <= without + 1us + 100ns);
+}
+
+TEST_CASE("A rank that posts to a software adapter is busy until its payload is there", "[software]") {
+  machine on = support::test_machine(2);
+  const auto time = [&on] {
+    duration posting{};
+    run(2, on, [&](group& g) {
+      chorale::communicator<> comm{g, {}};
+      std::vector<std::byte> bytes(4096);
+      for (int i = 0; i < 3; ++i) {
+        comm.barrier();
+        const instant begin = now();
+        comm.broadcast(std::span<std::byte>{bytes}, 0);
+        if (comm.rank() == 0) posting = now() - begin;
+      }
+    });
+    return posting;
+  };
+  const duration without = time();
+  on.adapter.posting.copy = costs(0ns);
+  CHECK(time() >= without + 4096ns);
+}
+
+}  // namespace
