@@ -30,6 +30,7 @@ struct core_place {
   shared_core::thread number = 0;   ///< as cores know it
   std::optional<std::size_t> last;  ///< the core that it had last, or is in line for
   bool can_run = false;             ///< has that core, or is in line for it
+  int changes = 0;                  ///< of what it polls since it gave way, while others had its core
 };
 
 /// Has fibers take turns on the cores of their hosts: an event for each core that is shared, at which it goes

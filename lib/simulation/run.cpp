@@ -25,6 +25,12 @@ bool knows_written_memory(const machine& on) {
          !on.adapter.posting.copy.steps().empty();
 }
 
+/// On which the running fiber is.
+written_memory::core core_now() noexcept {
+  const scheduler& all = *scheduler::running();
+  return all.core_of(all.current_rank());
+}
+
 /// Work on bytes of which some are received, and cost more if `of_received` says so.
 duration in_parts(std::size_t received, std::size_t bytes, const work_cost& of_received,
                   const work_cost& of_others) {
@@ -70,12 +76,13 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   };
   if (!knows_written_memory(on)) return made;
   made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
-    return in_parts(written.copied(to, from, bytes), bytes, host.copy_received, host.copy);
+    return in_parts(written.copied(to, from, bytes, core_now()), bytes, host.copy_received, host.copy);
   };
   // Where neither is known, what is combined counts as not touched.
   if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
     made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
-      return in_parts(written.combined(mine, other, bytes), bytes, host.combine_received, host.combine);
+      return in_parts(written.combined(mine, other, bytes, core_now()), bytes, host.combine_received,
+                      host.combine);
     };
   return made;
 }
@@ -132,7 +139,7 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
     throw error(errc::misuse, "simulation::run: called by a rank of a simulation");
   const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
   validate(options.wrong, ranks, hosts);
-  written_memory written;
+  written_memory written{!on.adapter.posting.copy.steps().empty()};
   scheduler time{options_for(ranks, on, options, written)};
   device::wire costs{on, hosts};
   // Drawn from other numbers than those of the ranks.

@@ -89,6 +89,15 @@ int scheduler::current_rank() const noexcept {
   return current_ == nullptr ? -1 : current_->rank;
 }
 
+int scheduler::core_of(int rank) const noexcept {
+  const int of_its_own = rank * std::max(options_.hosts.cores, 1);
+  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return of_its_own;
+  const auto& fibers = of_rank_[static_cast<std::size_t>(rank)];
+  if (fibers.empty() || !fibers.front()->place.last) return of_its_own;
+  const int first = rank / options_.hosts.ranks_per_host * options_.hosts.ranks_per_host;
+  return first * std::max(options_.hosts.cores, 1) + static_cast<int>(*fibers.front()->place.last);
+}
+
 std::uint16_t scheduler::current_thread() const noexcept {
   return current_ == nullptr ? std::uint16_t{0} : current_->notes.thread();
 }
@@ -248,6 +257,8 @@ void scheduler::give_way() {
   else
     cores_.give_way(self, now_, due);
   suspend();
+  // Its look fetches each line that has changed while others had the core.
+  now_ += std::exchange(self.place.changes, 0) * options_.notice;
   self.time = now_;
   note_wait(since);
 }
@@ -257,12 +268,14 @@ void scheduler::touch(int rank) {
   for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     f->touched = true;
     f->notes.touched(comes_);
-    if (f->now != fiber::state::polls) continue;
-    f->now = fiber::state::ready;
     if (f->place.of != nullptr) {
-      cores_.hurry(*f, now_ + options_.notice);
+      if (f->now != fiber::state::polls) continue;
+      ++f->place.changes;
+      cores_.hurry(*f, now_);
       continue;
     }
+    if (f->now != fiber::state::polls) continue;
+    f->now = fiber::state::ready;
     const duration waited = std::max(now_ + options_.notice - f->polls_since, duration::zero());
     const auto rounds = (waited + options_.poll - duration{1}) / options_.poll;
     resume(*f, f->polls_since + rounds * options_.poll);

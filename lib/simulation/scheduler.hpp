@@ -129,6 +129,8 @@ class scheduler {
   [[nodiscard]] fiber* current() const noexcept { return current_; }
   /// Its rank, or -1.
   [[nodiscard]] int current_rank() const noexcept;
+  /// A number for the core that the rank has, or had last: others have others, unless they share it.
+  [[nodiscard]] int core_of(int rank) const noexcept;
   /// Which of the fibers of its rank it is, in the order in which they were spawned; 0 if none runs.
   [[nodiscard]] std::uint16_t current_thread() const noexcept;
 

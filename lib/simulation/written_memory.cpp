@@ -4,55 +4,72 @@
 #include <iterator>
 
 namespace chorale::simulation {
+namespace {
 
-void written_memory::wrote(const void* to, std::size_t bytes) {
+std::uintptr_t at(const void* where) noexcept {
+  return reinterpret_cast<std::uintptr_t>(where);
+}
+
+}  // namespace
+
+void written_memory::wrote(const void* to, std::size_t bytes, core by) {
   if (bytes == 0) return;
-  auto begin = reinterpret_cast<std::uintptr_t>(to);
+  auto begin = at(to);
   auto end = begin + bytes;
-  auto next = ends_.upper_bound(begin);
-  if (next != ends_.begin() && std::prev(next)->second >= begin) --next;
-  while (next != ends_.end() && next->first <= end) {
-    begin = std::min(begin, next->first);
-    end = std::max(end, next->second);
-    next = ends_.erase(next);
+  take(begin, end, by);
+  auto next = stretches_.lower_bound(begin);
+  if (next != stretches_.end() && next->first == end && next->second.who == by) {
+    end = next->second.end;
+    next = stretches_.erase(next);
   }
-  ends_.emplace_hint(next, begin, end);
+  if (next != stretches_.begin()) {
+    const auto before = std::prev(next);
+    if (before->second.end == begin && before->second.who == by) {
+      before->second.end = end;
+      return;
+    }
+  }
+  stretches_.emplace_hint(next, begin, stretch{end, by});
 }
 
-std::size_t written_memory::copied(const void* to, const void* from, std::size_t bytes) {
-  const std::size_t cold = take(from, bytes);
-  take(to, bytes);
-  return cold;
+std::size_t written_memory::copied(const void* to, const void* from, std::size_t bytes, core by) {
+  const std::size_t others = read(from, bytes, by);
+  read(to, bytes, by);
+  return others;
 }
 
-std::size_t written_memory::combined(const void* one, const void* other, std::size_t bytes) {
-  const std::size_t of_one = take(one, bytes);
-  return std::max(of_one, take(other, bytes));
+std::size_t written_memory::combined(const void* one, const void* other, std::size_t bytes, core by) {
+  const std::size_t of_one = read(one, bytes, by);
+  return std::max(of_one, read(other, bytes, by));
 }
 
-std::size_t written_memory::fresh(const void* from, std::size_t bytes) const {
-  const auto begin = reinterpret_cast<std::uintptr_t>(from);
+std::size_t written_memory::read(const void* from, std::size_t bytes, core by) {
+  const std::size_t others = take(at(from), at(from) + bytes, by);
+  if (by_core_) wrote(from, bytes, by);
+  return others;
+}
+
+std::size_t written_memory::had_by(const void* from, std::size_t bytes, core who) const {
+  const auto begin = at(from);
   const auto end = begin + bytes;
   std::size_t found = 0;
-  auto next = ends_.upper_bound(begin);
-  if (next != ends_.begin() && std::prev(next)->second > begin) --next;
-  for (; next != ends_.end() && next->first < end; ++next)
-    found += std::min(next->second, end) - std::max(next->first, begin);
+  auto next = stretches_.upper_bound(begin);
+  if (next != stretches_.begin() && std::prev(next)->second.end > begin) --next;
+  for (; next != stretches_.end() && next->first < end; ++next)
+    if (next->second.who == who) found += std::min(next->second.end, end) - std::max(next->first, begin);
   return found;
 }
 
-std::size_t written_memory::take(const void* from, std::size_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const auto end = begin + bytes;
+std::size_t written_memory::take(std::uintptr_t begin, std::uintptr_t end, core but) {
   std::size_t taken = 0;
-  auto next = ends_.upper_bound(begin);
-  if (next != ends_.begin() && std::prev(next)->second > begin) --next;
-  while (next != ends_.end() && next->first < end) {
-    const auto [first, last] = *next;
-    next = ends_.erase(next);
-    if (first < begin) ends_.emplace_hint(next, first, begin);
-    if (last > end) next = ends_.emplace_hint(next, end, last);
-    taken += std::min(last, end) - std::max(first, begin);
+  auto next = stretches_.upper_bound(begin);
+  if (next != stretches_.begin() && std::prev(next)->second.end > begin) --next;
+  while (next != stretches_.end() && next->first < end) {
+    const auto [first, was] = *next;
+    next = stretches_.erase(next);
+    if (first < begin) stretches_.emplace_hint(next, first, stretch{begin, was.who});
+    if (was.end > end) next = stretches_.emplace_hint(next, end, stretch{was.end, was.who});
+    if (was.who != but) taken += std::min(was.end, end) - std::max(first, begin);
   }
   return taken;
 }

@@ -1,4 +1,4 @@
-// Which memory lies where an adapter wrote it, and in no cache.
+// In whose caches memory is, as far as adapters and the library have written and read it.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,43 @@
 
 namespace chorale::simulation {
 
-/// The bytes that adapters have written and that no copy has touched since, of all ranks: they share an
-/// address space. What programs read and write by themselves it does not know.
+/// Who has last had bytes of memory: an adapter that wrote them past the caches, or, where adapters are
+/// software, so that each byte goes through some core, that core. All ranks share an address space. What
+/// programs read and write by themselves it does not know: such bytes nobody has had.
 class written_memory {
  public:
-  /// An adapter has written there.
-  void wrote(const void* to, std::size_t bytes);
-  /// A processor copies: what it reads and what it writes is in its cache then. @returns how many of the
-  /// bytes that it reads were not.
-  std::size_t copied(const void* to, const void* from, std::size_t bytes);
-  /// A processor combines what is in two places: both are in its cache then. @returns how many bytes of the
-  /// one that had more were not.
-  std::size_t combined(const void* one, const void* other, std::size_t bytes);
-  /// A processor reads. @returns how many of the bytes were not in its cache.
-  std::size_t read(const void* from, std::size_t bytes) { return take(from, bytes); }
-  /// How many of these bytes an adapter has written, and nobody has touched since.
-  [[nodiscard]] std::size_t fresh(const void* from, std::size_t bytes) const;
+  /// By number; for each rank one, unless ranks share some.
+  using core = int;
+  static constexpr core adapter = -1;
+
+  /// `by_core`: adapters are software. If not, bytes that a core has touched are as if no adapter had written
+  /// them.
+  explicit written_memory(bool by_core = false) noexcept : by_core_(by_core) {}
+
+  /// An adapter has written there, or a core for it.
+  void wrote(const void* to, std::size_t bytes, core by = adapter);
+  /// A core copies: it has had both then. @returns how many of the bytes that it reads somebody else had.
+  std::size_t copied(const void* to, const void* from, std::size_t bytes, core by);
+  /// A core combines what is in two places. @returns how many bytes of the one that had more of them somebody
+  /// else had.
+  std::size_t combined(const void* one, const void* other, std::size_t bytes, core by);
+  /// A core reads. @returns how many of the bytes somebody else had.
+  std::size_t read(const void* from, std::size_t bytes, core by);
+  /// How many of these bytes that core has had last.
+  [[nodiscard]] std::size_t had_by(const void* from, std::size_t bytes, core who) const;
 
  private:
-  /// Takes the bytes out. @returns how many there were.
-  std::size_t take(const void* from, std::size_t bytes);
+  struct stretch {
+    std::uintptr_t end;
+    core who;
+  };
+  using table = std::map<std::uintptr_t, stretch>;
 
-  std::map<std::uintptr_t, std::uintptr_t> ends_;  ///< of stretches that do not touch, by where they begin
+  /// Takes the bytes out. @returns how many there were of others than `but`.
+  std::size_t take(std::uintptr_t begin, std::uintptr_t end, core but);
+
+  bool by_core_;
+  table stretches_;  ///< by where they begin; neighbours of the same are one
 };
 
 }  // namespace chorale::simulation

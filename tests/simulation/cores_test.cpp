@@ -236,6 +236,26 @@ TEST_CASE("Who polls sees what has changed when its turn comes", "[cores]") {
   CHECK(seen[2] == seen[1] + 5us + costs.context_switch);
 }
 
+TEST_CASE("What has changed while others had the core is fetched at the next look", "[cores]") {
+  sim::scheduler_options options = shared_by_three();
+  options.notice = 200ns;
+  sim::scheduler all{options};
+  bool there = false;
+  all.at(instant{100us}, [&] {
+    there = true;
+    for (int i = 0; i < 5; ++i) all.touch(0);
+  });
+  all.spawn("poller", 0, [&] {
+    while (!there) all.give_way();
+    CHECK(all.now() == instant{500us} + costs.context_switch + 5 * 200ns);
+  });
+  all.spawn("busy", 1, [&] {
+    all.charge(instant{500us} - all.now());
+    all.settle();
+  });
+  all.run();
+}
+
 TEST_CASE("Pollers that share a core cost few events", "[cores]") {
   sim::scheduler all{shared_by_three()};
   bool there = false;

@@ -45,43 +45,46 @@ struct requests {
 
 TEST_CASE("A core copies what it posts, which is dearer where others have touched the memory", "[software]") {
   posting_costs posting;
-  written_memory written;
+  written_memory written{true};
   software_copies copies{posting, written};
   requests to;
   const auto put = to.make(IBV_WR_RDMA_WRITE, 100);
   // An adapter that fetches what it sends.
   CHECK_FALSE(copies.any());
-  CHECK(copies.time_for(put) == 0ns);
+  CHECK(copies.time_for(put, 0) == 0ns);
 
   posting.copy = costs(10ns);
   posting.copy_touched = costs(50ns);
   posting.reach = costs(1us);
   REQUIRE(copies.any());
   copies.shares(to.there.data(), to.there.size());
-  CHECK(copies.time_for(put) == 150ns);
-  // It lies there as it was written, so that the poster has it in its caches.
-  written.wrote(to.there.data(), 100);
-  CHECK(copies.time_for(put) == 110ns);
+  CHECK(copies.time_for(put, 0) == 150ns);
+  // It lies there as this core wrote it.
+  written.wrote(to.there.data(), 100, 0);
+  CHECK(copies.time_for(put, 0) == 110ns);
   // The target has read 40 bytes of it.
-  written.read(to.there.data() + 60, 40);
-  CHECK(copies.time_for(put) == (50ns + 40ns) + (10ns + 60ns));
+  written.read(to.there.data() + 60, 40, 1);
+  CHECK(copies.time_for(put, 0) == (50ns + 40ns) + (10ns + 60ns));
   // What it sends on has just come.
-  written.wrote(to.there.data(), 100);
-  written.wrote(to.here.data(), 30);
-  CHECK(copies.time_for(put) == (50ns + 30ns) + (10ns + 70ns));
-  CHECK(copies.time_for(put) == 110ns);
+  written.wrote(to.there.data(), 100, 0);
+  written.wrote(to.here.data(), 30, 1);
+  CHECK(copies.time_for(put, 0) == (50ns + 30ns) + (10ns + 70ns));
+  CHECK(copies.time_for(put, 0) == 110ns);
+  // Another rank on the same core would have all of that in its caches, one on another core nothing.
+  CHECK(copies.time_for(put, 1) == 150ns);
   // Sends go to where earlier messages have been taken from.
-  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100)) == 150ns);
-  CHECK(copies.time_for(to.make(IBV_WR_RDMA_READ, 100)) == 110ns);
-  CHECK(copies.time_for(to.make(IBV_WR_ATOMIC_FETCH_AND_ADD, 8)) == 0ns);
+  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 150ns);
+  CHECK(copies.time_for(to.make(IBV_WR_RDMA_READ, 100), 0) == 110ns);
+  CHECK(copies.time_for(to.make(IBV_WR_ATOMIC_FETCH_AND_ADD, 8), 0) == 0ns);
   auto is_inline = to.make(IBV_WR_RDMA_WRITE, 64);
   is_inline.send_flags = IBV_SEND_INLINE;
-  CHECK(copies.time_for(is_inline) == 0ns);
+  CHECK(copies.time_for(is_inline, 0) == 0ns);
   // Memory that the adapter has not allocated is reached through the system.
   copies.shares_no_more(to.there.data());
-  CHECK(copies.time_for(put) == 110ns + (1us + 100ns));
+  written.read(to.here.data(), 100, 0);
+  CHECK(copies.time_for(put, 0) == 110ns + (1us + 100ns));
   posting.copy_touched = {};
-  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100)) == 110ns);
+  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 110ns);
 }
 
 TEST_CASE("A rank's own block takes the time that the machine says", "[software]") {

@@ -27,43 +27,59 @@
 using namespace chorale::simulation;
 using namespace std::chrono_literals;
 
-TEST_CASE("Bytes that an adapter wrote are counted once, as a table of bytes counts them", "[written]") {
+TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[written]") {
   constexpr std::size_t room = 64;
+  constexpr int nobody = -2;
   static std::array<std::byte, room> memory{};
   INFO("CHORALE_TEST_SEED=" << support::seed());
   std::mt19937_64 random{support::seed()};
-  for (int round = 0; round < 200; ++round) {
-    written_memory written;
-    std::array<bool, room> cold{};
+  for (int round = 0; round < 400; ++round) {
+    const bool by_core = round % 2 == 0;
+    written_memory written{by_core};
+    std::array<int, room> had{};
+    had.fill(nobody);
     const auto draw = [&](std::size_t most) { return random() % (most + 1); };
+    const auto others = [&](std::size_t at, std::size_t bytes, int but) {
+      std::size_t found = 0;
+      for (std::size_t i = at; i < at + bytes; ++i) found += had[i] != nobody && had[i] != but ? 1 : 0;
+      return found;
+    };
+    const auto touch = [&](std::size_t at, std::size_t bytes, int by) {
+      for (std::size_t i = at; i < at + bytes; ++i) had[i] = by_core ? by : nobody;
+    };
     for (int step = 0; step < 100; ++step) {
       const std::size_t at = draw(room - 1);
       const std::size_t bytes = draw(room - at);
-      if (draw(2) != 0) {
-        written.wrote(&memory[at], bytes);
-        for (std::size_t i = at; i < at + bytes; ++i) cold[i] = true;
-        continue;
-      }
       const std::size_t to = draw(room - bytes);
-      std::size_t expected = 0;
-      for (std::size_t i = at; i < at + bytes; ++i) expected += cold[i] ? 1 : 0;
-      REQUIRE(written.fresh(&memory[at], bytes) == expected);
-      if (draw(2) == 0) {
-        std::size_t other = 0;
-        for (std::size_t i = to; i < to + bytes; ++i) other += cold[i] ? 1 : 0;
-        // Where both are the same bytes they are counted once.
-        if (at + bytes <= to || to + bytes <= at)
-          REQUIRE(written.combined(memory.data() + to, memory.data() + at, bytes) ==
-                  std::max(expected, other));
-        else
-          static_cast<void>(written.combined(memory.data() + to, memory.data() + at, bytes));
-        for (std::size_t i = 0; i < bytes; ++i) cold[at + i] = cold[to + i] = false;
-        continue;
+      const int core = static_cast<int>(draw(2));
+      REQUIRE(
+          written.had_by(&memory[at], bytes, core) ==
+          static_cast<std::size_t>(std::count(had.begin() + static_cast<std::ptrdiff_t>(at),
+                                              had.begin() + static_cast<std::ptrdiff_t>(at + bytes), core)));
+      std::size_t expected = others(at, bytes, core);
+      switch (draw(3)) {
+        case 0: {
+          const int by = by_core && draw(1) != 0 ? core : written_memory::adapter;
+          written.wrote(&memory[at], bytes, by);
+          for (std::size_t i = at; i < at + bytes; ++i) had[i] = by;
+          break;
+        }
+        case 1:
+          REQUIRE(written.read(&memory[at], bytes, core) == expected);
+          touch(at, bytes, core);
+          break;
+        case 2:
+          REQUIRE(written.copied(memory.data() + to, memory.data() + at, bytes, core) == expected);
+          touch(at, bytes, core);
+          touch(to, bytes, core);
+          break;
+        default:
+          const std::size_t first = others(to, bytes, core);
+          touch(to, bytes, core);
+          expected = std::max(first, others(at, bytes, core));
+          REQUIRE(written.combined(memory.data() + to, memory.data() + at, bytes, core) == expected);
+          touch(at, bytes, core);
       }
-      expected = 0;
-      for (std::size_t i = at; i < at + bytes; ++i) expected += std::exchange(cold[i], false) ? 1 : 0;
-      for (std::size_t i = to; i < to + bytes; ++i) cold[i] = false;
-      REQUIRE(written.copied(memory.data() + to, memory.data() + at, bytes) == expected);
     }
   }
 }

@@ -51,15 +51,12 @@ fabric* fabric::current() noexcept {
   return of_this_thread;
 }
 
-void fabric::place(void* to, std::span<const std::byte> data) {
+void fabric::place(void* to, std::span<const std::byte> data, int poster) {
   if (data.empty()) return;
   std::memcpy(to, data.data(), data.size());
-  if (written_ != nullptr) written_->wrote(to, data.size());
-}
-
-void fabric::place_answer(void* to, std::span<const std::byte> data) {
-  place(to, data);
-  if (copies_.any() && written_ != nullptr) written_->read(to, data.size());
+  if (written_ == nullptr) return;
+  const bool by_core = copies_.any() && poster >= 0;
+  written_->wrote(to, data.size(), by_core ? time_->core_of(poster) : written_memory::adapter);
 }
 
 hca& fabric::here() noexcept {

@@ -29,9 +29,9 @@ class fabric {
   /// would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// What is given must live as long; `written` is told what adapters write, `copies` is of software adapters. Hosts and ranks of a host are at
-  /// least 1. @throws error errc::invalid_argument if there are more hosts than LIDs, errc::misuse if the
-  /// thread has a fabric.
+  /// What is given must live as long; `written` is told what adapters write, `copies` is of software
+  /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are more
+  /// hosts than LIDs, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
          written_memory* written = nullptr, software_copies copies = {});
   fabric(const fabric&) = delete;
@@ -46,10 +46,8 @@ class fabric {
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
   [[nodiscard]] software_copies& copies() noexcept { return copies_; }
-  /// An adapter writes there.
-  void place(void* to, std::span<const std::byte> data);
-  /// The same of what a read returns, which the reader's processor copies where the adapter is software.
-  void place_answer(void* to, std::span<const std::byte> data);
+  /// An adapter writes there, for that rank if the one that posted it is known.
+  void place(void* to, std::span<const std::byte> data, int poster = -1);
   /// Of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }

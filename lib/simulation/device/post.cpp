@@ -121,7 +121,7 @@ std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   for (const auto* one = wr; one != nullptr; one = one->next) {
     ++count;
     if (is_inline(*one)) inline_bytes += bytes_of(*one);
-    copying += all.copies().time_for(*one);
+    if (all.copies().any()) copying += all.copies().time_for(*one, all.time().core_of(qp.rank()));
   }
   const duration time = copying + all.costs().post(count, qp.connected() ? 0 : count, inline_bytes);
   std::uint64_t first = 0;

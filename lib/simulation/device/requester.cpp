@@ -141,7 +141,7 @@ bool scatter(const queue_pair& qp, const send_request& r, std::span<const std::b
   if (!check_pieces(qp, r, IBV_ACCESS_LOCAL_WRITE)) return false;
   for (const ibv_sge& p : r.pieces) {
     const std::size_t part = std::min<std::size_t>(p.length, data.size());
-    qp.nic->owner().place_answer(reinterpret_cast<void*>(p.addr), data.first(part));
+    qp.nic->owner().place(reinterpret_cast<void*>(p.addr), data.first(part), qp.rank());
     data = data.subspan(part);
   }
   return true;

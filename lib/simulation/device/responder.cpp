@@ -133,7 +133,8 @@ void write(queue_pair& qp, message& m) {
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
   note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
-  qp.nic->owner().place(to, std::span{m.data}.first(m.bytes));
+  qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),
+                        qp.nic->owner().copies().any() ? rank_behind(m.on.from, m.on.source) : -1);
   qp.nic->owner().time().touch(qp.rank());
   if (notifies) report(qp, m, take_receive(qp), IBV_WC_SUCCESS);
   acknowledge(qp, m);

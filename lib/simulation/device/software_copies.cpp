@@ -5,15 +5,6 @@
 #include <iterator>
 
 namespace chorale::simulation::device {
-namespace {
-
-/// Of so many bytes, those at `first` that an adapter wrote, and that nobody has touched since.
-std::size_t written_at(const written_memory& written, std::uint64_t first, std::size_t bytes) {
-  return written.fresh(reinterpret_cast<const void*>(first), bytes);
-}
-
-}  // namespace
-
 void software_copies::shares(const void* memory, std::size_t bytes) {
   if (!any()) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
@@ -25,7 +16,7 @@ bool software_copies::is_shared(std::uint64_t address) const noexcept {
   return next != ends_.begin() && std::prev(next)->second > address;
 }
 
-duration software_copies::time_for(const ibv_send_wr& request) const {
+duration software_copies::time_for(const ibv_send_wr& request, written_memory::core by) const {
   if (!any() || (request.send_flags & IBV_SEND_INLINE) != 0) return {};
   const bool reads = request.opcode == IBV_WR_RDMA_READ;
   const bool writes = request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -36,12 +27,13 @@ duration software_copies::time_for(const ibv_send_wr& request) const {
   for (int i = 0; i < request.num_sge; ++i) {
     const ibv_sge& piece = request.sg_list[i];
     bytes += piece.length;
-    received += written_->read(reinterpret_cast<const void*>(piece.addr), piece.length);
+    received += written_->read(reinterpret_cast<const void*>(piece.addr), piece.length, by);
   }
   std::size_t touched = reads ? 0 : received;
   // Whom a send goes to has read what came there before.
   if (sends) touched = bytes;
-  if (writes) touched = std::max(touched, bytes - written_at(*written_, request.wr.rdma.remote_addr, bytes));
+  const auto* const to = reinterpret_cast<const void*>(request.wr.rdma.remote_addr);
+  if (writes) touched = std::max(touched, bytes - written_->had_by(to, bytes, by));
   const auto& dear = costs_->copy_touched.steps().empty() ? costs_->copy : costs_->copy_touched;
   const bool goes_through_system = !sends && !is_shared(request.wr.rdma.remote_addr);
   return (goes_through_system ? costs_->reach(bytes) : duration{}) +

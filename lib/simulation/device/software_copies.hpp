@@ -15,9 +15,9 @@
 namespace chorale::simulation::device {
 
 /// Payloads of a software adapter: the core that posts a request copies them to where they go. That is dearer
-/// for bytes that other cores have had in their caches since: those that the poster has received and not read
-/// yet, and those that the target has read, or written, since an adapter wrote there. Memory of another rank
-/// that the adapter has not allocated itself is reached through the system, which takes further time.
+/// for bytes that it has not in its caches: those to be sent that another core wrote, and those to be written
+/// that another core has touched since this one wrote them. Memory of another rank that the adapter has not
+/// allocated itself is reached through the system, which takes further time.
 class software_copies {
  public:
   /// None: the adapter fetches what it sends.
@@ -30,8 +30,8 @@ class software_copies {
   /// The adapter has allocated that memory, or gives it back: all of its processes map it.
   void shares(const void* memory, std::size_t bytes);
   void shares_no_more(const void* memory) noexcept { ends_.erase(reinterpret_cast<std::uintptr_t>(memory)); }
-  /// What the payload of that request takes the processor that posts it.
-  [[nodiscard]] duration time_for(const ibv_send_wr& request) const;
+  /// What the payload of that request takes that core, which posts it.
+  [[nodiscard]] duration time_for(const ibv_send_wr& request, written_memory::core by) const;
 
  private:
   [[nodiscard]] bool is_shared(std::uint64_t address) const noexcept;

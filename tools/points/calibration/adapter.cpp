@@ -173,8 +173,8 @@ double write_and_see(const job& in, line& way) {
   });
 }
 
-/// What a message costs the rank that writes it and the rank that reads it where it came to, by turns, so that
-/// each has in its caches what the other is to write.
+/// What a message costs the rank that writes it and the rank that reads it where it came to, by turns: each
+/// has in its caches what the other is to write.
 struct way_and_use {
   double write = 0;
   double use = 0;
