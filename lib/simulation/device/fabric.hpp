@@ -30,8 +30,8 @@ class fabric {
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
   /// What is given must live as long; `written` is told what adapters write, `copies` is of software
-  /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are more
-  /// hosts than LIDs, errc::misuse if the thread has a fabric.
+  /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are
+  /// more hosts than LIDs, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
          written_memory* written = nullptr, software_copies copies = {});
   fabric(const fabric&) = delete;
