@@ -81,6 +81,7 @@ TEST_CASE("A core copies what it posts, which is dearer where others have touche
   CHECK(copies.time_for(is_inline, 0) == 0ns);
   // Memory that the adapter has not allocated is reached through the system.
   copies.shares_no_more(to.there.data());
+  to.piece.length = 100;  // which all of these requests name
   written.read(to.here.data(), 100, 0);
   CHECK(copies.time_for(put, 0) == 110ns + (1us + 100ns));
   posting.copy_touched = {};
