@@ -16,11 +16,9 @@ struct flight;
 
 /// A message of a mailbox.
 struct ghost {
-  static constexpr std::size_t longest_content = 256;
-
   call_id now{};
   std::uint64_t bytes = 0;
-  std::unique_ptr<std::byte[]> content{};  ///< of a short one; null: zeroes
+  std::unique_ptr<std::byte[]> content{};  ///< null: zeroes
 };
 
 /// From one rank to another: what the memory of either has of it. Counts are from the beginning on.
