@@ -1,0 +1,111 @@
+// The history of a run is the same on two runs and, by a sum of all that happened, from each compiler.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/alltoall/pairwise.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/fnv.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/simulation/run.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+
+namespace {
+
+namespace sim = chorale::simulation;
+using namespace std::chrono_literals;
+
+constexpr int ranks = 16;
+
+/// A number for all that a recorder has noted, in its order.
+std::uint64_t sum(const sim::recorder& notes) {
+  const auto count = [](sim::instant when) {
+    return static_cast<std::uint64_t>(when.time_since_epoch().count());
+  };
+  std::uint64_t all = chorale::detail::fnv_offset_basis;
+  const auto add = [&all](std::uint64_t number) { all = chorale::detail::fnv1a(number, all); };
+  for (const auto& one : notes.records()) {
+    add(static_cast<std::uint64_t>(one.what));
+    add(one.thread);
+    add(static_cast<std::uint64_t>(one.rank));
+    add(static_cast<std::uint64_t>(one.peer));
+    add(one.bytes);
+    add(one.message);
+    add(count(one.begin));
+    add(count(one.end));
+  }
+  return all;
+}
+
+/// Memory whose place in its pages is the same in each process: registering it takes time by its pages.
+std::span<std::byte> on_pages(std::vector<std::byte>& memory, std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  memory.resize(bytes + page);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  return std::span{memory}.subspan((page - begin % page) % page, bytes);
+}
+
+/// Allreduces and alltoalls, of short messages and long ones.
+template <class Transport>
+void use(sim::group& group) {
+  Transport net{group, {}};
+  std::vector<std::byte> in_memory;
+  std::vector<std::byte> out_memory;
+  const auto in = on_pages(in_memory, ranks * 16384);
+  const auto out = on_pages(out_memory, ranks * 16384);
+  const auto finish = [&net](chorale::call_id now, chorale::task<> program) {
+    program.resume();
+    program.result();
+    net.complete(now);
+  };
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{16384}}) {
+    const auto sum_up = net.begin({.what = chorale::operation::allreduce, .bytes = bytes});
+    finish(sum_up, chorale::allreduce::recursive_doubling::run(
+                       net, sum_up, in.first(bytes), chorale::reduction::of<std::uint32_t>(std::plus<>{})));
+    const auto exchange = net.begin({.what = chorale::operation::alltoall, .bytes = bytes});
+    const auto layout = chorale::block_layout::even(ranks, bytes);
+    finish(exchange, chorale::alltoall::pairwise::run(
+                         net, exchange, chorale::blocks<const std::byte>{in.first(layout.total()), layout},
+                         chorale::blocks<std::byte>{out.first(layout.total()), layout}));
+  }
+}
+
+template <class Transport>
+std::uint64_t history(const sim::faults& wrong = {}) {
+  auto on = sim::read_machine("hdr-64core");
+  on.ranks_per_host = 4;
+  sim::recorder notes;
+  sim::run_options how;
+  how.seed = 7;
+  how.record = &notes;
+  how.wrong = wrong;
+  sim::run(ranks, on, use<Transport>, how);
+  CHECK(notes.made() == notes.records().size());
+  return sum(notes);
+}
+
+const sim::faults unreliable{.lost = 20'000, .repeated = 10'000, .delayed = 10'000, .held_up = 5'000};
+
+}  // namespace
+
+// The numbers are what g++ 12 and clang 14 have made, with optimisation and without. One who has changed what
+// the library does, or what a machine costs, puts the new ones in; both compilers then have to agree again.
+TEST_CASE("All compilers make the same history", "[history]") {
+  CHECK(history<chorale::transport::rc>() == 0x222ecf1bdeb26374U);
+  CHECK(history<chorale::transport::ud_rdma>() == 0x0ee193af079bd309U);
+  CHECK(history<chorale::transport::hybrid<4>>(unreliable) == 0xe9e36b5bcdf16c6dU);
+}
+
+TEST_CASE("Two runs have the same history, and another seed another", "[history]") {
+  CHECK(history<chorale::transport::hybrid<4>>(unreliable) ==
+        history<chorale::transport::hybrid<4>>(unreliable));
+}
