@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,7 +38,26 @@ void replace(const std::string& file, const std::string& text) {
   }
 }
 
+/// A row a line, so that a difference of two tables names the rows.
+std::string text_of(json table) {
+  const json rows = std::exchange(table["tuning"], json::array());
+  table.erase("tuning");
+  std::string text = "{\n";
+  for (const auto& [key, value] : table.items())
+    text += fmt::format("{}: {},\n", json(key).dump(), value.dump(1));
+  text += "\"tuning\": [";
+  const char* between = "\n";
+  for (const auto& row : rows) text += std::exchange(between, ",\n") + row.dump();
+  return text + "\n]\n}\n";
+}
+
 }  // namespace
+
+void describe_tuning(const std::string& file, const facts& about) {
+  json table = read_table(file);
+  for (const auto& [key, value] : about) table["about"][key] = value;
+  replace(file, text_of(std::move(table)));
+}
 
 void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded) {
   json table = read_table(file);
@@ -64,7 +84,7 @@ void write_tuning(const std::string& file, const std::vector<row>& rows, int ran
   }
   for (auto& [key, entry] : fresh) kept.push_back(std::move(entry));
   table["tuning"] = std::move(kept);
-  replace(file, table.dump(1) + '\n');
+  replace(file, text_of(std::move(table)));
 }
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "loop.hpp"
+#include "output.hpp"
 
 namespace bench {
 
@@ -13,5 +14,9 @@ namespace bench {
 /// counts is all the time a call takes, that of the barrier before it included.
 /// @throws std::runtime_error naming the file if it cannot be read, understood or written.
 void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded);
+
+/// Has the table in `file` say how it was made: its "about", which nothing is chosen by.
+/// @throws as write_tuning.
+void describe_tuning(const std::string& file, const facts& about);
 
 }  // namespace bench

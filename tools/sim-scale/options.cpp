@@ -12,6 +12,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--machine", o.machine, "One that comes with the library, or a file (docs/machines.md)")
       ->type_name("NAME|FILE")
       ->capture_default_str();
+  app.add_option("--ranks-per-host", o.ranks_per_host, "Instead of as many as the machine says")
+      ->check(CLI::Range(1, 1 << 16));
   app.add_option("--algorithm", o.algorithm, "That one only")->type_name("NAME");
   app.add_option("--ranks", o.ranks, "Numbers of ranks, with commas between")
       ->delimiter(',')
@@ -27,8 +29,18 @@ void add_options(CLI::App& app, options& o) {
         return bytes > 0 && bytes % 4 == 0 ? std::string{} : text + " is no multiple of 4";
       })
       ->capture_default_str();
-  app.add_option("--seconds", o.seconds, "Leave out what would take longer, to judge by fewer ranks")
-      ->check(CLI::Range(0.1, 1e6))
+  app.add_option(
+         "--events", o.events,
+         "Leave out what would take more millions of events, to judge by fewer ranks; one takes about a "
+         "second")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  app.add_option("--behind", o.behind,
+                 "Likewise, who took more than so many times the time of the fastest on fewer ranks")
+      ->check(CLI::Range(2.0, 1e9))
+      ->type_name("TIMES");
+  app.add_option("--gibibytes", o.gibibytes, "Likewise, what would take more memory")
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   auto* const table =
       app.add_option("--table", o.table, "Also write the result as a table to choose by (CHORALE_TUNING)")

@@ -1,8 +1,11 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <sys/resource.h>
 #include <tuple>
@@ -12,6 +15,8 @@
 #include <fmt/format.h>
 
 #include "../bench/tune.hpp"
+#include "heap.hpp"
+#include "trial.hpp"
 
 namespace sim_scale {
 namespace {
@@ -21,16 +26,29 @@ using situation = std::tuple<chorale::operation, int, std::size_t>;
 using times = std::map<std::string, double>;
 using table = std::map<situation, times>;
 
-struct cost {
-  double seconds = 0;
-  int ranks = 0;
-};
+/// What simulations of ever more ranks have taken: events, or bytes.
+class effort {
+ public:
+  void took(int ranks, double amount) { before_ = std::exchange(last_, {ranks, std::max(amount, 1.0)}); }
+  /// Of `ranks`, by how it grew last; until that is known, as it does where it does so most: of alltoalls.
+  [[nodiscard]] double expected(int ranks) const {
+    if (last_.ranks == 0) return 0;
+    double power = 2;
+    if (before_.ranks != 0)
+      power = std::log(last_.amount / before_.amount) / std::log(ratio(last_.ranks, before_.ranks));
+    return last_.amount * std::pow(ratio(ranks, last_.ranks), std::clamp(power, 0.0, 2.0));
+  }
 
-/// By how much a simulation of more ranks takes longer, where it does so most: of alltoalls.
-double growth(int from, int to) {
-  const double factor = static_cast<double>(to) / from;
-  return factor * factor;
-}
+ private:
+  struct simulated {
+    int ranks = 0;
+    double amount = 0;
+  };
+  static double ratio(int a, int b) { return static_cast<double>(a) / b; }
+
+  simulated before_;
+  simulated last_;
+};
 
 /// The time of the processor: others may use it, too.
 double processor_seconds() {
@@ -40,6 +58,81 @@ double processor_seconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// An algorithm on ever more ranks, at one size.
+struct contender {
+  const candidate* is;
+  effort events{};
+  effort memory{};
+  double behind = 1;  ///< its time by that of the fastest, on as many ranks as were simulated last
+};
+
+/// Says so if it is.
+bool is_left_out(const contender& one, const options& wanted, int ranks, std::size_t bytes) {
+  const double events = one.events.expected(ranks) / 1e6;
+  // Payloads are in memory that all ranks share, what one sends and what it receives.
+  const auto payload = 2 * static_cast<double>(room_for(one.is->what, ranks, bytes));
+  const double gibibytes = (one.memory.expected(ranks) + payload) / (1 << 30);
+  std::string why;
+  if (one.behind > wanted.behind)
+    why = fmt::format("it took {:.1f} times as long as the fastest", one.behind);
+  else if (events > wanted.events || gibibytes > wanted.gibibytes)
+    why = fmt::format("it might take {:.0f} million events and {:.1f} GiB", events, gibibytes);
+  if (why.empty()) return false;
+  fmt::print("{:<14} {:<24} {:>6} {:>8} left out: {}\n", chorale::name(one.is->what), one.is->name, ranks,
+             bytes, why);
+  return true;
+}
+
+/// Simulates it, and prints what that took. @returns microseconds.
+double try_out(contender& one, const chorale::simulation::machine& on, int ranks, std::size_t bytes) {
+  (void)take_peak_of_heap();
+  const double begin = processor_seconds();
+  const auto result = one.is->by_ghosts(on, ranks, bytes);
+  const double seconds = processor_seconds() - begin;
+  const auto memory = take_peak_of_heap();
+  one.events.took(ranks, static_cast<double>(result.events));
+  one.memory.took(ranks, static_cast<double>(memory));
+  const double time = static_cast<double>(result.time.count()) / 1e6;
+  fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
+             chorale::name(one.is->what), one.is->name, ranks, bytes, time, result.messages, seconds,
+             static_cast<double>(result.events) / seconds / 1e6, memory >> 20);
+  std::fflush(stdout);
+  return time;
+}
+
+double fastest(const times& by) {
+  return std::min_element(by.begin(), by.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->second;
+}
+
+/// Whether it is known who wins at a point where not all algorithms were simulated: the others took twice the
+/// time of the fastest, or more, on the most ranks on which they were.
+bool is_decided(const table& all, const situation& where, const std::set<std::string>& names) {
+  const auto& [what, ranks, bytes] = where;
+  for (const auto& name : names) {
+    const times* last = nullptr;
+    for (const auto& [at, by] : all)
+      if (std::get<0>(at) == what && std::get<1>(at) <= ranks && std::get<2>(at) == bytes &&
+          by.count(name) > 0)
+        last = &by;
+    if (last == nullptr) return false;
+    if (last != &all.at(where) && last->at(name) < 2 * fastest(*last)) return false;
+  }
+  return true;
+}
+
+/// The points at which it is known who wins.
+table decided(const table& all) {
+  std::map<chorale::operation, std::set<std::string>> names;
+  for (const auto& [where, by] : all)
+    for (const auto& [name, time] : by) names[std::get<0>(where)].insert(name);
+  table some;
+  for (const auto& [where, by] : all)
+    if (is_decided(all, where, names[std::get<0>(where)])) some.emplace(where, by);
+  return some;
 }
 
 void print_winners(const table& all) {
@@ -53,7 +146,8 @@ void print_winners(const table& all) {
 }
 
 /// By numbers of ranks, as a table is put together.
-void write_tuning(const std::string& file, const table& all, bool crowded) {
+void write_tuning(const options& wanted, const table& all, const chorale::simulation::machine& on) {
+  const bool crowded = on.ranks_per_host > on.host.cores;
   std::map<int, std::vector<bench::row>> rows;
   for (const auto& [where, by] : all) {
     const auto& [what, ranks, bytes] = where;
@@ -63,46 +157,48 @@ void write_tuning(const std::string& file, const table& all, bool crowded) {
       one.algorithm = name;
       one.transport = "rc";
       one.bytes = bytes;
-      one.median = one.wall = time;
+      one.median = one.wall = std::round(time * 1e3) / 1e3;  // to a nanosecond
       rows[ranks].push_back(std::move(one));
     }
   }
-  for (const auto& [ranks, some] : rows) bench::write_tuning(file, some, ranks, crowded);
+  for (const auto& [ranks, some] : rows) bench::write_tuning(wanted.table, some, ranks, crowded);
+  bench::describe_tuning(
+      wanted.table,
+      {{"made by", wanted.command},
+       {"machine", fmt::format("{}, {} ranks a host", on.name, on.ranks_per_host)},
+       {"time",
+        "virtual, of one call from the instant at which all ranks begin to the end of the last; not measured "
+        "on any machine (docs/scale.md)"}});
 }
 
 }  // namespace
 
 void make_table(const options& wanted, const std::vector<candidate>& candidates,
                 const chorale::simulation::machine& on) {
-  table all;
   fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>8} {:>9} {:>7}\n", "operation", "algorithm", "ranks",
              "bytes", "us", "messages", "seconds", "M ev./s", "MiB");
-  for (const auto& one : candidates) {
-    const bool has_no_size = one.what == chorale::operation::barrier;
+  std::map<chorale::operation, std::vector<contender>> by_operation;
+  for (const auto& one : candidates) by_operation[one.what].push_back({&one});
+  table known;
+  for (const auto& [what, contenders] : by_operation) {
+    table all;
+    const bool has_no_size = what == chorale::operation::barrier;
     for (const auto bytes : has_no_size ? std::vector<std::size_t>{0} : wanted.sizes) {
-      cost last;
+      auto still = contenders;
       for (const int ranks : wanted.ranks) {
-        if (last.ranks != 0 && last.seconds * growth(last.ranks, ranks) > wanted.seconds) {
-          fmt::print("{:<14} {:<24} {:>6} {:>8} left out: it might take {:.0f} s\n", chorale::name(one.what),
-                     one.name, ranks, bytes, last.seconds * growth(last.ranks, ranks));
-          break;
-        }
-        const double begin = processor_seconds();
-        const auto result = one.by_ghosts(on, ranks, bytes);
-        last = {processor_seconds() - begin, ranks};
-        rusage used{};
-        getrusage(RUSAGE_SELF, &used);
-        const double time = static_cast<double>(result.time.count()) / 1e6;
-        all[{one.what, ranks, bytes}][one.name] = time;
-        fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
-                   chorale::name(one.what), one.name, ranks, bytes, time, result.messages, last.seconds,
-                   static_cast<double>(result.events) / last.seconds / 1e6, used.ru_maxrss / 1024);
-        std::fflush(stdout);
+        std::erase_if(still, [&](const contender& one) { return is_left_out(one, wanted, ranks, bytes); });
+        if (still.empty()) break;
+        auto& times = all[{what, ranks, bytes}];
+        for (auto& one : still) times[one.is->name] = try_out(one, on, ranks, bytes);
+        for (auto& one : still) one.behind = times[one.is->name] / fastest(times);
       }
     }
+    const auto of_this = decided(all);
+    // What is known is kept, though a later operation should take too long.
+    if (!wanted.table.empty()) write_tuning(wanted, of_this, on);
+    known.insert(of_this.begin(), of_this.end());
   }
-  print_winners(all);
-  if (!wanted.table.empty()) write_tuning(wanted.table, all, on.ranks_per_host > on.host.cores);
+  print_winners(known);
 }
 
 }  // namespace sim_scale
