@@ -111,16 +111,27 @@ def on_machine(set_up):
     return dataclasses.replace(set_up, fit=dataclasses.replace(set_up.fit, of=as_mvapich(p4.ALLGATHERS), compute=message_costs))
 
 
+CLUSTERS = {"P1": P1_CLUSTERS, "P2": CLAN, "P4.1": P4_A, "P4.2": P4_A, "P4.3": P4_B, "P4.4a": P4_A, "P4.5a": P4_A, "P4.5b": P4_B}
+
+
+def cluster_of(one):
+    """The machine of a figure by ranks; None if the paper's has none."""
+    return CLUSTERS.get(one.name, CLUSTERS.get(one.paper))
+
+
+def set_ups_on_cluster(one):
+    """The set-ups of a figure as the paper had them."""
+    return tuple(map(on_machine, map(as_mvapich, one.set_ups) if one.paper in ("P1", "P4") else one.set_ups))
+
+
 def figures():
     """[(figure, machine by ranks)], in the order of the table."""
-    on = {"P1": P1_CLUSTERS, "P2": CLAN, "P4.1": P4_A, "P4.2": P4_A, "P4.3": P4_B, "P4.5a": P4_A, "P4.5b": P4_B}
     found = []
     for one in catalogue.all_figures():
-        machine = on.get(one.name, on.get(one.paper))
+        machine = cluster_of(one)
         claims = tuple(claim for claim in one.claims if claim.headline and not isinstance(claim, figure.Computed))
         if machine and claims and any(isinstance(set_up, figure.Bench) for set_up in one.set_ups):
-            set_ups = map(as_mvapich, one.set_ups) if one.paper in ("P1", "P4") else one.set_ups
-            found.append((dataclasses.replace(one, claims=claims, set_ups=tuple(map(on_machine, set_ups))), machine))
+            found.append((dataclasses.replace(one, claims=claims, set_ups=set_ups_on_cluster(one)), machine))
     return found + [(one, P5_CLUSTER) for one in OF_P5]
 
 

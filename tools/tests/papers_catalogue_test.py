@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The figures that tools/papers has. Usage: papers_catalogue_test.py"""
+import json
 import pathlib
 import sys
 import unittest
@@ -7,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from papers_figures import catalogue, figure, p4, report, simulated  # noqa: E402
+from papers_figures import catalogue, curves, figure, p4, report, simulated  # noqa: E402
 
 
 def made_up(name, also=()):
@@ -64,6 +65,25 @@ class Catalogue(unittest.TestCase):
         for name, begin in simulated.WHY:
             self.assertTrue(any(one.name == name and claim.text.startswith(begin) for one, _ in figures for claim in one.claims),
                             f"{name}: {begin}")
+
+    def test_curves(self):
+        """Each claim looks at points that are simulated, on a machine that has so many hosts; no claim excuses itself."""
+        found = [pair for pair in map(curves.of, catalogue.all_figures()) if pair]
+        self.assertLessEqual({"P1.7", "P2.9", "P2.11", "P2.12", "P2.13", "P4.1", "P4.2", "P4.3", "P4.4a", "P4.5a", "P4.5b", "P5.9"},
+                             {one.name for one, _ in found})
+        with curves.clan_of(1024) as clan:
+            self.assertEqual(json.loads(pathlib.Path(clan(1024)).read_text(encoding="utf-8"))["hosts"]["count"], 1024)
+            self.assertEqual(clan(16), "clan2003")
+        for one, machine in found:
+            benches = [set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench)]
+            points = {(number, size) for set_up in benches for number in set_up.ranks for size in set_up.sizes or (None,)}
+            for claim in one.claims:
+                self.assertFalse(claim.network, one.name)
+                for point in claim.points():
+                    self.assertIn((point["ranks"], point.get("bytes")), points, f"{one.name}: {claim.text}")
+            for set_up in benches:
+                for number in set_up.ranks:
+                    self.assertTrue(number > 16 and one.paper == "P2" or machine(number), one.name)
 
     def test_simulated_table(self):
         """Errors in points of the ratio; why it misses only where it does."""
