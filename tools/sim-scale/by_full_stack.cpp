@@ -34,8 +34,8 @@ sim::instant begin_together(chorale::transport::rc& net, std::uint64_t number) {
     throw std::runtime_error(fmt::format("call {} of rank {} has lasted until {} ns, longer than 500 ms",
                                          number - 1, net.rank(),
                                          sim::now().time_since_epoch().count() / 1000));
-  // What happens at one instant happens in the order in which it was asked for: in that of the ranks, as ghosts
-  // begin, so that both have the same message first where many are posted at once.
+  // What happens at one instant happens in the order in which it was asked for: in that of the ranks, as
+  // ghosts begin, so that both have the same message first where many are posted at once.
   sim::compute(begin - sim::duration{net.size() - net.rank()} - sim::now());
   sim::compute(begin - sim::now());
   return begin;

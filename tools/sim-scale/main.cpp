@@ -25,8 +25,8 @@ double microseconds(chorale::simulation::duration d) {
   return static_cast<double>(d.count()) / 1e6;
 }
 
-/// Prints both models' times. Whether none differs by more than wanted. Registering memory costs nothing here:
-/// ghosts do not, and whether the full stack does depends on where temporary memory happens to lie.
+/// Prints both models' times. Whether none differs by more than wanted. Registering memory costs nothing
+/// here: ghosts do not, and whether the full stack does depends on where temporary memory happens to lie.
 bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
            chorale::simulation::machine on) {
   on.adapter.registration = {};
