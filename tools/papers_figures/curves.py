@@ -5,10 +5,12 @@ import json
 import pathlib
 import tempfile
 
-from papers_figures import figure, measure, p2, p5, simulated
+from papers_figures import figure, measure, p2, p4, p5, simulated
 
 HOW = ("Made by `tools/papers --virtual`: each figure in virtual time, by `chorale-sim` on the paper's own cluster (docs/machines.md), whose parameters "
        "are those of one host and of two. A ratio is how many times faster the first of a claim is than the second. Times are the same in each run.")
+FITTED = ("The models: T_rd = ts log2 p + (p - 1) m tw and T_ring = (p - 1) (ts + m tw) (P4 section 2.3). P4 prints no values; here ts = {ts} us and tw = "
+          "{tw} us a byte, of allgathers by RDMA of two processes on this machine: the time of 4 bytes, and what each byte up to 256 KB adds.")
 KB = 1024
 
 # P2 goes beyond its 16 nodes by its model alone; here as many hosts are simulated, on one switch.
@@ -35,13 +37,17 @@ OWN_P5 = {one.name: one for one in simulated.OF_P5}
 
 
 def within(set_up, machine):
-    """A Bench on those numbers of ranks that a cluster has hosts for."""
+    """A set-up on those numbers of ranks that a cluster has hosts for."""
     def has_room(ranks):
         try:
             return bool(machine(ranks))
         except StopIteration:
             return False
-    return dataclasses.replace(set_up, ranks=tuple(filter(has_room, set_up.ranks))) if isinstance(set_up, figure.Bench) else set_up
+    if isinstance(set_up, figure.Bench):
+        return dataclasses.replace(set_up, ranks=tuple(filter(has_room, set_up.ranks)))
+    if set_up.fit:
+        return dataclasses.replace(set_up, fit=dataclasses.replace(set_up.fit, of=within(set_up.fit.of, machine)))
+    return set_up
 
 
 def of(one):
@@ -58,7 +64,8 @@ def of(one):
         set_ups, claims, shown = (*set_ups, large), (*claims, *said), shown and (*shown, *more)
     if not any(isinstance(set_up, figure.Bench) for set_up in set_ups):
         return None
-    return dataclasses.replace(one, set_ups=set_ups, claims=claims, shown=shown, cannot=""), machine
+    said = one.model.replace(p4.OF_ALLGATHER, FITTED)
+    return dataclasses.replace(one, set_ups=set_ups, claims=claims, shown=shown, model=said, cannot=""), machine
 
 
 @contextlib.contextmanager

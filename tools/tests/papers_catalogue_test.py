@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from papers_figures import catalogue, curves, figure, p4, report, simulated  # noqa: E402
+from papers_figures import catalogue, curves, figure, measure, p4, report, simulated  # noqa: E402
 
 
 def made_up(name, also=()):
@@ -81,8 +81,8 @@ class Catalogue(unittest.TestCase):
                 self.assertFalse(claim.network, one.name)
                 for point in claim.points():
                     self.assertIn((point["ranks"], point.get("bytes")), points, f"{one.name}: {claim.text}")
-            for set_up in benches:
-                for number in set_up.ranks:
+            for set_up in measure.all_set_ups(one):
+                for number in set_up.ranks if isinstance(set_up, figure.Bench) else ():
                     self.assertTrue(number > 16 and one.paper == "P2" or machine(number), one.name)
 
     def test_simulated_table(self):
