@@ -168,7 +168,7 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
        {"machine", fmt::format("{}, {} ranks a host", on.name, on.ranks_per_host)},
        {"time",
         "virtual, of one call from the instant at which all ranks begin to the end of the last; not measured "
-        "on any machine (docs/scale.md)"}});
+        "on any machine (docs/simulation.md)"}});
 }
 
 }  // namespace
