@@ -124,6 +124,17 @@ bool is_decided(const table& all, const situation& where, const std::set<std::st
   return true;
 }
 
+/// Leaves out numbers of ranks at which it is known who wins for short messages alone: whoever has a table
+/// takes the winner of the longest size for all that are longer. The longest size of all may be missing.
+void drop_short_alone(table& known, const std::vector<std::size_t>& sizes) {
+  std::map<std::pair<chorale::operation, int>, std::size_t> counts;
+  for (const auto& [where, by] : known) ++counts[{std::get<0>(where), std::get<1>(where)}];
+  std::erase_if(known, [&](const auto& point) {
+    const auto& [what, ranks, bytes] = point.first;
+    return what != chorale::operation::barrier && counts[{what, ranks}] + 1 < sizes.size();
+  });
+}
+
 /// The points at which it is known who wins.
 table decided(const table& all) {
   std::map<chorale::operation, std::set<std::string>> names;
@@ -193,7 +204,8 @@ void make_table(const options& wanted, const std::vector<candidate>& candidates,
         for (auto& one : still) one.behind = times[one.is->name] / fastest(times);
       }
     }
-    const auto of_this = decided(all);
+    auto of_this = decided(all);
+    drop_short_alone(of_this, wanted.sizes);
     // What is known is kept, though a later operation should take too long.
     if (!wanted.table.empty()) write_tuning(wanted, of_this, on);
     known.insert(of_this.begin(), of_this.end());

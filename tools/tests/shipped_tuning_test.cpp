@@ -1,0 +1,95 @@
+// The table that comes with Chorale, as a communicator reads it: whole, of algorithms that there are, and
+// what a simulation says.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/core/config.hpp>
+#include <chorale/model/tuning.hpp>
+#include <chorale/simulation/machine/machine.hpp>
+
+#include "../sim-scale/models.hpp"
+
+namespace {
+
+using chorale::operation;
+using chorale::model::tuning_table;
+
+const tuning_table& shipped() {
+  chorale::config settings;
+  settings.tuning = CHORALE_SHIPPED_TUNING;
+  return *tuning_table::of(settings);
+}
+
+/// The names of all algorithms that can be simulated, by operation.
+std::map<operation, std::set<std::string>> known() {
+  std::map<operation, std::set<std::string>> names;
+  for (const auto& one : sim_scale::candidates()) names[one.what].insert(one.name);
+  return names;
+}
+
+/// The algorithms that a table has of an operation, by ranks and bytes.
+using points = std::map<std::pair<int, std::size_t>, std::set<std::string>>;
+std::map<operation, points> by_operation(const tuning_table& table) {
+  std::map<operation, points> all;
+  for (const auto& row : table.rows()) all[row.what][{row.ranks, row.bytes}].insert(row.algorithm);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("The shipped table knows no algorithm that does not exist", "[tuning]") {
+  const auto names = known();
+  for (const auto& row : shipped().rows()) {
+    INFO(chorale::name(row.what) << ' ' << row.algorithm);
+    REQUIRE(names.count(row.what) == 1);
+    REQUIRE(names.at(row.what).count(row.algorithm) == 1);
+    REQUIRE(row.transport == "rc");
+    REQUIRE_FALSE(row.crowded);
+    REQUIRE(row.microseconds > 0);
+  }
+}
+
+TEST_CASE("The shipped table has each operation, and on few ranks each algorithm", "[tuning]") {
+  const auto table = by_operation(shipped());
+  for (const auto& [what, names] : known()) {
+    INFO(chorale::name(what));
+    REQUIRE(table.count(what) == 1);
+    const auto sizes = what == operation::barrier ? std::vector<std::size_t>{0}
+                                                  : std::vector<std::size_t>{8, 1024, 16384, 262144};
+    for (const std::size_t bytes : sizes) {
+      for (const int ranks : {2, 3, 4}) {
+        INFO(ranks << " ranks, " << bytes << " bytes");
+        REQUIRE(table.at(what).count({ranks, bytes}) == 1);
+        CHECK(table.at(what).at({ranks, bytes}) == names);
+      }
+      for (int ranks = 8; ranks <= 32; ranks *= 2) {
+        INFO(ranks << " ranks, " << bytes << " bytes");
+        CHECK(table.at(what).count({ranks, bytes}) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
+  const auto on = chorale::simulation::read_machine("hdr-64core");
+  for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}}, {64, std::size_t{8}}})
+    for (const auto& one : sim_scale::candidates()) {
+      const std::size_t size = one.what == operation::barrier ? 0 : bytes;
+      for (const auto& row : shipped().rows()) {
+        if (row.what != one.what || row.algorithm != one.name || row.ranks != ranks || row.bytes != size)
+          continue;
+        INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks, " << size
+                                     << " bytes; tools/README.md says how the table is made anew");
+        const double now = static_cast<double>(one.by_ghosts(on, ranks, size).time.count()) / 1e6;
+        CHECK(row.microseconds == Approx(now).epsilon(0.1));
+      }
+    }
+}
