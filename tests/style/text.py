@@ -31,7 +31,8 @@ def offences(root):
         except UnicodeDecodeError as e:
             found.append(f"{file}: is not UTF-8: {e}")
             continue
-        if len(lines) > LONGEST:
+        # A table that a program writes is as long as it is.
+        if len(lines) > LONGEST and file.suffix != ".json":
             found.append(f"{file}:{LONGEST}: has {len(lines)} lines, more than {LONGEST}: split it")
         for number, line in enumerate(lines, 1):
             mark = LEFT_OVER.search(line)
