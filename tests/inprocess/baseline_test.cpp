@@ -7,6 +7,7 @@
 #include <chorale/transport/rc_send_receive.hpp>
 
 #include "../misuse/harness.hpp"
+#include "../support/in_call.hpp"
 #include "all_calls.hpp"
 #include "ranks.hpp"
 
@@ -14,6 +15,7 @@ using namespace inprocess;
 using chorale::eager_policy;
 using chorale::errc;
 using chorale::transport::rc_send_receive;
+using support::in_call;
 using baseline = chorale::communicator<rc_send_receive>;
 
 namespace {
@@ -130,10 +132,8 @@ TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
   auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
   c.blocks = 4;
   run_ranks<baseline>(2, c, [&](baseline& comm) {
-    auto& net = comm.transport();
-    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
     const int other = 1 - comm.rank();
-    const auto body = [&]() -> chorale::task<> {
+    in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
       for (std::size_t i = 0; i < 4; ++i) {
         const word w = element(seed(), comm.rank(), other, i);
         co_await net.send(other, now, std::as_bytes(std::span{&w, 1}));
@@ -150,11 +150,7 @@ TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
       // As many again: all blocks have been given back.
       for (int i = 0; i < 4; ++i) co_await net.send(other, now, {});
       for (int i = 0; i < 4; ++i) auto arrived = co_await net.receive(other, now);
-    };
-    chorale::task<> t = body();
-    t.resume();
-    t.result();
-    net.complete(now);
+    });
   });
 }
 
@@ -246,12 +242,9 @@ TEST_CASE("what a peer writes into a ring is checked before it is used", "[basel
            forged{"in a block that was not given back", {kind::message, 1, 8}, 24, 6},
        }) {
     const auto all = misuse::run<baseline>(2, c, [&](baseline& comm) {
-      auto& net = comm.transport();
-      const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-      chorale::task<> t = comm.rank() == 0 ? send_and_forge(net, now, second) : receive_two(net, now);
-      t.resume();
-      t.result();
-      net.complete(now);
+      in_call(comm, [&](auto& net, auto now) {
+        return comm.rank() == 0 ? send_and_forge(net, now, second) : receive_two(net, now);
+      });
     });
     INFO(second.what << "\n" << misuse::describe(all));
     CHECK(all[1].is(errc::peer_lost));

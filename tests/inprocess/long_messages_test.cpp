@@ -7,6 +7,7 @@
 #include <chorale/transport/rc_send_receive.hpp>
 
 #include "../misuse/harness.hpp"
+#include "../support/in_call.hpp"
 #include "all_calls.hpp"
 #include "policies.hpp"
 #include "ranks.hpp"
@@ -15,6 +16,7 @@ using namespace inprocess;
 using chorale::errc;
 using chorale::long_send_policy;
 using chorale::transport::rc_send_receive;
+using support::in_call;
 using baseline = chorale::communicator<rc_send_receive>;
 using span = std::span<const std::byte>;
 
@@ -37,17 +39,6 @@ std::byte value(int from, int to, std::size_t length, std::size_t i) {
 /// Of a long message some bytes are enough; the last is one of them.
 std::size_t next(std::size_t i, std::size_t length) {
   return length < 10'000 ? i + 1 : i + 997 < length || i + 1 == length ? i + 997 : length - 1;
-}
-
-/// Runs `body(net, now)`, a coroutine, as a call of its own.
-template <class Comm, class Body>
-void in_call(Comm& comm, Body&& body) {
-  auto& net = comm.transport();
-  const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-  chorale::task<> t = body(net, now);
-  t.resume();
-  t.result();
-  net.complete(now);
 }
 
 /// Each rank sends a message of each length to all others, from and to any address, and takes theirs, all

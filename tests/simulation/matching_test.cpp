@@ -12,6 +12,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
+#include "../support/in_call.hpp"
 #include "../support/simulated.hpp"
 
 using namespace chorale::simulation;
@@ -28,10 +29,8 @@ instant received(std::size_t bytes, duration match, const chorale::config& setti
   instant then{};
   run(2, on, [&](group& g) {
     chorale::communicator<Transport> comm{g, settings};
-    auto& net = comm.transport();
-    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
     std::vector<std::byte> data(bytes, std::byte{7});
-    const auto body = [&]() -> chorale::task<> {
+    support::in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
       if (comm.rank() == 0) {
         co_await chorale::transfer::send(net, 1, now, std::span<const std::byte>{data});
       } else {
@@ -40,11 +39,7 @@ instant received(std::size_t bytes, duration match, const chorale::config& setti
         then = chorale::simulation::now();
         if (data.back() != std::byte{7}) throw std::runtime_error{"the message is wrong"};
       }
-    };
-    chorale::task<> t = body();
-    t.resume();
-    t.result();
-    net.complete(now);
+    });
   });
   return then;
 }

@@ -21,6 +21,7 @@
 #include <chorale/simulation/run.hpp>
 #include <chorale/transport/rc.hpp>
 
+#include "../support/in_call.hpp"
 #include "../support/seed.hpp"
 #include "../support/simulated.hpp"
 
@@ -96,9 +97,7 @@ std::vector<duration> copies_on(const machine& on) {
   std::vector<duration> took;
   run(2, on, [&took](group& g) {
     chorale::communicator<chorale::transport::rc> comm{g, {}};
-    auto& net = comm.transport();
-    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-    const auto body = [&]() -> chorale::task<> {
+    support::in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
       std::vector<std::byte> bytes(100, std::byte{7});
       for (int message = 0; message < 2; ++message) {
         if (comm.rank() == 0) {
@@ -117,11 +116,7 @@ std::vector<duration> copies_on(const machine& on) {
         if (message == 0) copy(0);
         if (bytes[99] != std::byte{7}) throw std::runtime_error{"a copy is wrong"};
       }
-    };
-    chorale::task<> t = body();
-    t.resume();
-    t.result();
-    net.complete(now);
+    });
   });
   return took;
 }
@@ -149,9 +144,7 @@ TEST_CASE("Operands that have come are dearer to combine the first time, where t
     std::vector<duration> took;
     run(2, on, [&took](group& g) {
       chorale::communicator<chorale::transport::rc> comm{g, {}};
-      auto& net = comm.transport();
-      const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
-      const auto body = [&]() -> chorale::task<> {
+      support::in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
         std::vector<std::byte> bytes(80);
         if (comm.rank() == 0) co_return co_await net.send(1, now, bytes);
         const auto arrived = co_await net.receive(0, now);
@@ -161,11 +154,7 @@ TEST_CASE("Operands that have come are dearer to combine the first time, where t
           add.combine_left(bytes, arrived.bytes());
           took.push_back(chorale::simulation::now() - begin);
         }
-      };
-      chorale::task<> t = body();
-      t.resume();
-      t.result();
-      net.complete(now);
+      });
     });
     return took;
   };

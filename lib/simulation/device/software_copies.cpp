@@ -5,6 +5,7 @@
 #include <iterator>
 
 namespace chorale::simulation::device {
+
 void software_copies::shares(const void* memory, std::size_t bytes) {
   if (!any()) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);

@@ -1,0 +1,23 @@
+// A rank's messages as a call of its own, without a collective operation.
+#pragma once
+
+#include <utility>
+
+#include <chorale/core/call.hpp>
+#include <chorale/core/task.hpp>
+
+namespace support {
+
+/// Runs the coroutine `body(transport, call)` to its end, as a call that the other ranks of `comm` make, too;
+/// a blocking one, so that the coroutine ends before it returns. What it throws goes on.
+template <class Comm, class Body>
+void in_call(Comm& comm, Body&& body) {
+  auto& net = comm.transport();
+  const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+  chorale::task<> t = std::forward<Body>(body)(net, now);
+  t.resume();
+  t.result();
+  net.complete(now);
+}
+
+}  // namespace support
