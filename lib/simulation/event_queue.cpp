@@ -1,11 +1,15 @@
 #include "event_queue.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace chorale::simulation {
 namespace {
 
 constexpr std::size_t children = 4;
+constexpr std::size_t cache_line = 64;
+/// Of what the next event is about.
+constexpr std::size_t fetched_bytes = 4 * cache_line;
 
 }  // namespace
 
@@ -31,6 +35,7 @@ void event_queue::happen() {
   drop_cancelled();
   const std::uint32_t number = heap_.front().what.slot;
   pop();
+  fetch_ahead();
   slot& s = at(number);
   // From here on nobody can cancel it; its slot is free when it has been called.
   ++s.generation;
@@ -94,6 +99,20 @@ void event_queue::pop() noexcept {
     hole = least;
   }
   heap_[hole] = moved;
+}
+
+void event_queue::fetch_ahead() noexcept {
+  // Those that may come next but one.
+  for (std::size_t i = 1; i < std::min(heap_.size(), 1 + children); ++i)
+    __builtin_prefetch(&at(heap_[i].what.slot));
+  if (heap_.empty()) return;
+  // Functions of events capture first what they are members of, and then what they are about. It need not be
+  // an address to be fetched.
+  const slot& next = at(heap_.front().what.slot);
+  std::uintptr_t about = 0;
+  std::memcpy(&about, next.place + sizeof about, sizeof about);
+  for (std::size_t byte = 0; byte < fetched_bytes; byte += cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(about + byte));
 }
 
 void event_queue::drop_cancelled() noexcept {

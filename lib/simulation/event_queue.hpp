@@ -69,6 +69,9 @@ class event_queue {
   void push(instant when, event_id what);
   void pop() noexcept;
   void drop_cancelled() noexcept;
+  /// What comes next is on its way to the cache while this event happens: among many that are pending, none
+  /// is there.
+  void fetch_ahead() noexcept;
 
   std::vector<std::unique_ptr<slot[]>> chunks_;
   std::uint32_t free_ = none;

@@ -74,7 +74,14 @@ int main(int argc, char** argv) {
   wanted.ranks.erase(std::unique(wanted.ranks.begin(), wanted.ranks.end()), wanted.ranks.end());
   const auto all = selected(wanted);
   if (all.empty()) {
-    fmt::print(stderr, "sim-scale: no algorithm that it can simulate is called '{}'\n", wanted.algorithm);
+    if (wanted.algorithm.empty())
+      fmt::print(stderr,
+                 "sim-scale: it simulates no algorithm of {}: what is sent would differ from rank to rank\n",
+                 fmt::join(wanted.operations, ", "));
+    else
+      fmt::print(stderr, "sim-scale: no algorithm that it can simulate is called '{}'{}{}\n",
+                 wanted.algorithm, wanted.operations.empty() ? "" : " among those of ",
+                 fmt::join(wanted.operations, ", "));
     return 2;
   }
   try {

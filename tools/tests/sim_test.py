@@ -41,6 +41,12 @@ class Sim(unittest.TestCase):
             self.assertEqual(row["wrong_ranks"], 0, row)
             self.assertGreater(row["median"], 0, row)
 
+    def test_a_machine_without_datagrams(self):
+        done = run("barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,ud")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--transport ud: the adapters of clan2003 have no datagrams", done.stderr)
+        self.measure("barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,rc_send_receive")
+
     def test_what_it_says_of_itself(self):
         told, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--seed", 7,
                                CHORALE_DEVICE="soft0")

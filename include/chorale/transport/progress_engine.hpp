@@ -1,6 +1,7 @@
 // What moves a communicator on: the loop of a blocking wait, and the call that is parked.
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <memory>
@@ -47,14 +48,18 @@ class progress_engine {
 
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
 
-  /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. @throws error as
-  /// `vigil::look`, and what `ready` throws.
-  template <class Ready>
-  void wait(int peer, call_id now, Ready&& ready) {
+  /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. `peer` is a rank, or what
+  /// gives one each time that the wait is looked after. @throws error as `vigil::look`, and what `ready`
+  /// throws.
+  template <class Peer, class Ready>
+  void wait(Peer&& peer, call_id now, Ready&& ready) {
+    constexpr bool changes = std::invocable<Peer&>;
     backoff pace{spin_};
-    vigil watch{*this, peer, now};
+    vigil watch{*this, first_awaited<changes>(peer), now};
     while (!ready()) {
-      if (pace()) pace.elapsed(watch.look());
+      if (!pace()) continue;
+      if constexpr (changes) watch.expect(peer());
+      pace.elapsed(watch.look());
     }
     watch.end();
   }
@@ -87,6 +92,14 @@ class progress_engine {
   void end(watched_wait& w) noexcept;
 
  private:
+  template <bool changes, class Peer>
+  [[nodiscard]] static int first_awaited(const Peer& peer) noexcept {
+    if constexpr (changes)
+      return -1;
+    else
+      return peer;
+  }
+
   parts parts_;
   std::unique_ptr<watchdog> watchdog_;
   bool spin_;

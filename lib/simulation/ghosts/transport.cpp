@@ -57,9 +57,9 @@ bool transport::begin_signal(int to, call_id now) {
   return true;
 }
 
-bool transport::has_signal(int from, call_id now) {
-  const auto& lane = in_.between(from, rank_);
-  return lane.signal >= now.number || in_.waits_for(rank_, lane);
+bool transport::has_signal(int from, call_id now, lane*& by) {
+  if (by == nullptr) by = &in_.between(from, rank_);
+  return by->signal >= now.number || in_.waits_for(rank_, *by);
 }
 
 bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared) {
@@ -84,10 +84,10 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
   return true;
 }
 
-bool transport::has_message(int from, call_id now) {
-  auto& lane = in_.between(from, rank_);
-  if (lane.taken == lane.messages.size()) return in_.waits_for(rank_, lane);
-  require_same(lane.messages[lane.taken].now, now, from, rank_);
+bool transport::has_message(int from, call_id now, lane*& by) {
+  if (by == nullptr) by = &in_.between(from, rank_);
+  if (by->taken == by->messages.size()) return in_.waits_for(rank_, *by);
+  require_same(by->messages[by->taken].now, now, from, rank_);
   return true;
 }
 

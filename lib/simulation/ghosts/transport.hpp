@@ -41,7 +41,9 @@ class transport {
     return does({"to signal", to}, [this, to, now] { return begin_signal(to, now); });
   }
   [[nodiscard]] auto signalled(int from, call_id now) {
-    return does({"for a signal of", from}, [this, from, now] { return has_signal(from, now); });
+    return does({"for a signal of", from}, [this, from, now, by = static_cast<lane*>(nullptr)]() mutable {
+      return has_signal(from, now, by);
+    });
   }
   [[nodiscard]] auto send(int to, call_id now, std::span<const std::byte> bytes) {
     return does({"for a free block of", to},
@@ -49,7 +51,8 @@ class transport {
   }
   [[nodiscard]] auto receive(int from, call_id now) {
     return gives(
-        {"for a message of", from}, [this, from, now] { return has_message(from, now); },
+        {"for a message of", from},
+        [this, from, now, by = static_cast<lane*>(nullptr)]() mutable { return has_message(from, now, by); },
         [this, from] { return take(from); });
   }
 
@@ -124,10 +127,11 @@ class transport {
   }
 
   bool begin_signal(int to, call_id now);
-  bool has_signal(int from, call_id now);
+  // `by`: the lane, which the first attempt looks up.
+  bool has_signal(int from, call_id now, lane*& by);
   /// `shared`: null, or the payload that `bytes` are of.
   bool begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared);
-  bool has_message(int from, call_id now);
+  bool has_message(int from, call_id now, lane*& by);
   arrival_of_ghost take(int from);
   bool begin_put(int to, std::size_t bytes, bool notifies);
   bool has_notice(int from);

@@ -101,13 +101,13 @@ connection& world::connected(int a, int b) {
   if (low < 0 || high >= size() || low == high)
     throw error(errc::invalid_argument,
                 fmt::format("ghosts: ranks {} and {} of {} cannot talk", a, b, size()));
-  const auto key = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high);
-  const auto [found, is_new] = connections_.try_emplace(key);
+  const auto [found, is_new] =
+      connections_.find(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high));
   if (is_new) {
-    found->second.low_queue_pair = queue_pairs_[host_of(low)]++;
-    found->second.high_queue_pair = queue_pairs_[host_of(high)]++;
+    found->low_queue_pair = queue_pairs_[host_of(low)]++;
+    found->high_queue_pair = queue_pairs_[host_of(high)]++;
   }
-  return found->second;
+  return *found;
 }
 
 lane& world::between(int from, int to) {

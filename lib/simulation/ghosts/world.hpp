@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
@@ -16,6 +15,7 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../event_queue.hpp"
+#include "by_pair.hpp"
 #include "flight.hpp"
 #include "lane.hpp"
 #include "passages.hpp"
@@ -117,7 +117,7 @@ class world final : private time_source {
   passages passages_;
   std::vector<std::uint32_t> queue_pairs_;  // of each host, so far
   std::vector<rank_state> ranks_;
-  std::unordered_map<std::uint64_t, connection> connections_;
+  by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;
   shadow kept_;
   instant time_{};

@@ -41,6 +41,7 @@ void connections::await_each(const IsOver& is_over) {
            owner_->liveness().attend() - begin < owner_->settings().silence) {
       owner_->channel().read();
       heed_farewells();
+      if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(peer);
       reap();
       clock::give_way();
     }

@@ -20,6 +20,17 @@ json quantity(const char* unit, double value, const std::string& how) {
 json time(double seconds, const std::string& how) {
   return quantity("ns", seconds * 1e9, how);
 }
+/// A time that was measured, most often as a difference of two. Where nothing is left of it, the machine has
+/// been busy with something else, and the file would say that it costs nothing.
+json measured(double seconds, const std::string& how) {
+  json found = time(seconds, how);
+  if (found["ns"] == 0.0)
+    fmt::print(stderr,
+               "chorale-points: nothing is left of \"{}\", which counts as 0 ns; calibrate again when "
+               "nothing else runs here\n",
+               how);
+  return found;
+}
 json rate(double bytes, const std::string& how) {
   return quantity("MB/s", bytes / 1e6, how);
 }
@@ -74,48 +85,48 @@ json host_section(const host_facts& host, const adapter_facts& adapter, const li
           {"own", work(host.copy, "memcpy")},
           {"combine", work(host.combine, "a sum of doubles")},
           {"combine_received", work(adapter.combine_received, "a sum with what the other rank has written")},
-          {"look", time(host.look, "a read of a cached line and a comparison")},
-          {"notice", time(host.notice, "a flag between two processes, less a look")},
+          {"look", measured(host.look, "a read of a cached line and a comparison")},
+          {"notice", measured(host.notice, "a flag between two processes, less a look")},
           {"context_switch",
-           time(library.context_switch, "8 bytes over transport::rc on one core, less sending them")},
-          {"call", time(library.call, "an allreduce of one rank")},
-          {"send", time(library.send, "8 bytes over transport::rc, less a write of verbs")},
-          {"receive", time(library.receive,
-                           "8 bytes over transport::rc_send_receive, less those over rc and a "
-                           "receive of verbs")}};
+           measured(library.context_switch, "8 bytes over transport::rc on one core, less sending them")},
+          {"call", measured(library.call, "an allreduce of one rank")},
+          {"send", measured(library.send, "8 bytes over transport::rc, less a write of verbs")},
+          {"receive", measured(library.receive,
+                               "8 bytes over transport::rc_send_receive, less those over rc and a "
+                               "receive of verbs")}};
 }
 
 json adapter_section(const adapter_facts& adapter, const host_facts& host) {
   const std::string not_apart = "a part of other times here";
   json posting{
-      {"request", time(adapter.request, "32 inline writes of 8 bytes in a chain, less a doorbell")},
+      {"request", measured(adapter.request, "32 inline writes of 8 bytes in a chain, less a doorbell")},
       {"address", none("ns", not_apart + ": of a datagram's latency")},
-      {"doorbell", time(adapter.doorbell, "inline writes of 8 bytes one by one, less those in a chain")},
+      {"doorbell", measured(adapter.doorbell, "inline writes of 8 bytes one by one, less those in a chain")},
       {"inline_bytes", bytes(adapter.inline_bytes, "what a queue pair was granted that asked for 64")},
       {"inline_copy", no_time("a part of posting")},
       {"copy", work(adapter.copy, "a write to what was written last time")},
       {"reach", work(adapter.reach, "further, a write to memory that the device has not allocated")},
       {"copy_touched", work(adapter.copy_touched, "a write to what the other rank has read")},
-      {"receive", time(adapter.receive, "receives posted one by one")},
-      {"poll", time(adapter.poll, "looks at an empty completion queue")},
-      {"completion", time(adapter.completion, "32 completions found at once")}};
+      {"receive", measured(adapter.receive, "receives posted one by one")},
+      {"poll", measured(adapter.poll, "looks at an empty completion queue")},
+      {"completion", measured(adapter.completion, "32 completions found at once")}};
   json sending{
-      {"start", time(adapter.start, "a write of 8 bytes to and fro, less posting, noticing and looking")},
+      {"start", measured(adapter.start, "a write of 8 bytes to and fro, less posting, noticing and looking")},
       {"fetch", none("ns", not_apart + ": of copying")},
       {"gap", none("ns", not_apart + ": of posting")},
       {"packet", none("ns", not_apart + ": of copying")},
-      {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")}};
+      {"datagram", measured(adapter.datagram / 2, "half of what a datagram takes longer than a send")}};
   json receiving{
       {"place", none("ns", not_apart + ": of sending.start")},
-      {"take", time(adapter.take, "a send of 8 bytes to and fro, less a write")},
+      {"take", measured(adapter.take, "a send of 8 bytes to and fro, less a write")},
       {"shared", none("ns", not_apart + ": of take")},
       {"complete", none("ns", not_apart + ": of take")},
       {"gap", none("ns", not_apart + ": of posting")},
       {"packet", none("ns", not_apart + ": of copying")},
-      {"datagram", time(adapter.datagram / 2, "half of what a datagram takes longer than a send")},
-      {"acknowledge", time(adapter.acknowledge, "from posting a write of 8 bytes to its completion")},
-      {"read", time(adapter.read, "a read of 8 bytes")},
-      {"atomic", time(adapter.atomic, "a fetch-and-add")}};
+      {"datagram", measured(adapter.datagram / 2, "half of what a datagram takes longer than a send")},
+      {"acknowledge", measured(adapter.acknowledge, "from posting a write of 8 bytes to its completion")},
+      {"read", measured(adapter.read, "a read of 8 bytes")},
+      {"atomic", measured(adapter.atomic, "a fetch-and-add")}};
   return {{"posting", posting},
           {"sending", sending},
           {"receiving", receiving},
@@ -125,12 +136,12 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
             {"miss", none("ns", "not measured")},
             {"stall", none("ns", "not measured")}}},
           {"registration",
-           {{"call", time(adapter.registration_call, "a page, less what each further page takes")},
-            {"page", time(adapter.registration_page, "256 pages, less one")},
-            {"end_call", time(adapter.end_call, "a page, less what each further page takes")},
-            {"end_page", time(adapter.end_page, "256 pages, less one")},
+           {{"call", measured(adapter.registration_call, "a page, less what each further page takes")},
+            {"page", measured(adapter.registration_page, "256 pages, less one")},
+            {"end_call", measured(adapter.end_call, "a page, less what each further page takes")},
+            {"end_page", measured(adapter.end_page, "256 pages, less one")},
             {"page_bytes", bytes(4096, "pages of the processor")}}},
-          {"wake", time(host.wake, "a byte by a pipe to a thread that sleeps")},
+          {"wake", measured(host.wake, "a byte by a pipe to a thread that sleeps")},
           {"burst", bytes(1U << 30, "not measured")},
           {"multicast", true},
           {"datagrams", true}};

@@ -1,0 +1,52 @@
+// What there is once for each two ranks that talk to each other: millions, of all pairs a few.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace chorale::simulation::ghosts {
+
+/// A `T` for each pair of ranks that was asked for; it stays where it is. Looking one up touches one cache
+/// line, most often, where a table with a list for each place would touch three.
+template <class T>
+class by_pair {
+ public:
+  /// That of the ranks `low` and `high`, and whether it is new.
+  std::pair<T*, bool> find(std::uint32_t low, std::uint32_t high) {
+    const std::uint64_t key = std::uint64_t{low} << 32 | high;
+    if (2 * (all_.size() + 1) > places_.size()) grow();
+    place& found = place_of(key);
+    const bool is_new = found.what == nullptr;
+    if (is_new) found = {key, &all_.emplace_back()};
+    return {found.what, is_new};
+  }
+
+ private:
+  struct place {
+    std::uint64_t key = 0;
+    T* what = nullptr;  ///< null: the place is free
+  };
+
+  /// Where the key is, or is to be.
+  place& place_of(std::uint64_t key) noexcept {
+    const std::size_t mask = places_.size() - 1;
+    const std::uint64_t mixed = (key ^ key >> 32) * 0x9e3779b97f4a7c15U;
+    std::size_t at = static_cast<std::size_t>(mixed >> 20) & mask;
+    while (places_[at].what != nullptr && places_[at].key != key) at = (at + 1) & mask;
+    return places_[at];
+  }
+  void grow() {
+    std::vector<place> before(places_.empty() ? 64 : 2 * places_.size());
+    before.swap(places_);
+    for (const place& one : before)
+      if (one.what != nullptr) place_of(one.key) = one;
+  }
+
+  std::vector<place> places_;  ///< a power of two, at least half of them empty
+  std::deque<T> all_;
+};
+
+}  // namespace chorale::simulation::ghosts
