@@ -49,6 +49,8 @@ const driver* soft() noexcept {
       .ack_async_event = chorale::soft::ack_async_event,
       .allocate = chorale::soft::allocate,
       .release = chorale::soft::release,
+      .map = chorale::soft::map_remote,
+      .unmap = chorale::soft::unmap_remote,
   };
   return &table;
 }

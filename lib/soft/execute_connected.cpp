@@ -237,6 +237,15 @@ bool is_harmless(queue_pair& qp, const work_request& wr) noexcept {
           find_remote(qp, *record, wr.rkey, wr.remote_address, wr.bytes, IBV_ACCESS_REMOTE_WRITE) != nullptr);
 }
 
+const region_view* open_region(queue_pair& qp, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                               std::uint32_t access) noexcept {
+  const qp_record* record = find_target(qp);
+  if (record == nullptr || (record->access.load(std::memory_order_relaxed) & access) != access)
+    return nullptr;
+  const region_view* region = find_remote(qp, *record, key, address, bytes, access);
+  return region != nullptr && (region->access & access) == access ? region : nullptr;
+}
+
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
   qp_record* record = find_target(qp);
   if (record == nullptr) [[unlikely]] {

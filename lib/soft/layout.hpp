@@ -62,6 +62,10 @@ struct registry {
   alignas(64) multicast_entry multicast[multicast_entries];
 };
 
+/// Set in mr_record::access by a peer that maps the region for itself: the pages are its as well then, and
+/// stay when the owner gives them back.
+inline constexpr std::uint32_t mapped_by_peer = 1U << 31;
+
 /// A memory region. Readers take `generation` first and last; odd means valid.
 struct alignas(64) mr_record {
   shared<std::uint32_t> generation;

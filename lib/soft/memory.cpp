@@ -1,6 +1,7 @@
 #include "memory.hpp"
 
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ struct allocation {
   std::uint64_t bytes;
   int fd;
   std::uint64_t inode;
+  bool is_mapped_by_peer;
 };
 std::mutex allocations_mutex;
 std::map<std::uint64_t, allocation> allocations;  // by address
@@ -34,6 +36,13 @@ bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& 
   begin = it->first;
   found = it->second;
   return true;
+}
+
+/// A peer has mapped memory that begins in the allocation at `address`.
+void note_mapped(std::uint64_t address) noexcept {
+  const std::lock_guard lock(allocations_mutex);
+  auto it = allocations.upper_bound(address);
+  if (it != allocations.begin()) std::prev(it)->second.is_mapped_by_peer = true;
 }
 
 /// 32 bits that nobody guesses by accident, without a system call each.
@@ -181,6 +190,8 @@ int dereg_mr(ibv_mr* base) noexcept {
     if ((r.generation.load() & 1U) != 0) r.generation.fetch_add(1);
     // A peer that looked before may still be copying.
     if (!self.quiesce()) return EBUSY;
+    if ((r.access.load(std::memory_order_relaxed) & mapped_by_peer) != 0)
+      note_mapped(reinterpret_cast<std::uint64_t>(mr->addr));
     const std::lock_guard lock(self.objects_mutex());
     self.mr_used()[mr->index] = false;
   }
@@ -192,7 +203,7 @@ int dereg_mr(ibv_mr* base) noexcept {
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept {
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode};
+    allocations[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false};
     return true;
   } catch (...) {
     return false;
@@ -225,7 +236,7 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode};
+    allocations[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false};
   } catch (...) {
     munmap(mapped, rounded);
     errno = ENOMEM;
@@ -244,8 +255,9 @@ int release(ibv_context* c, void* address, std::size_t) noexcept {
     memory = it->second;
     allocations.erase(it);
   }
-  // Peers may keep it mapped for long: take the pages back now. In a forked child they are the parent's.
-  if (!process_of(c).abandoned()) madvise(address, memory.bytes, MADV_REMOVE);
+  // Peers may keep it mapped for long, for no purpose: take the pages back now, unless they have mapped them
+  // for one. In a forked child they are the parent's.
+  if (!process_of(c).abandoned() && !memory.is_mapped_by_peer) madvise(address, memory.bytes, MADV_REMOVE);
   munmap(address, memory.bytes);
   close(memory.fd);
   return 0;

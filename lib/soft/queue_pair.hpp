@@ -111,6 +111,10 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
 /// True for an RDMA write that will succeed. A request that fails must not overtake others: the target takes
 /// requests in their order, so those before it would have had their answer.
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;
+/// The region that `key` names at the target, with all of these rights for that range; nullptr if there is
+/// none, or no target. Good while the caller holds the QP's send lock.
+const region_view* open_region(queue_pair& qp, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                               std::uint32_t access) noexcept;
 /// Executes a datagram send. Never waits: what cannot be delivered is lost.
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 
@@ -173,6 +177,8 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept;
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) noexcept;
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) noexcept;
 int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init) noexcept;
+void* map_remote(ibv_qp* qp, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) noexcept;
+int unmap_remote(void* address, std::size_t bytes) noexcept;
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags) noexcept;
 int destroy_qp(ibv_qp* qp) noexcept;
 

@@ -72,6 +72,10 @@ bool endpoint::oversubscribed() const noexcept {
   return members_->is_oversubscribed();
 }
 
+bool endpoint::is_on_one_host() const noexcept {
+  return members_->hosts() == 1;
+}
+
 const std::string& endpoint::launched() const noexcept {
   return members_->launched();
 }

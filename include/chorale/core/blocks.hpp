@@ -1,6 +1,7 @@
 // One block for each rank in one buffer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale {
 
@@ -46,6 +48,27 @@ class block_layout {
   [[nodiscard]] extent operator[](int rank) const noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return places_ ? (*places_)[r] : extent{r * bytes_, bytes_};
+  }
+  /// True if the blocks lie one behind the other from the first byte on, in the order of their ranks.
+  [[nodiscard]] bool is_packed() const noexcept {
+    if (!places_) return true;
+    std::size_t end = 0;
+    for (const auto& place : *places_) {
+      if (place.offset != end) return false;
+      end += place.bytes;
+    }
+    return true;
+  }
+  /// Blocks of the same sizes in a packed layout; even if this one is.
+  [[nodiscard]] block_layout packed() const {
+    if (!places_) return *this;
+    auto places = *places_;
+    std::size_t end = 0;
+    for (auto& place : places) {
+      place.offset = end;
+      end += place.bytes;
+    }
+    return uneven(std::move(places));
   }
   /// Bytes of all blocks together.
   [[nodiscard]] std::size_t total() const noexcept {
@@ -97,10 +120,22 @@ class blocks {
     const extent place = layout_[rank];
     return buffer_.subspan(place.offset, place.bytes);
   }
-  /// Blocks [first, first + count) as one stretch. Precondition: the layout is even.
+  /// Blocks [first, first + count) as one stretch. Precondition: the layout is packed.
   [[nodiscard]] std::span<Byte> range(int first, int count) const noexcept {
-    const std::size_t one = layout_.largest();
-    return buffer_.subspan(static_cast<std::size_t>(first) * one, static_cast<std::size_t>(count) * one);
+    if (layout_.is_even()) {
+      const std::size_t one = layout_.largest();
+      return buffer_.subspan(static_cast<std::size_t>(first) * one, static_cast<std::size_t>(count) * one);
+    }
+    if (count == 0) return buffer_.first(0);
+    const extent last = layout_[first + count - 1];
+    const std::size_t begin = layout_[first].offset;
+    return buffer_.subspan(begin, last.offset + last.bytes - begin);
+  }
+  /// The blocks of `count` ranks from rank `first` on, where rank 0 comes after the last: those up to the
+  /// last rank's as one stretch, and those from rank 0 on as another. Precondition: the layout is packed.
+  [[nodiscard]] std::array<std::span<Byte>, 2> around(int first, int count) const noexcept {
+    const int before_end = std::min(count, layout_.ranks() - first);
+    return {range(first, before_end), range(0, count - before_end)};
   }
   [[nodiscard]] std::span<Byte> buffer() const noexcept { return buffer_; }
   [[nodiscard]] const block_layout& layout() const noexcept { return layout_; }

@@ -102,8 +102,8 @@ struct config {
   /// Blocks of a mailbox in each direction of a connection.
   std::uint32_t blocks = 16;
   /// Messages of at least so many bytes go straight between the users' buffers, shorter ones through the
-  /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on,
-  /// as do operands of trees, broadcasts from four times that.
+  /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on, as do
+  /// operands of trees, and broadcasts from four times that; from once that on where both ranks copy a half.
   std::size_t zero_copy_bytes = 65536;
   /// The same of the blocks of an alltoall, where that is to be another: P5 section 4.1 puts short ones
   /// straight as well. Unset: `zero_copy_bytes`. The same on all ranks.

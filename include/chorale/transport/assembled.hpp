@@ -42,6 +42,7 @@ class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
   using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
   static constexpr bool has_one_sided = requires(Parts& p) { p.one_sided(); };
+  static constexpr bool maps = requires(Parts& p, remote_region there) { p.one_sided().map(there); };
   static constexpr bool has_messages = requires(mailbox_type& m, call_id now) { m.try_received(0, now); };
 
  public:
@@ -138,9 +139,9 @@ class assembled {
 
   // Waiting.
   [[nodiscard]] backoff pace() const noexcept { return core().engine().pace(); }
-  template <class Ready>
-  void wait(int peer, call_id now, Ready&& ready) {
-    core().engine().wait(peer, now, std::forward<Ready>(ready));
+  template <class Peer, class Ready>
+  void wait(Peer&& peer, call_id now, Ready&& ready) {
+    core().engine().wait(std::forward<Peer>(peer), now, std::forward<Ready>(ready));
   }
   void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter) {
     core().engine().park(frame, peer, now, ready, awaiter);
@@ -247,6 +248,9 @@ class assembled {
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires has_one_sided {
     return settings().zero_copy_bytes;
   }
+  [[nodiscard]] bool copies_by_core() const noexcept requires reads_by_device {
+    return parts_.one_sided().copies_by_core();
+  }
   [[nodiscard]] auto expose(std::span<std::byte> memory) requires has_one_sided {
     return guarded(parts_.one_sided().expose(memory));
   }
@@ -302,6 +306,27 @@ class assembled {
   [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
                                   std::uint64_t wanted, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now, parts_.one_sided().swap(target, offset, expected, wanted)};
+  }
+
+  // Memory of peers that this rank sees as its own.
+  [[nodiscard]] bool maps_memory() const noexcept requires maps {
+    return core().is_on_one_host() && device().provider().map != nullptr;
+  }
+  [[nodiscard]] auto map(remote_region there, call_id now) requires maps {
+    return waiting{*this, there.owner, now, parts_.one_sided().map(there)};
+  }
+  template <class Awaited, class Ready>
+  [[nodiscard]] auto until(call_id now, Awaited awaited, Ready ready) requires maps {
+    struct look {
+      Awaited awaited;
+      Ready ready;
+      bool operator()(assembled&, int, call_id) { return ready(); }
+      [[nodiscard]] int peer() { return awaited(); }
+    };
+    return waiting{*this, -1, now, look{std::move(awaited), std::move(ready)}};
+  }
+  void differs(int from, call_id now, std::uint32_t seen) requires maps {
+    core().inquiry().mismatch(from, now, seen);
   }
 
   // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported

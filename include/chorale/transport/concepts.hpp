@@ -5,6 +5,7 @@
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
 //   ... that keeps registered memory   keeping_transport
+//   ... that shares memory of a host   mapping_transport
 //   ... that multicasts                multicast_transport
 //   ... that asks for connections      path_choosing_transport
 //   the choice among algorithms        tunable_transport
@@ -210,9 +211,57 @@ concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size
   net.keep(bytes).exposure();
 };
 
+/// *Mapping*: memory that other ranks keep is seen as memory of this process, where the ranks share a host
+/// and the device has such memory. What lies there is written and read by all of them at once, by atomic
+/// words.
+///
+/// * `maps_memory()`: whether it may be so for all ranks of the group: the same on all of them. `map` may
+///   still give nothing.
+/// * `map(region, now)`: memory that another rank has kept, as long as the returned object lives, whatever
+///   becomes of that rank. `memory()` is empty if this rank cannot see it.
+/// * `until(now, awaited, ready)`: over when `ready()` is true, which looks at such memory. `awaited()`: the
+///   rank that is to change it, asked now and then while this rank waits; -1 if there is none. Both are
+///   called in the await only.
+/// * `differs(from, now, seen)`: to be called where memory says that rank `from` does not make call `now`,
+///   but one of the number `seen`, as far as 32 bits tell. Asks that rank. @throws error errc::mismatch;
+///   returns if it is the same call: then memory is to be looked at again.
+template <class T>
+concept mapping_transport =
+    keeping_transport<T> && requires(T& net, const T& seen, int peer, call_id now, remote_region region,
+                                     int (*awaited)(), bool (*ready)(), std::uint32_t number) {
+      { seen.maps_memory() } -> std::same_as<bool>;
+      { net.map(region, now) } -> awaitable;
+      { net.map(region, now).await_resume().memory() } -> std::same_as<std::span<std::byte>>;
+      { net.until(now, awaited, ready) } -> awaitable;
+      net.differs(peer, now, number);
+    };
+
 /// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
 template <class T>
 concept reading_transport = one_sided_transport<T> && T::reads_by_device;
+
+/// *Tunable*: knows what the choice among algorithms at run time depends on (`automatic`, and with it every
+/// `standard` algorithm), all of it the same on all ranks.
+///
+/// * `name`: the transport's name in tuning tables, and in errors.
+/// * `oversubscribed()`: whether ranks outnumber the cores of some host.
+/// * `settings()`: the configuration; of it config::tuning and config::explain.
+template <class T>
+concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
+  { T::name } -> std::convertible_to<const char*>;
+  { seen.oversubscribed() } -> std::same_as<bool>;
+  { seen.settings() } -> std::same_as<const config&>;
+};
+
+/// *Core-copying*: reading, and known who moves the bytes.
+///
+/// * `copies_by_core()`: puts and gets are copies by the core of the rank that asks for them, as those of a
+///   software device: two ranks that copy a half each take half the time, and what a rank has read is in its
+///   cache. The same on all ranks.
+template <class T>
+concept core_copying_transport = reading_transport<T> && tunable_transport<T> && requires(const T& seen) {
+  { seen.copies_by_core() } -> std::same_as<bool>;
+};
 
 /// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic among themselves; each is over when
 /// the old value is here. `expose_alone(memory)`: as `expose`, of these bytes and no others, and of none once
@@ -254,19 +303,6 @@ concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& 
   { net.multicast(now, payload) } -> awaitable;
   { net.multicast_receive(root, now) } -> awaitable;
   requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
-};
-
-/// *Tunable*: knows what the choice among algorithms at run time depends on (`automatic`, and with it every
-/// `standard` algorithm), all of it the same on all ranks.
-///
-/// * `name`: the transport's name in tuning tables, and in errors.
-/// * `oversubscribed()`: whether ranks outnumber the cores of some host.
-/// * `settings()`: the configuration; of it config::tuning and config::explain.
-template <class T>
-concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
-  { T::name } -> std::convertible_to<const char*>;
-  { seen.oversubscribed() } -> std::same_as<bool>;
-  { seen.settings() } -> std::same_as<const config&>;
 };
 
 /// *Communicator*: a transport that calls can be made over.

@@ -61,6 +61,8 @@ class endpoint {
   [[nodiscard]] const std::string& launched() const noexcept;
   /// True if ranks outnumber the cores of some host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
+  /// True if all ranks are on one host.
+  [[nodiscard]] bool is_on_one_host() const noexcept;
 
   // The device.
   /// The device ports of this rank. The first one is that of datagrams, and what is said below.

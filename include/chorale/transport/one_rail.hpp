@@ -35,6 +35,7 @@ class one_rail final : private endpoint_user {
   [[nodiscard]] auto& mailbox() noexcept { return rail_.mailbox(); }
   [[nodiscard]] const auto& mailbox() const noexcept { return rail_.mailbox(); }
   [[nodiscard]] rma_queue& one_sided() noexcept { return rail_.one_sided(); }
+  [[nodiscard]] const rma_queue& one_sided() const noexcept { return rail_.one_sided(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept {
     return rail_.one_sided().registrations();
   }

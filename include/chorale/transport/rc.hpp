@@ -22,4 +22,4 @@ template <>
 inline constexpr bool chorale::has_compiled_algorithms<chorale::transport::rc> = true;
 static_assert(chorale::multicast_transport<chorale::transport::rc>);
 static_assert(chorale::window_transport<chorale::transport::rc>);
-static_assert(chorale::keeping_transport<chorale::transport::rc>);
+static_assert(chorale::mapping_transport<chorale::transport::rc>);

@@ -20,9 +20,9 @@ struct await_ticket {
 /// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits, or parks if the
 /// call does (`call_id::parks`). `poll` is called with transport, peer and call, so that it need not hold
 /// them a second time, or with nothing; it may act and may throw. It may have a `result`, of the transport
-/// and the peer or of nothing. It is awaited once, where it is made. One that is never awaited fails the
-/// call, since it has done nothing; a call in which an await has failed fails by that, even if its algorithm
-/// goes on.
+/// and the peer or of nothing, and a `peer()`, asked while it waits, where who is awaited changes. It is
+/// awaited once, where it is made. One that is never awaited fails the call, since it has done nothing; a
+/// call in which an await has failed fails by that, even if its algorithm goes on.
 template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
@@ -45,7 +45,7 @@ struct [[nodiscard]] waiting {
   }
   void await_suspend(std::coroutine_handle<> frame) {
     net.park(
-        frame, peer, now, [](void* self) { return static_cast<waiting*>(self)->attempt(); }, this);
+        frame, awaited(), now, [](void* self) { return static_cast<waiting*>(self)->attempt(); }, this);
   }
   auto await_resume() {
     net.rethrow_parked_failure();
@@ -68,8 +68,17 @@ struct [[nodiscard]] waiting {
   /// Not inline, or what is ready at once would pay for the registers that a wait needs.
   [[gnu::noinline]] bool wait() {
     if (now.parks) return false;
-    net.wait(peer, now, [this] { return attempt(); });
+    if constexpr (requires { poll.peer(); })
+      net.wait([this] { return awaited(); }, now, [this] { return attempt(); });
+    else
+      net.wait(peer, now, [this] { return attempt(); });
     return true;
+  }
+  int awaited() {
+    if constexpr (requires { poll.peer(); })
+      return poll.peer();
+    else
+      return peer;
   }
   bool attempt() {
     if constexpr (std::invocable<Poll&, Net&, int, call_id>)

@@ -70,6 +70,15 @@ struct driver {
   /// other processes can map). nullptr with errno set if there is none. Register it like any other memory.
   void* (*allocate)(ibv_context* context, std::size_t bytes);
   int (*release)(ibv_context* context, void* address, std::size_t bytes);
+
+  /// Memory from `allocate` of the process that a connection leads to, as memory of this process: loads and
+  /// stores there are those of the other process, atomic ones included. The peer has to have registered it
+  /// with IBV_ACCESS_REMOTE_READ and IBV_ACCESS_REMOTE_WRITE. It stays until `unmap`, whatever becomes of the
+  /// peer and its registration. Null pointers where a device has no such memory, as those of adapters.
+  /// `map`: nullptr with errno set if this process cannot see it: EINVAL (key, range, rights), ENOTCONN,
+  /// EOPNOTSUPP (it is no such memory), ENOMEM.
+  void* (*map)(ibv_qp* qp, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) = nullptr;
+  int (*unmap)(void* address, std::size_t bytes) = nullptr;
 };
 
 /// The devices of libibverbs; nullptr in a build without it.

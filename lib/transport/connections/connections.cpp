@@ -35,6 +35,11 @@ constexpr std::uint32_t inline_on_hardware = 512;
 constexpr long long entries_for_each_peer = 8;
 constexpr long long spare_entries = 192;
 constexpr int most_signalled = static_cast<int>(spare_entries / 2);
+/// So many connections are all looked at for a farewell in each round of a wait; of more, one in turn in each
+/// so many rounds. Each of these words is alone in its cache line and page: to look at hundreds would cost
+/// more than all else in the round, and one more round is no matter to who waits for a peer that has left.
+constexpr std::size_t few_connections = 8;
+constexpr std::size_t rounds_a_farewell = 8;
 
 constexpr auto eviction_patience = std::chrono::milliseconds{5};
 /// Where the peer that has to agree may have to wait for a core first.
@@ -53,6 +58,7 @@ int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
 
 struct connections::numbers {
   std::unordered_map<std::uint32_t, connection*> all;
+  std::size_t rounds = 0;  ///< of waits, in which farewells are looked for
 };
 
 joining_plan connections::plan(std::string transport, int ranks, const config& settings) {
@@ -283,9 +289,15 @@ void connections::break_off(connection& c, std::string why) {
 }
 
 void connections::heed_farewells() noexcept {
-  for (const int peer : table_.open_peers()) {
+  const auto& open = table_.open_peers();
+  const auto look_at = [this](int peer) {
     if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0)
       owner_->liveness().leave(peer);
+  };
+  if (open.size() <= few_connections) {
+    for (const int peer : open) look_at(peer);
+  } else if (const std::size_t round = ++by_number_->rounds; round % rounds_a_farewell == 0) {
+    look_at(open[round / rounds_a_farewell % open.size()]);
   }
 }
 

@@ -110,6 +110,13 @@ bool rma_queue::advance(atomic& a) {
   return true;
 }
 
+bool rma_queue::advance(mapping& m) {
+  connection* c = links_->ready(m.there.owner);
+  if (c == nullptr) return false;
+  m.seen = verbs::peer_memory{*c->qp, m.there.address, m.there.key, static_cast<std::size_t>(m.there.bytes)};
+  return true;
+}
+
 bool rma_queue::try_flush(int to) {
   const peer* p = peers_.find(to);
   const connection* c = links_->find(to);

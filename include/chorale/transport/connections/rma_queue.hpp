@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/registration_cache.hpp>
 #include <chorale/transport/remote_range.hpp>
+#include <chorale/verbs/peer_memory.hpp>
 
 namespace chorale::transport {
 
@@ -33,6 +35,8 @@ class rma_queue {
   rma_queue(connections& links, const config& settings);
 
   [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
+  /// Whether reads and writes are copies by this process's core.
+  [[nodiscard]] bool copies_by_core() const noexcept { return port().device().is_soft(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
 
   /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
@@ -78,6 +82,14 @@ class rma_queue {
     bool operator()() { return queue->advance(*this); }
     [[nodiscard]] std::uint64_t result() const noexcept { return old; }
   };
+  /// Sees memory of a peer as its own.
+  struct mapping {
+    rma_queue* queue;
+    remote_region there;
+    verbs::peer_memory seen{};
+    bool operator()() { return queue->advance(*this); }
+    [[nodiscard]] verbs::peer_memory result() noexcept { return std::move(seen); }
+  };
 
   // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
   // remote region or of the local exposure.
@@ -104,6 +116,10 @@ class rma_queue {
     require_within(target, offset, sizeof wanted, ranks_);
     return {this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted};
   }
+  [[nodiscard]] mapping map(remote_region there) {
+    require_within(there, 0, there.bytes, ranks_);
+    return {this, there};
+  }
   bool try_flush(int to);
   bool try_notified(int from, call_id now);
 
@@ -120,6 +136,7 @@ class rma_queue {
   [[noreturn]] static void reject_local();
   bool advance(transfer& t);
   bool advance(atomic& a);
+  bool advance(mapping& m);
 
   connections* links_;
   int rank_;

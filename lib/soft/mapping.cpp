@@ -1,0 +1,56 @@
+// Memory of a connected process as memory of this one, for who loads and stores there without the device.
+#include <cerrno>
+#include <sys/mman.h>
+
+#include "queue_pair.hpp"
+
+namespace chorale::soft {
+namespace {
+
+constexpr std::uintptr_t mapping_granule = 4096;
+
+/// The whole pages that [address, address + bytes) lies in.
+struct page_range {
+  page_range(void* address, std::size_t bytes) noexcept
+      : begin(reinterpret_cast<std::uintptr_t>(address) & ~(mapping_granule - 1)),
+        offset(reinterpret_cast<std::uintptr_t>(address) - begin),
+        length((offset + bytes + mapping_granule - 1) & ~(mapping_granule - 1)) {}
+  std::uintptr_t begin;
+  std::size_t offset;
+  std::size_t length;
+};
+
+}  // namespace
+
+void* map_remote(ibv_qp* base, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) noexcept {
+  auto& qp = static_cast<queue_pair&>(*base);
+  errno = EINVAL;
+  if (bytes == 0 || (qp.qp_type != IBV_QPT_RC && qp.qp_type != IBV_QPT_UC)) return nullptr;
+  const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+  errno = ENOTCONN;
+  if (!lock || qp.state_now() != IBV_QPS_RTS) return nullptr;
+  const region_view* region =
+      open_region(qp, rkey, address, bytes, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+  if (region == nullptr) {
+    if (qp.target != nullptr) errno = EINVAL;
+    return nullptr;
+  }
+  errno = EOPNOTSUPP;
+  if (!region->shared_memory || region->mapped == nullptr || qp.owner->copying() != copy_mode::automatic)
+    return nullptr;
+  // Before there is a mapping: the owner looks once no peer holds a send lock that it had before.
+  qp.target->base->mrs[rkey >> 16].access.fetch_or(mapped_by_peer, std::memory_order_relaxed);
+  // The mapping that the device has ends with the peer, and its place may go to other memory of it; a second
+  // one of the same pages is the caller's own.
+  const page_range pages{region->mapped + (address - region->begin), bytes};
+  void* twin = mremap(reinterpret_cast<void*>(pages.begin), 0, pages.length, MREMAP_MAYMOVE);
+  if (twin == MAP_FAILED) return nullptr;
+  return static_cast<unsigned char*>(twin) + pages.offset;
+}
+
+int unmap_remote(void* address, std::size_t bytes) noexcept {
+  const page_range pages{address, bytes};
+  return munmap(reinterpret_cast<void*>(pages.begin), pages.length) == 0 ? 0 : errno;
+}
+
+}  // namespace chorale::soft
