@@ -1,0 +1,87 @@
+"""Who is compared: a program, how it is launched, and what is kept of its runs."""
+import dataclasses
+import os
+import pathlib
+import tempfile
+
+from comparison import mpi, process, result
+
+CHORALE = "chorale"
+DEBIAN = ("openmpi", "mpich")
+# Ranks that spin where they share cores take many milliseconds a call, so that a few calls must do.
+FEW = ("--iterations", "5", "--samples", "5", "--warmup", "0")
+
+
+@dataclasses.dataclass(frozen=True)
+class Contestant:
+    """A program under the launcher of a library."""
+    name: str
+    program: str
+    library: mpi.Mpi
+    family: tuple  # of the launcher
+    options: tuple = ()  # of the program
+
+    def command(self, ranks, crowded):
+        """What starts it, but for what is measured."""
+        few = FEW if crowded and self.name != CHORALE and self.family[0] != mpi.OPEN_MPI else ()
+        floor = ("--floor",) if self.name == CHORALE and ranks > 1 else ()
+        return [*mpi.words(self.library, self.family, ranks, crowded), self.program, *self.options, *floor, *few]
+
+    def run(self, points, chosen):
+        """One run of points that have one size. @returns as result.read. @throws process.Refused"""
+        ranks, crowded = points[0].ranks, points[0].ranks > cores()
+        size = max([point.bytes for point in points]) or 4
+        with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+            file = pathlib.Path(folder) / "result.json"
+            command = [*self.command(ranks, crowded), *(point.operation for point in points), "--min-bytes", str(size),
+                       "--max-bytes", str(size), "--budget", str(chosen.budget), "--json", str(file)]
+            process.run(command, self.library.environment(), chosen.time_limit)
+            return result.read(file, points, measure(ranks), chosen.time_limit)
+
+
+def cores():
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def measure(ranks):
+    """The column of the result that counts.
+
+    Where ranks share cores, a rank that waits in the barrier before a call with a root finds its message there when it
+    gets a core, so that the call alone would seem to cost nothing.
+    """
+    return "wall" if ranks > cores() else "median"
+
+
+def gather(chosen):
+    """([contestants that can run here, Chorale first], [what is said about the others]).
+
+    @throws process.Refused if Chorale cannot run.
+    """
+    libraries = [library for library in map(mpi.debian, DEBIAN) if library] + list(chosen.mpi)
+    families = {library.name: mpi.kind(library) for library in libraries}
+    found, missing = [of_chorale(chosen, libraries, families)], []
+    there = {library.name for library in libraries}
+    missing += [f"{name}: there is no mpirun.{name}" for name in DEBIAN if name not in there and name not in chosen.without]
+    for library in libraries:
+        if library.name in chosen.without or chosen.choice:
+            continue
+        try:
+            program = mpi.program(library, chosen.build, chosen.programs)
+            found.append(Contestant(library.name, program, library, families[library.name]))
+        except process.Refused as e:
+            missing.append(f"{library.name}: {e}")
+    return found, [] if chosen.choice else missing
+
+
+def of_chorale(chosen, libraries, families):
+    """Chorale needs a launcher with PMIx: Debian's Open MPI, or the first that the user names."""
+    program = pathlib.Path(chosen.build).resolve() / "tools" / "chorale-bench"
+    if not program.is_file():
+        raise process.Refused(f"{program} is not built (--build names the folder of a build)")
+    launcher = next((library for library in libraries if families[library.name][0] == mpi.OPEN_MPI), None)
+    if launcher is None:
+        raise process.Refused("Chorale needs a launcher with PMIx: there is no mpirun.openmpi, and no Open MPI among --mpi")
+    # What the user sets for that library's own runs is not Chorale's.
+    return Contestant(CHORALE, str(program), dataclasses.replace(launcher, options=()), families[launcher.name],
+                      ("--algorithms",) if chosen.choice else ())

@@ -1,0 +1,140 @@
+"""An MPI library, anyone's: where it is, how its launcher is told what matters, and how the peers' program is built with it."""
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+from comparison import process
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD_LIMIT = 300  # seconds
+NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+OPEN_MPI, HYDRA, OTHER = "Open MPI", "Hydra", "other"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mpi:
+    """A library as the user names it."""
+    name: str
+    compiler: str
+    launcher: str
+    options: tuple = ()
+    prefix: str = None  # None: the system's, which needs no search paths
+
+    def environment(self):
+        """The variables of its compiler, its launcher and its programs."""
+        return process.environment(self.prefix)
+
+
+def parse(text):
+    """The library that NAME=PREFIX[:OPTIONS] names. @throws ValueError with the remedy"""
+    name, equals, rest = text.partition("=")
+    prefix, _, options = rest.partition(":")
+    if not equals or not prefix or not NAMES.fullmatch(name):
+        raise ValueError(f"--mpi takes NAME=PREFIX or NAME=PREFIX:OPTIONS, with letters, digits and any of ._+- in NAME; not {text!r}")
+    folder = pathlib.Path(prefix).expanduser().resolve() / "bin"
+    compiler = folder / "mpicc"
+    launcher = next((path for path in (folder / "mpirun", folder / "mpiexec") if os.access(path, os.X_OK)), None)
+    if not os.access(compiler, os.X_OK) or launcher is None:
+        raise ValueError(f"--mpi {name}: {folder} needs mpicc, and mpirun or mpiexec; PREFIX is where the library is installed")
+    return Mpi(name, str(compiler), str(launcher), tuple(shlex.split(options)), None if prefix == "/usr" else str(folder.parent))
+
+
+def debian(name):
+    """The library of a Debian package, whose programs end in its name; None if it has no launcher here."""
+    launcher = shutil.which(f"mpirun.{name}")
+    return Mpi(name, f"mpicc.{name}", launcher) if launcher else None
+
+
+def kind(library):
+    """(which family its launcher belongs to, its first number of version)."""
+    try:
+        said = process.run([library.launcher, "--version"], library.environment(), 20)
+    except process.Refused:
+        return OTHER, 0
+    version = re.search(r"(\d+)\.\d+", said)
+    number = int(version.group(1)) if version else 0
+    if any(word in said for word in ("Open MPI", "OpenRTE", "PRRTE", "prterun")):
+        return OPEN_MPI, number
+    return (HYDRA if "HYDRA" in said and "Intel" not in said else OTHER), number
+
+
+def words(library, family, ranks, crowded):
+    """How its launcher is called. What the user says about binding or mapping is not said twice.
+
+    Ranks that outnumber cores (`crowded`) are not bound; Open MPI's then give way while they wait.
+    """
+    own = any("bind-to" in option or "map-by" in option for option in library.options)
+    which, number = family
+    said = []
+    if which == OPEN_MPI and crowded:
+        more = ["--oversubscribe"] if number < 5 else ["--map-by", ":OVERSUBSCRIBE"]
+        said = ([] if own else [*more, "--bind-to", "none"]) + ["--mca", "mpi_yield_when_idle", "1"]
+    elif which == OPEN_MPI and not own:
+        said = ["--bind-to", "core"]
+    elif which == HYDRA and not crowded and not own:
+        said = ["-bind-to", "core"]
+    return [library.launcher, "-n", str(ranks), *said, *library.options]
+
+
+def program(library, build, folder):
+    """The peers' program with this library, built unless it has been. @throws Refused with what the compiler said"""
+    build = pathlib.Path(build).resolve()
+    built = build / "tools" / f"mpi-peers-{library.name}"
+    if library.prefix is None and not library.options and built.is_file():
+        return str(built)
+    compiler = shutil.which(library.compiler)
+    if compiler is None:
+        raise process.Refused(f"neither {built} nor {library.compiler} is there to build it")
+    source, loop = source_of(build), build / "tools" / "libbench-loop.a"
+    if not loop.is_file():
+        raise process.Refused(f"{loop} is not built")
+    main, clock = source / "tools" / "peers" / "mpi_peers.cpp", source / "lib" / "core" / "clock.cpp"
+    target = pathlib.Path(folder or build / "tools") / f"mpi-peers-{digest(compiler, main, clock, loop)}"
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(f"{target.name}.{os.getpid()}")
+        # The library's compiler is one for C, but every such wrapper hands languages on.
+        command = [compiler, "-x", "c++", "-std=c++20", "-O3", "-DNDEBUG", f"-I{source / 'include'}", f"-I{build / 'include'}",
+                   str(main), str(clock), "-x", "none", str(loop), *libraries("fmt"), "-lstdc++", "-lm", "-o", str(new)]
+        try:
+            process.run(command, library.environment(), BUILD_LIMIT)
+            new.replace(target)
+        except process.Refused as e:
+            raise process.Refused(f"its program could not be built: {compiler} {e}") from e
+        except OSError as e:
+            raise process.Refused(f"its program could not be built: {compiler} wrote no program: {e}") from e
+        finally:
+            new.unlink(missing_ok=True)
+    return str(target)
+
+
+def source_of(build):
+    """The tree that a build folder is of: the program must agree with the loop that was built."""
+    try:
+        told = json.loads((build / "meson-info" / "meson-info.json").read_text(encoding="utf-8"))
+        return pathlib.Path(told["directories"]["source"])
+    except (OSError, ValueError, KeyError):
+        return ROOT
+
+
+def digest(compiler, *files):
+    """A name for what a program is built from."""
+    told = hashlib.sha256()
+    for file in (pathlib.Path(compiler), *files):
+        told.update(f"{file.absolute()} {file.stat().st_mtime_ns} {file.stat().st_size}\n".encode())
+    return told.hexdigest()[:12]
+
+
+def libraries(package):
+    """What links a package."""
+    try:
+        done = subprocess.run(["pkg-config", "--libs", package], capture_output=True, text=True, check=True)
+        return done.stdout.split()
+    except (OSError, subprocess.CalledProcessError):
+        return [f"-l{package}"]

@@ -1,0 +1,168 @@
+"""A command with a time limit, of which nothing is left when it is over."""
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+SHARED_MEMORY = "/dev/shm/"
+GRACE = 3  # seconds that a launcher has to end its ranks itself
+MOST_SAID = 4000  # bytes of what a command says that are kept, of its beginning and of its end
+FOREIGN = ("PMIX_", "OMPI_", "PMI_", "MPI_", "HYDI_", "HYDRA_")
+AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT",
+           "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+
+
+class Refused(Exception):
+    """A command that failed or took too long, or whose result cannot be used; the text says why."""
+
+
+def environment(prefix=None):
+    """The variables of a launched program; with the programs and libraries below `prefix` first.
+
+    Containers know no user but root. A launcher that starts this script must not confuse those that it starts.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) or name.startswith("OMPI_MCA_")}
+    kept.update(dict.fromkeys(AS_ROOT, "1"))
+    if prefix:
+        for name, folder in (("PATH", "bin"), ("LD_LIBRARY_PATH", "lib")):
+            kept[name] = os.pathsep.join(filter(None, (str(pathlib.Path(prefix) / folder), kept.get(name))))
+    return kept
+
+
+def run(command, variables, limit):
+    """Runs a command for at most `limit` seconds. @returns how what it said begins. @throws Refused"""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    before, files_before = descendants(), set(os.listdir(SHARED_MEMORY)) if os.path.isdir(SHARED_MEMORY) else set()
+    # A launcher's session folder goes with this one, even if the launcher is killed.
+    with tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True) as folder:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       env={**variables, "TMPDIR": folder}, start_new_session=True)
+        except OSError as e:
+            raise Refused(f"{command[0]} does not start: {e.strerror}") from e
+        said = Said(process.stdout)
+        in_time = False
+        try:
+            in_time = ended(process, limit)
+        finally:
+            if not in_time:
+                files = mapped(descendants() - before) - {SHARED_MEMORY + name for name in files_before}
+                process.send_signal(signal.SIGTERM)
+                ended(process, GRACE)
+            end_all(process, before, GRACE if in_time else 0)
+            if not in_time:
+                remove(files)
+        text = said.text()  # also waits for the reader
+    if not in_time:
+        raise Refused(f"took more than {limit:g} s")
+    if process.returncode != 0:
+        raise Refused(f"{how_ended(process.returncode)}{': ' if text else ''}{text}")
+    return said.first.decode(errors="replace")
+
+
+def how_ended(status):
+    """An exit status in words."""
+    if status < 0:
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"ended with status {status}"
+
+
+def ended(process, limit):
+    """Waits for a process. @returns whether it has ended within so many seconds."""
+    try:
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+class Said:
+    """Beginning and end of what a pipe brings, read by a thread, so that a program that writes much is not held up."""
+
+    def __init__(self, pipe):
+        self.first = self.last = b""
+        self.pipe = pipe
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        """Until all ends that write are closed."""
+        while piece := self.pipe.read1(65536):
+            self.first = (self.first + piece)[:MOST_SAID]
+            self.last = (self.last + piece)[-MOST_SAID:]
+
+    def text(self):
+        """In one line, when those that write are gone: what was called an error, else the last words."""
+        self.thread.join(GRACE)
+        if not self.thread.is_alive():
+            self.pipe.close()
+        lines = [" ".join(line.split()) for line in self.last.decode(errors="replace").splitlines()]
+        errors = " / ".join(line for line in lines if "error" in line.lower())
+        return "".join(letter for letter in errors[:400] or " ".join(lines)[-400:] if letter.isprintable()).strip()
+
+
+def descendants():
+    """The numbers of all processes that this one has started, directly or not. As a subreaper it inherits orphans."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            # The name, in parentheses, may have blanks.
+            parent = int(pathlib.Path("/proc", entry, "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        children.setdefault(parent, []).append(int(entry))
+    found, left = set(), [os.getpid()]
+    while left:
+        for child in children.get(left.pop(), []):
+            found.add(child)
+            left.append(child)
+    return found
+
+
+def end_all(process, before, patience):
+    """Ends what a command has started, after so many seconds in which it may end by itself.
+
+    Launchers give their ranks process groups and sessions of their own, so that ending one group would not do.
+    """
+    deadline = time.monotonic() + patience
+    while left := descendants() - before:
+        if process.returncode is None and process.poll() is not None:
+            continue
+        for pid in left:
+            if pid != process.pid:
+                try:
+                    if time.monotonic() >= deadline:
+                        os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, os.WNOHANG)
+                except (ProcessLookupError, ChildProcessError):
+                    pass  # it has ended meanwhile, or is not yet an orphan
+            elif time.monotonic() >= deadline:
+                process.kill()
+        time.sleep(0.01)
+
+
+def mapped(pids):
+    """The files of shared memory that processes have mapped."""
+    found = set()
+    for pid in pids:
+        try:
+            lines = pathlib.Path("/proc", str(pid), "maps").read_text(errors="replace").splitlines()
+        except OSError:
+            continue
+        found.update(path for path in (line.partition("/")[1:] for line in lines) for path in ["".join(path)]
+                     if path.startswith(SHARED_MEMORY))
+    return found
+
+
+def remove(files):
+    """Removes files of shared memory that killed processes could not, unless somebody else has them mapped."""
+    used = mapped(entry for entry in os.listdir("/proc") if entry.isdigit()) if files else set()
+    for file in files - used:
+        pathlib.Path(file).unlink(missing_ok=True)

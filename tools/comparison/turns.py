@@ -1,0 +1,93 @@
+"""The measurement: in each round, at each number of ranks and size, all contestants in turns."""
+import collections
+import statistics
+
+from comparison import result
+from comparison.process import Refused
+
+PATIENCE = 3  # runs that fail one after the other, until a contestant is given up
+
+
+class Results:
+    """What all runs have given."""
+
+    def __init__(self):
+        self.samples = collections.defaultdict(list)  # (point, name) -> one value a round
+        self.floors = collections.defaultdict(list)  # point -> one value a round
+        self.refused = {}  # (point, contestant) -> why it is left out of this row
+        self.facts = {}  # contestant -> what its library says about itself
+        self.failures = collections.defaultdict(list)  # (contestant, ranks) -> why the latest runs failed, since the last that did not
+
+    def names(self, point):
+        """Whoever has a figure there that counts, in the order of the runs."""
+        return [name for at, name in self.samples if at == point and (point, name) not in self.refused]
+
+    def median(self, point, name):
+        """Over the rounds; None if there is none, or the contestant is left out."""
+        values = self.samples.get((point, name))
+        return statistics.median(values) if values and (point, name) not in self.refused else None
+
+    def floor(self, point):
+        """Of a flag between two ranks; None if it was not measured."""
+        return statistics.median(self.floors[point]) if self.floors.get(point) else None
+
+    def refuse(self, points, name, why):
+        """A contestant is left out of these rows, and not measured there again."""
+        for point in points:
+            self.refused.setdefault((point, name), why)
+
+    def add(self, name, by_algorithm, told):
+        """Takes what result.read gives."""
+        facts, figures, without = told
+        self.facts.setdefault(name, facts)
+        for figure in figures:
+            self.samples[figure.point, figure.algorithm if by_algorithm else name].append(figure.value)
+        for point, floor in {figure.point: figure.floor for figure in figures if figure.floor}.items():
+            self.floors[point].append(floor)
+        for point, why in without.items():
+            self.refuse([point], name, why)
+
+
+def measure(everyone, chosen, operations, sizes, show):
+    """All rounds. `show` is told what is run. @returns Results"""
+    results = Results()
+    for number in range(chosen.rounds):
+        # Who comes first has other caches than who comes last.
+        order = everyone[number % len(everyone):] + everyone[:number % len(everyone)]
+        for ranks in chosen.ranks:
+            for size in sizes:
+                # A barrier has no size: once a round.
+                named = [o for o in operations if o != "barrier" or size == sizes[0]]
+                for one in order if named else ():
+                    show(f"round {number + 1}/{chosen.rounds}, {ranks} ranks, {size} bytes: {one.name}")
+                    turn(results, one, result.points_of(ranks, named, size), chosen, f"round {number + 1}")
+    return results
+
+
+def turn(results, one, points, chosen, when):
+    """One contestant at one size. If that fails, each operation alone, so that only what fails is left out."""
+    points = [point for point in points if (point, one.name) not in results.refused]
+    if not points:
+        return
+    whose = (one.name, points[0].ranks)
+    if len(results.failures[whose]) >= PATIENCE:
+        # What it has shown in earlier rounds stays.
+        results.refuse([point for point in points if not results.samples.get((point, one.name))], one.name,
+                       f"not tried after {PATIENCE} failed runs in a row, the last of which {results.failures[whose][-1]}")
+        return
+    try:
+        results.add(one.name, chosen.choice, one.run(points, chosen))
+        results.failures[whose].clear()
+    except Refused as e:
+        results.failures[whose].append(f"{e} ({when})")
+        if len(points) == 1:
+            results.refuse(points, one.name, results.failures[whose][-1])
+        else:
+            for point in points:
+                turn(results, one, [point], chosen, when)
+
+
+def rows(operations, sizes, ranks):
+    """The rows of the table of so many ranks."""
+    return list(dict.fromkeys(point for operation in operations for size in sizes
+                              for point in result.points_of(ranks, [operation], size)))
