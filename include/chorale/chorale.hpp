@@ -3,14 +3,19 @@
 
 // IWYU pragma: begin_exports
 #include <chorale/algorithm/allgather/bruck.hpp>
+#include <chorale/algorithm/allgather/circulant.hpp>
 #include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allgather/standard.hpp>
+#include <chorale/algorithm/allreduce/circulant.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
+#include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/recursive_multiplying.hpp>
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
@@ -25,10 +30,12 @@
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/dissemination_k.hpp>
 #include <chorale/algorithm/barrier/gather_multicast.hpp>
+#include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
+#include <chorale/algorithm/broadcast/circulant.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
@@ -42,10 +49,13 @@
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
+#include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/algorithm/scan/doubling_123.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>

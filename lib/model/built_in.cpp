@@ -16,54 +16,54 @@ allgather rc 2 0 8192 ring 4.207 direct 4.216 recursive_doubling 4.353 bruck 4.5
 allgather rc 2 0 32768 recursive_doubling 16.05 direct 16.33 ring 16.39 bruck 16.71
 allgather rc 2 0 131072 direct 26.11 recursive_doubling 26.66 ring 26.7 bruck 27.09
 allgather rc 2 0 1048576 bruck 158.9 direct 159.4 recursive_doubling 159.5 ring 165.4
-allgather rc 4 1 8 direct 6.222 recursive_doubling 7.094 bruck 7.689 ring 8.45
-allgather rc 4 1 256 direct 7.362 recursive_doubling 8.191 bruck 8.597 ring 9.881
-allgather rc 4 1 2048 direct 10.34 recursive_doubling 10.42 bruck 11.36 ring 13.76
-allgather rc 4 1 8192 direct 19.61 bruck 20.98 recursive_doubling 21.55 ring 25.55
-allgather rc 4 1 32768 bruck 78.48 direct 79.1 recursive_doubling 81.48 ring 102.1
-allgather rc 4 1 131072 direct 238.1 bruck 252.5 recursive_doubling 274.2 ring 277.6
+allgather rc 4 1 8 last_arriver 5.26 direct 6.222 recursive_doubling 7.094 bruck 7.689 ring 8.45
+allgather rc 4 1 256 last_arriver 5.989 direct 7.362 recursive_doubling 8.191 bruck 8.597 ring 9.881
+allgather rc 4 1 2048 last_arriver 8.416 direct 10.34 recursive_doubling 10.42 bruck 11.36 ring 13.76
+allgather rc 4 1 8192 last_arriver 14.69 direct 19.61 bruck 20.98 recursive_doubling 21.55 ring 25.55
+allgather rc 4 1 32768 last_arriver 60.15 bruck 78.48 direct 79.1 recursive_doubling 81.48 ring 102.1
+allgather rc 4 1 131072 last_arriver 209.1 direct 238.1 bruck 252.5 recursive_doubling 274.2 ring 277.6
 allgather rc 4 1 1048576 ring 1573 bruck 1578 direct 1584 recursive_doubling 1626
-allgather rc 8 1 8 direct 19.51 recursive_doubling 25.29 bruck 28.56 ring 47.66
-allgather rc 8 1 256 direct 21.05 recursive_doubling 24.74 bruck 26.71 ring 41.38
-allgather rc 8 1 2048 direct 30.77 recursive_doubling 35.43 bruck 35.93 ring 46.9
-allgather rc 8 1 8192 direct 62.56 ring 65.4 bruck 88.66 recursive_doubling 89.26
-allgather rc 8 1 32768 recursive_doubling 240.7 ring 243.3 direct 248.9 bruck 253.2
-allgather rc 8 1 131072 recursive_doubling 629.8 bruck 651.4 direct 740.3 ring 772.2
+allgather rc 8 1 8 last_arriver 10.41 direct 19.51 recursive_doubling 25.29 bruck 28.56 ring 47.66
+allgather rc 8 1 256 last_arriver 10.73 direct 21.05 recursive_doubling 24.74 bruck 26.71 ring 41.38
+allgather rc 8 1 2048 last_arriver 14.23 direct 30.77 recursive_doubling 35.43 bruck 35.93 ring 46.9
+allgather rc 8 1 8192 last_arriver 26.62 direct 62.56 ring 65.4 bruck 88.66 recursive_doubling 89.26
+allgather rc 8 1 32768 last_arriver 97.8 recursive_doubling 240.7 ring 243.3 direct 248.9 bruck 253.2
+allgather rc 8 1 131072 last_arriver 413.5 recursive_doubling 629.8 bruck 651.4 direct 740.3 ring 772.2
 allgather rc 8 1 1048576 ring 8511 bruck 8557 recursive_doubling 8783 direct 9182
-allgather rc 16 1 8 recursive_doubling 83.93 direct 90.78 bruck 92.22 ring 248.3
-allgather rc 16 1 256 recursive_doubling 78.5 bruck 89 direct 94.37 ring 233.8
-allgather rc 16 1 2048 direct 174.5 bruck 176.3 recursive_doubling 180.2 ring 313.4
-allgather rc 16 1 8192 direct 343.7 ring 392.2 bruck 471.5 recursive_doubling 475.3
-allgather rc 16 1 32768 bruck 776.5 recursive_doubling 803 direct 1101 ring 1320
-allgather rc 16 1 131072 bruck 3077 recursive_doubling 3106 direct 3518 ring 3539
+allgather rc 16 1 8 last_arriver 27.7 recursive_doubling 83.93 direct 90.78 bruck 92.22 ring 248.3
+allgather rc 16 1 256 last_arriver 24.95 recursive_doubling 78.5 bruck 89 direct 94.37 ring 233.8
+allgather rc 16 1 2048 last_arriver 50.62 direct 174.5 bruck 176.3 recursive_doubling 180.2 ring 313.4
+allgather rc 16 1 8192 last_arriver 135.5 direct 343.7 ring 392.2 bruck 471.5 recursive_doubling 475.3
+allgather rc 16 1 32768 last_arriver 296.7 bruck 776.5 recursive_doubling 803 direct 1101 ring 1320
+allgather rc 16 1 131072 last_arriver 2153 bruck 3077 recursive_doubling 3106 direct 3518 ring 3539
 allgather rc 16 1 1048576 direct 2.492e+04 bruck 2.781e+04 recursive_doubling 2.795e+04 ring 2.841e+04
 allreduce rc 2 0 8 recursive_doubling 0.5304 reproducible 0.6235 degree_k<1> 1.028 degree_k<15,flat> 1.038 degree_k<3> 1.041 degree_k<7> 1.042 rabenseifner 1.184 rank_by_rank 1.195 ring 1.363 reduce_multicast<7> 2.678
 allreduce rc 2 0 256 recursive_doubling 0.7223 reproducible 0.7603 degree_k<3> 1.277 degree_k<1> 1.279 degree_k<7> 1.282 degree_k<15,flat> 1.284 rabenseifner 1.404 rank_by_rank 1.412 ring 1.521 reduce_multicast<7> 2.496
 allreduce rc 2 0 2048 recursive_doubling 1.736 reproducible 1.941 rabenseifner 2.241 ring 2.454 degree_k<1> 3.096 degree_k<7> 3.101 degree_k<3> 3.118 degree_k<15,flat> 3.172 rank_by_rank 3.622 reduce_multicast<7> 4.87
 allreduce rc 2 0 8192 recursive_doubling 3.926 reproducible 4.577 rabenseifner 5.279 ring 5.641 degree_k<7> 7.124 degree_k<3> 7.208 degree_k<1> 7.228 degree_k<15,flat> 7.24 rank_by_rank 9.07 reduce_multicast<7> 11.74
 allreduce rc 2 0 32768 recursive_doubling 16.3 rabenseifner 16.55 ring 16.83 reproducible 18.45 degree_k<1> 21.01 degree_k<15,flat> 21.32 degree_k<7> 21.4 degree_k<3> 21.42 reduce_multicast<7> 32.3 rank_by_rank 42.49
-allreduce rc 2 0 131072 recursive_doubling 67.92 ring 68.42 rabenseifner 70.85 degree_k<3> 74.37 degree_k<1> 74.62 degree_k<15,flat> 75.02 reproducible 75.7 degree_k<7> 82.57 reduce_multicast<7> 125.1 rank_by_rank 316.9
+allreduce rc 2 0 131072 rabenseifner 51.05 ring 60.01 degree_k<1> 68.12 recursive_doubling 68.29 degree_k<3> 72.53 reproducible 73.29 degree_k<7> 74.4 degree_k<15,flat> 75.01 reduce_multicast<7> 160.3 rank_by_rank 176.4
 allreduce rc 2 0 1048576 rabenseifner 547.5 ring 554.5 recursive_doubling 591.5 reproducible 679.1 degree_k<1> 745.9 degree_k<7> 747.1 degree_k<3> 750.6 degree_k<15,flat> 764.1 reduce_multicast<7> 1104 rank_by_rank 2839
-allreduce rc 4 1 8 reproducible 5.696 degree_k<15,flat> 7.309 recursive_doubling 8.096 degree_k<7> 8.974 degree_k<3> 9.106 reduce_multicast<7> 11.62 degree_k<1> 12.34 rabenseifner 14.42 rank_by_rank 14.47 ring 14.84
-allreduce rc 4 1 256 reproducible 6.887 degree_k<15,flat> 8.091 recursive_doubling 8.937 degree_k<3> 10.44 degree_k<7> 10.64 reduce_multicast<7> 13.17 degree_k<1> 14.23 rank_by_rank 16.61 rabenseifner 17.81 ring 22.27
-allreduce rc 4 1 2048 degree_k<15,flat> 10.87 reproducible 11.31 recursive_doubling 12.07 degree_k<3> 12.93 degree_k<7> 13.12 reduce_multicast<7> 15.6 degree_k<1> 16.54 rabenseifner 20.05 rank_by_rank 23.62 ring 26.17
-allreduce rc 4 1 8192 recursive_doubling 16.49 degree_k<15,flat> 17.57 degree_k<3> 18.04 degree_k<7> 18.07 reproducible 21.13 degree_k<1> 23 rabenseifner 25.12 reduce_multicast<7> 29.14 ring 29.65 rank_by_rank 33.83
-allreduce rc 4 1 32768 degree_k<7> 44.83 degree_k<3> 45.43 degree_k<15,flat> 47.95 degree_k<1> 51.64 reproducible 52.31 rabenseifner 53.16 ring 55.76 recursive_doubling 66.27 reduce_multicast<7> 74.35 rank_by_rank 126.8
-allreduce rc 4 1 131072 degree_k<7> 151 degree_k<3> 155.7 degree_k<15,flat> 165.8 degree_k<1> 186.5 reproducible 198.9 ring 216.9 rabenseifner 225 recursive_doubling 258.7 reduce_multicast<7> 290.7 rank_by_rank 763.5
+allreduce rc 4 1 8 last_arriver 3.784 reproducible 5.696 degree_k<15,flat> 7.309 recursive_doubling 8.096 degree_k<7> 8.974 degree_k<3> 9.106 reduce_multicast<7> 11.62 degree_k<1> 12.34 rabenseifner 14.42 rank_by_rank 14.47 ring 14.84
+allreduce rc 4 1 256 last_arriver 4.478 reproducible 6.887 degree_k<15,flat> 8.091 recursive_doubling 8.937 degree_k<3> 10.44 degree_k<7> 10.64 reduce_multicast<7> 13.17 degree_k<1> 14.23 rank_by_rank 16.61 rabenseifner 17.81 ring 22.27
+allreduce rc 4 1 2048 last_arriver 6.284 degree_k<15,flat> 10.87 reproducible 11.31 recursive_doubling 12.07 degree_k<3> 12.93 degree_k<7> 13.12 reduce_multicast<7> 15.6 degree_k<1> 16.54 rabenseifner 20.05 rank_by_rank 23.62 ring 26.17
+allreduce rc 4 1 8192 last_arriver 10.83 recursive_doubling 16.49 degree_k<15,flat> 17.57 degree_k<3> 18.04 degree_k<7> 18.07 reproducible 21.13 degree_k<1> 23 rabenseifner 25.12 reduce_multicast<7> 29.14 ring 29.65 rank_by_rank 33.83
+allreduce rc 4 1 32768 degree_k<7> 44.83 degree_k<3> 45.43 degree_k<15,flat> 47.95 degree_k<1> 51.64 reproducible 52.31 rabenseifner 53.16 ring 55.76 last_arriver 58.03 recursive_doubling 66.27 reduce_multicast<7> 74.35 rank_by_rank 126.8
+allreduce rc 4 1 131072 degree_k<7> 151 degree_k<3> 155.7 degree_k<15,flat> 165.8 degree_k<1> 186.5 reproducible 198.9 ring 216.9 rabenseifner 225 last_arriver 239.4 recursive_doubling 258.7 reduce_multicast<7> 290.7 rank_by_rank 763.5
 allreduce rc 4 1 1048576 rabenseifner 1449 degree_k<15,flat> 1474 reproducible 1504 degree_k<7> 1513 degree_k<3> 1524 degree_k<1> 1584 ring 1660 reduce_multicast<7> 2050 recursive_doubling 2152 rank_by_rank 8572
-allreduce rc 8 1 8 degree_k<15,flat> 16.64 reproducible 21.57 recursive_doubling 25.07 degree_k<7> 27.99 reduce_multicast<7> 29.57 degree_k<3> 34.49 degree_k<1> 37.4 rabenseifner 45.65 rank_by_rank 63.31 ring 64.17
-allreduce rc 8 1 256 degree_k<15,flat> 16.48 degree_k<7> 24.69 reproducible 25.37 recursive_doubling 25.51 reduce_multicast<7> 26.64 degree_k<3> 31.84 degree_k<1> 36.05 rabenseifner 49.46 rank_by_rank 69.45 ring 98.16
-allreduce rc 8 1 2048 degree_k<15,flat> 18.39 degree_k<7> 25.85 reduce_multicast<7> 27.53 recursive_doubling 28.7 degree_k<3> 32.81 degree_k<1> 36.17 reproducible 37.86 rabenseifner 51.92 rank_by_rank 78.2 ring 97.3
-allreduce rc 8 1 8192 degree_k<15,flat> 26.42 degree_k<7> 27.83 degree_k<3> 36.44 recursive_doubling 39.14 degree_k<1> 41 reduce_multicast<7> 51.24 rabenseifner 61.38 reproducible 74.4 ring 112.9 rank_by_rank 132.7
-allreduce rc 8 1 32768 degree_k<7> 68.28 degree_k<3> 69.58 degree_k<15,flat> 72.11 degree_k<1> 75.04 rabenseifner 109.5 reduce_multicast<7> 140.5 reproducible 145.5 ring 154.4 recursive_doubling 159.4 rank_by_rank 389.2
-allreduce rc 8 1 131072 degree_k<3> 169.3 degree_k<15,flat> 183.5 degree_k<1> 187 degree_k<7> 227 reproducible 321.3 ring 325.4 reduce_multicast<7> 381.7 rabenseifner 385.9 recursive_doubling 596.5 rank_by_rank 1775
+allreduce rc 8 1 8 last_arriver 11.36 degree_k<15,flat> 16.64 reproducible 21.57 recursive_doubling 25.07 degree_k<7> 27.99 reduce_multicast<7> 29.57 degree_k<3> 34.49 degree_k<1> 37.4 rabenseifner 45.65 rank_by_rank 63.31 ring 64.17
+allreduce rc 8 1 256 last_arriver 10.53 degree_k<15,flat> 16.48 degree_k<7> 24.69 reproducible 25.37 recursive_doubling 25.51 reduce_multicast<7> 26.64 degree_k<3> 31.84 degree_k<1> 36.05 rabenseifner 49.46 rank_by_rank 69.45 ring 98.16
+allreduce rc 8 1 2048 last_arriver 9.976 degree_k<15,flat> 18.39 degree_k<7> 25.85 reduce_multicast<7> 27.53 recursive_doubling 28.7 degree_k<3> 32.81 degree_k<1> 36.17 reproducible 37.86 rabenseifner 51.92 rank_by_rank 78.2 ring 97.3
+allreduce rc 8 1 8192 last_arriver 17.21 degree_k<15,flat> 26.42 degree_k<7> 27.83 degree_k<3> 36.44 recursive_doubling 39.14 degree_k<1> 41 reduce_multicast<7> 51.24 rabenseifner 61.38 reproducible 74.4 ring 112.9 rank_by_rank 132.7
+allreduce rc 8 1 32768 degree_k<7> 68.28 degree_k<3> 69.58 degree_k<15,flat> 72.11 degree_k<1> 75.04 last_arriver 89.52 rabenseifner 109.5 reduce_multicast<7> 140.5 reproducible 145.5 ring 154.4 recursive_doubling 159.4 rank_by_rank 389.2
+allreduce rc 8 1 131072 degree_k<3> 169.3 degree_k<15,flat> 183.5 degree_k<1> 187 last_arriver 226 degree_k<7> 227 reproducible 321.3 ring 325.4 reduce_multicast<7> 381.7 rabenseifner 385.9 recursive_doubling 596.5 rank_by_rank 1775
 allreduce rc 8 1 1048576 degree_k<15,flat> 1766 degree_k<3> 1802 degree_k<7> 1836 degree_k<1> 1908 ring 2415 reproducible 2476 reduce_multicast<7> 2490 rabenseifner 2694 recursive_doubling 4859 rank_by_rank 1.645e+04
-allreduce rc 16 1 8 degree_k<15,flat> 48.34 degree_k<7> 79.88 degree_k<3> 83.68 recursive_doubling 85.26 reduce_multicast<7> 91.56 degree_k<1> 102 reproducible 137.8 rabenseifner 141.4 ring 295.6 rank_by_rank 310.9
-allreduce rc 16 1 256 degree_k<15,flat> 56.52 degree_k<7> 88.68 degree_k<3> 88.71 reduce_multicast<7> 94.35 recursive_doubling 101.4 degree_k<1> 109.9 rabenseifner 198.6 reproducible 217.7 rank_by_rank 413.6 ring 539.1
-allreduce rc 16 1 2048 degree_k<15,flat> 64.59 reduce_multicast<7> 101.4 degree_k<7> 111.1 degree_k<3> 111.8 recursive_doubling 121 degree_k<1> 123.4 rabenseifner 219.4 reproducible 273 rank_by_rank 505.2 ring 620.4
-allreduce rc 16 1 8192 degree_k<15,flat> 93.34 degree_k<7> 124.7 degree_k<3> 135.9 degree_k<1> 171.8 reduce_multicast<7> 173.3 recursive_doubling 181.2 rabenseifner 267.6 reproducible 366.9 ring 757.3 rank_by_rank 773.9
-allreduce rc 16 1 32768 degree_k<15,flat> 197.2 degree_k<7> 208.4 degree_k<3> 217.4 degree_k<1> 246.8 reduce_multicast<7> 335.8 rabenseifner 412.9 recursive_doubling 661.5 reproducible 700.9 ring 857.9 rank_by_rank 1496
-allreduce rc 16 1 131072 degree_k<7> 412.1 degree_k<3> 458.5 degree_k<15,flat> 486.4 degree_k<1> 576 reproducible 748.3 ring 817.2 reduce_multicast<7> 821.9 rabenseifner 953.8 recursive_doubling 2147 rank_by_rank 4984
+allreduce rc 16 1 8 last_arriver 25.62 degree_k<15,flat> 48.34 degree_k<7> 79.88 degree_k<3> 83.68 recursive_doubling 85.26 reduce_multicast<7> 91.56 degree_k<1> 102 reproducible 137.8 rabenseifner 141.4 ring 295.6 rank_by_rank 310.9
+allreduce rc 16 1 256 last_arriver 29.52 degree_k<15,flat> 56.52 degree_k<7> 88.68 degree_k<3> 88.71 reduce_multicast<7> 94.35 recursive_doubling 101.4 degree_k<1> 109.9 rabenseifner 198.6 reproducible 217.7 rank_by_rank 413.6 ring 539.1
+allreduce rc 16 1 2048 last_arriver 36.68 degree_k<15,flat> 64.59 reduce_multicast<7> 101.4 degree_k<7> 111.1 degree_k<3> 111.8 recursive_doubling 121 degree_k<1> 123.4 rabenseifner 219.4 reproducible 273 rank_by_rank 505.2 ring 620.4
+allreduce rc 16 1 8192 last_arriver 50.95 degree_k<15,flat> 93.34 degree_k<7> 124.7 degree_k<3> 135.9 degree_k<1> 171.8 reduce_multicast<7> 173.3 recursive_doubling 181.2 rabenseifner 267.6 reproducible 366.9 ring 757.3 rank_by_rank 773.9
+allreduce rc 16 1 32768 degree_k<15,flat> 197.2 last_arriver 201.7 degree_k<7> 208.4 degree_k<3> 217.4 degree_k<1> 246.8 reduce_multicast<7> 335.8 rabenseifner 412.9 recursive_doubling 661.5 reproducible 700.9 ring 857.9 rank_by_rank 1496
+allreduce rc 16 1 131072 degree_k<7> 412.1 degree_k<3> 458.5 degree_k<15,flat> 486.4 last_arriver 549.4 degree_k<1> 576 reproducible 748.3 ring 817.2 reduce_multicast<7> 821.9 rabenseifner 953.8 recursive_doubling 2147 rank_by_rank 4984
 allreduce rc 16 1 1048576 degree_k<7> 4454 degree_k<3> 4482 degree_k<1> 4556 degree_k<15,flat> 4691 reproducible 6369 ring 7229 rabenseifner 7339 reduce_multicast<7> 7512 recursive_doubling 1.644e+04 rank_by_rank 5.898e+04
 alltoall rc 2 0 8 direct 0.5442 pairwise 0.5898 bruck 0.6977
 alltoall rc 2 0 256 direct 0.7746 pairwise 0.8212 bruck 0.9593
@@ -94,9 +94,9 @@ alltoall rc 16 1 32768 direct 1518 pairwise 2194 bruck 4249
 alltoall rc 16 1 131072 direct 4937 pairwise 5471 bruck 1.821e+04
 alltoall rc 16 1 1048576 direct 3.143e+04 pairwise 3.278e+04 bruck 1.818e+05
 barrier rc 2 0 0 pairwise_exchange 0.3339 dissemination 0.341 dissemination_k<3> 0.3416 dissemination_k<7> 0.3537 central 0.6214 gather_multicast<7> 1.731 gather_multicast<15> 1.816 gather_multicast<1> 1.831 gather_multicast<3> 1.909
-barrier rc 4 1 0 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
-barrier rc 8 1 0 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14
-barrier rc 16 1 0 central 39.22 gather_multicast<15> 55.48 gather_multicast<7> 66.48 dissemination_k<3> 66.73 gather_multicast<3> 70.26 dissemination_k<7> 70.63 dissemination 77.03 pairwise_exchange 81.02 gather_multicast<1> 90.26
+barrier rc 4 1 0 last_arriver 4.012 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
+barrier rc 8 1 0 last_arriver 8.243 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14
+barrier rc 16 1 0 last_arriver 26.9 central 39.22 gather_multicast<15> 55.48 gather_multicast<7> 66.48 dissemination_k<3> 66.73 gather_multicast<3> 70.26 dissemination_k<7> 70.63 dissemination 77.03 pairwise_exchange 81.02 gather_multicast<1> 90.26
 broadcast rc 2 0 8 flat 0.321 binomial 0.364 chain 0.3788 binomial_store_and_forward 0.3919 fetch 0.4527 scatter_allgather 0.7667 multicast 1.694
 broadcast rc 2 0 256 flat 0.3891 binomial 0.4357 chain 0.4402 binomial_store_and_forward 0.4651 fetch 0.4803 multicast 1.223 scatter_allgather 1.307
 broadcast rc 2 0 2048 flat 1.154 binomial_store_and_forward 1.188 chain 1.193 binomial 1.2 fetch 1.24 scatter_allgather 2.017 multicast 2.534
@@ -188,26 +188,26 @@ reduce_scatter rc 2 0 8192 direct 1.634 recursive_halving 2.309
 reduce_scatter rc 2 0 32768 direct 6.017 recursive_halving 8.344
 reduce_scatter rc 2 0 131072 direct 24.42 recursive_halving 33.73
 reduce_scatter rc 2 0 1048576 direct 211.6 recursive_halving 293.7
-reduce_scatter rc 4 1 8 direct 6.135 recursive_halving 7.429
-reduce_scatter rc 4 1 256 direct 7.443 recursive_halving 8.811
-reduce_scatter rc 4 1 2048 direct 10.84 recursive_halving 14.11
-reduce_scatter rc 4 1 8192 direct 21.15 recursive_halving 31.34
-reduce_scatter rc 4 1 32768 direct 81.02 recursive_halving 116.5
-reduce_scatter rc 4 1 131072 direct 312.7 recursive_halving 428.1
+reduce_scatter rc 4 1 8 last_arriver 5.217 direct 6.135 recursive_halving 7.429
+reduce_scatter rc 4 1 256 last_arriver 6.438 direct 7.443 recursive_halving 8.811
+reduce_scatter rc 4 1 2048 last_arriver 10.03 direct 10.84 recursive_halving 14.11
+reduce_scatter rc 4 1 8192 direct 21.15 recursive_halving 31.34 last_arriver 47.05
+reduce_scatter rc 4 1 32768 direct 81.02 recursive_halving 116.5 last_arriver 172.9
+reduce_scatter rc 4 1 131072 direct 312.7 recursive_halving 428.1 last_arriver 695.6
 reduce_scatter rc 4 1 1048576 direct 3021 recursive_halving 4442
-reduce_scatter rc 8 1 8 direct 22.18 recursive_halving 25.93
-reduce_scatter rc 8 1 256 direct 26.17 recursive_halving 27.53
-reduce_scatter rc 8 1 2048 direct 44.26 recursive_halving 46.23
-reduce_scatter rc 8 1 8192 direct 82.34 recursive_halving 132.9
-reduce_scatter rc 8 1 32768 direct 317.6 recursive_halving 471.7
-reduce_scatter rc 8 1 131072 direct 1514 recursive_halving 2447
+reduce_scatter rc 8 1 8 last_arriver 12.06 direct 22.18 recursive_halving 25.93
+reduce_scatter rc 8 1 256 last_arriver 15.53 direct 26.17 recursive_halving 27.53
+reduce_scatter rc 8 1 2048 direct 44.26 last_arriver 45.66 recursive_halving 46.23
+reduce_scatter rc 8 1 8192 direct 82.34 recursive_halving 132.9 last_arriver 172
+reduce_scatter rc 8 1 32768 direct 317.6 recursive_halving 471.7 last_arriver 626
+reduce_scatter rc 8 1 131072 direct 1514 recursive_halving 2447 last_arriver 3327
 reduce_scatter rc 8 1 1048576 direct 1.617e+04 recursive_halving 2.408e+04
-reduce_scatter rc 16 1 8 recursive_halving 91.25 direct 106.4
-reduce_scatter rc 16 1 256 recursive_halving 119 direct 134.2
-reduce_scatter rc 16 1 2048 direct 179.6 recursive_halving 192.4
-reduce_scatter rc 16 1 8192 direct 233.6 recursive_halving 567
-reduce_scatter rc 16 1 32768 direct 1517 recursive_halving 2552
-reduce_scatter rc 16 1 131072 direct 8497 recursive_halving 1.295e+04
+reduce_scatter rc 16 1 8 last_arriver 39.4 recursive_halving 91.25 direct 106.4
+reduce_scatter rc 16 1 256 last_arriver 47.13 recursive_halving 119 direct 134.2
+reduce_scatter rc 16 1 2048 last_arriver 178.2 direct 179.6 recursive_halving 192.4
+reduce_scatter rc 16 1 8192 direct 233.6 recursive_halving 567 last_arriver 668.3
+reduce_scatter rc 16 1 32768 direct 1517 recursive_halving 2552 last_arriver 3783
+reduce_scatter rc 16 1 131072 direct 8497 recursive_halving 1.295e+04 last_arriver 1.628e+04
 reduce_scatter rc 16 1 1048576 direct 5.279e+04 recursive_halving 8.225e+04
 scan rc 2 0 8 chain 0.1662 recursive_doubling 0.2955
 scan rc 2 0 256 chain 0.1984 recursive_doubling 0.3252

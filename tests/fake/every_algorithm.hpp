@@ -21,6 +21,7 @@
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/core/operators.hpp>
@@ -51,7 +52,8 @@ inline constexpr bool is_serial =
     std::same_as<A, chorale::allreduce::reproducible> || std::same_as<A, chorale::reduce::reproducible> ||
     std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> ||
-    std::same_as<A, chorale::reduce_scatter::direct>;
+    std::same_as<A, chorale::reduce_scatter::direct> ||
+    std::same_as<A, chorale::reduce_scatter::last_arriver>;
 template <class A>
 inline constexpr bool takes_long_elements =
     std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
@@ -176,7 +178,10 @@ inline conditions conditions_of(int ranks, std::uint64_t seed) {
           .zero_copy_bytes = pick(std::size_t{1}, std::size_t{100}, std::size_t{1000}, std::size_t{1} << 30),
           .multicast_window = pick(std::size_t{1}, std::size_t{2}, std::size_t{32}),
           .keeps_keys = pick(true, false),
-          .oversubscribed = pick(true, false)};
+          .oversubscribed = pick(true, false),
+          .copies_by_core = pick(true, false),
+          .maps_memory = pick(true, true, false),
+          .blind_rank = pick(-1, -1, -1, ranks - 1)};
 }
 
 /// Around nothing, a word, an element, a block and several.

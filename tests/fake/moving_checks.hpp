@@ -101,7 +101,6 @@ chorale::task<> check_alltoall(Net& net, run_of<chorale::operation::alltoall, Ne
   buffer in{from.room, call.seed};
   std::copy(sent.begin(), sent.end(), in.data());
   buffer out{to.room, call.seed / 16};
-  for (std::size_t i = 0; i < to.count(me); ++i) out.data()[to.first(me) + i] = byte_of(call.seed, me, me, i);
   co_await run(net, call.now, {in.span(), layout_of(from, !call.uneven)},
                {out.span(), layout_of(to, !call.uneven)});
   out.require(call.describe(), image_of(to, call.seed, me));
@@ -120,8 +119,11 @@ chorale::task<> check_gather(Net& net, run_of<chorale::operation::gather, Net> r
   std::span<const std::byte> given = mine.span();
   if (is_root) {
     blocks = {all.span(), layout_of(where, !call.uneven)};
-    std::copy(given.begin(), given.end(), blocks[call.root].begin());
-    given = blocks[call.root];
+    // In place by turns.
+    if (call.seed % 2 == 0) {
+      std::copy(given.begin(), given.end(), blocks[call.root].begin());
+      given = blocks[call.root];
+    }
   }
   co_await run(net, call.now, given, blocks, call.root);
   if (is_root) all.require(call.describe(), image_of(where, call.seed, everybody));

@@ -128,6 +128,7 @@ class transport {
   // One-sided.
   static constexpr bool reads_by_device = true;
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return in_.setting().zero_copy_bytes; }
+  [[nodiscard]] bool copies_by_core() const noexcept { return in_.setting().copies_by_core; }
   [[nodiscard]] registered_span expose(std::span<std::byte> memory) {
     return {in_.memory(), rank_, memory, access::exposed};
   }
@@ -174,6 +175,30 @@ class transport {
            here("the target of a get", key, into, access::exposed));
       return true;
     });
+  }
+
+  // Mapping: all ranks see everything.
+  [[nodiscard]] bool maps_memory() const noexcept { return in_.setting().maps_memory; }
+  struct seen_memory {
+    std::span<std::byte> bytes;
+    [[nodiscard]] std::span<std::byte> memory() const noexcept { return bytes; }
+  };
+  [[nodiscard]] auto map(chorale::remote_region region, chorale::call_id now) {
+    return gives(
+        "to map", region.owner, now, [] { return true; },
+        [this, region] {
+          // One rank that cannot see it, by seed: then all do without.
+          if (rank_ == in_.setting().blind_rank) return seen_memory{};
+          return seen_memory{there("a mapping", region, 0, region.bytes, access::exposed)};
+        });
+  }
+  template <class Awaited, class Ready>
+  [[nodiscard]] auto until(chorale::call_id now, Awaited awaited, Ready ready) {
+    return does("a change of shared memory", awaited(), now, ready);
+  }
+  void differs(int from, chorale::call_id now, std::uint32_t seen) {
+    throw broken("rank " + std::to_string(rank_) + " is in call " + std::to_string(now.number) +
+                 ", and rank " + std::to_string(from) + " in call " + std::to_string(seen));
   }
 
   // Path choosing: there is one path only.
@@ -277,9 +302,11 @@ class transport {
 }  // namespace fake
 
 static_assert(chorale::reading_transport<fake::transport>);
+static_assert(chorale::core_copying_transport<fake::transport>);
 static_assert(chorale::sharing_transport<fake::transport>);
 static_assert(chorale::answering_transport<fake::transport>);
 static_assert(chorale::keeping_transport<fake::transport>);
+static_assert(chorale::mapping_transport<fake::transport>);
 static_assert(chorale::multicast_transport<fake::transport>);
 static_assert(chorale::path_choosing_transport<fake::transport>);
 static_assert(chorale::tunable_transport<fake::transport>);

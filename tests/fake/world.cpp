@@ -12,7 +12,9 @@ std::string conditions::describe() const {
          names[static_cast<int>(who)] + ", " + std::to_string(blocks) + " blocks of " +
          std::to_string(block_bytes) + " bytes, straight from " + std::to_string(zero_copy_bytes) +
          " bytes, multicast window " + std::to_string(multicast_window) +
-         (keeps_keys ? ", keys are kept" : "") + (oversubscribed ? ", oversubscribed" : "");
+         (keeps_keys ? ", keys are kept" : "") + (oversubscribed ? ", oversubscribed" : "") +
+         (copies_by_core ? ", cores copy" : "") + (maps_memory ? ", shared memory" : "") +
+         (blind_rank >= 0 ? ", rank " + std::to_string(blind_rank) + " sees none" : "");
 }
 
 world::world(const conditions& c)

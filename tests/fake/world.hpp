@@ -39,6 +39,9 @@ struct conditions {
   std::size_t multicast_window = 3;
   bool keeps_keys = false;
   bool oversubscribed = false;
+  bool copies_by_core = false;
+  bool maps_memory = false;
+  int blind_rank = -1;  ///< sees no memory of others
 
   [[nodiscard]] std::string describe() const;
 };

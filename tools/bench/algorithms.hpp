@@ -13,6 +13,7 @@ using algorithms = chorale::type_list<                           //
     chorale::barrier::pairwise_exchange,                         //
     chorale::barrier::dissemination_k<3>,                        //
     chorale::barrier::dissemination_k<7>,                        //
+    chorale::barrier::last_arriver,                              //
     chorale::barrier::gather_multicast<7>,                       //
     chorale::barrier::gather_multicast<1>,                       //
     chorale::barrier::gather_multicast<3>,                       //
@@ -24,6 +25,7 @@ using algorithms = chorale::type_list<                           //
     chorale::broadcast::fetch,                                   //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
+    chorale::broadcast::circulant,                               //
     chorale::broadcast::multicast,                               //
     chorale::reduce::standard,                                   //
     chorale::reduce::degree_k<15>,                               //
@@ -33,6 +35,8 @@ using algorithms = chorale::type_list<                           //
     chorale::reduce::reproducible,                               //
     chorale::allreduce::standard,                                //
     chorale::allreduce::recursive_doubling,                      //
+    chorale::allreduce::recursive_multiplying<4>,                //
+    chorale::allreduce::recursive_multiplying<8>,                //
     chorale::allreduce::degree_k<1>,                             //
     chorale::allreduce::degree_k<3>,                             //
     chorale::allreduce::degree_k<7>,                             //
@@ -40,14 +44,18 @@ using algorithms = chorale::type_list<                           //
     chorale::allreduce::degree_k<15, chorale::broadcast::flat>,  //
     chorale::allreduce::reduce_multicast<7>,                     //
     chorale::allreduce::rabenseifner,                            //
+    chorale::allreduce::last_arriver,                            //
     chorale::allreduce::ring,                                    //
+    chorale::allreduce::circulant,                               //
     chorale::allreduce::reproducible,                            //
     chorale::allreduce::rank_by_rank,                            //
     chorale::allgather::standard,                                //
     chorale::allgather::ring,                                    //
     chorale::allgather::recursive_doubling,                      //
     chorale::allgather::bruck,                                   //
+    chorale::allgather::circulant,                               //
     chorale::allgather::direct,                                  //
+    chorale::allgather::last_arriver,                            //
     chorale::alltoall::standard,                                 //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
@@ -59,11 +67,14 @@ using algorithms = chorale::type_list<                           //
     chorale::scatter::flat,                                      //
     chorale::scatter::fetch,                                     //
     chorale::scatter::binomial,                                  //
+    chorale::reduce_scatter::last_arriver,                       //
     chorale::reduce_scatter::direct,                             //
     chorale::reduce_scatter::recursive_halving,                  //
+    chorale::reduce_scatter::circulant,                          //
     chorale::scan::standard,                                     //
     chorale::scan::chain,                                        //
     chorale::scan::recursive_doubling,                           //
+    chorale::scan::doubling_123,                                 //
     chorale::exchange::direct>;
 
 }  // namespace bench

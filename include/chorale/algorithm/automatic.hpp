@@ -50,7 +50,8 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
 /// Whichever of `Algorithms`, all of one operation, is the fastest for the size of a message, the size of the
 /// group, the transport, and whether ranks share cores, as the tuning table says (`model/tuning.hpp`;
 /// config::tuning). Every rank chooses alike, since all have the same table. Those that do not run on a
-/// transport are left out there. Cost: a look at a few limits a call.
+/// transport are left out there, and those with a `suits(net)` that is false, which has to be the same on all
+/// ranks. Cost: a look at a few limits a call.
 ///
 ///     communicator<transport::rc, automatic<allreduce::recursive_doubling, allreduce::ring>> comm;
 template <class First, class... Rest>
@@ -91,6 +92,13 @@ struct automatic {
     }
   };
 
+  template <class A, class Net>
+  static bool suits(const Net& net) {
+    if constexpr (requires { A::suits(net); })
+      return A::suits(net);
+    else
+      return true;
+  }
   template <class Net>
   static choice& choice_for(Net& net) {
     choice& made = net.template state<choice>();
@@ -100,13 +108,21 @@ struct automatic {
   }
   template <class Net>
   static void make(Net& net, choice& made) {
+    std::vector<std::string> suitable;
+    std::vector<int> numbers;
     const auto add = [&]<class A>() {
-      if constexpr (A::template runs_on<Net>) made.names.push_back(type_name<A>());
+      if constexpr (A::template runs_on<Net>) {
+        made.names.push_back(type_name<A>());
+        if (!suits<A>(net)) return;
+        suitable.push_back(made.names.back());
+        numbers.push_back(static_cast<int>(made.names.size()) - 1);
+      }
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
     made.rules = model::tuning_table::of(net.settings())
-                     ->rules({implements, Net::name, net.size(), net.oversubscribed()}, made.names);
+                     ->rules({implements, Net::name, net.size(), net.oversubscribed()}, suitable);
+    for (auto& r : made.rules) r.algorithm = numbers[static_cast<std::size_t>(r.algorithm)];
     if (!net.settings().explain || net.rank() != 0) return;
     std::size_t from = 0;
     for (const auto& r : made.rules) {

@@ -140,7 +140,7 @@ struct operation_traits<operation::allgather> {
   static constexpr bool is_reduction = false;
 };
 
-/// `in`; `out`, into which this rank's own block is copied already.
+/// `in`; `out`, into which the algorithm copies this rank's own block (`place_own`).
 template <>
 struct operation_traits<operation::alltoall> {
   using arguments = run_arguments<blocks<const std::byte>, blocks<std::byte>>;
@@ -151,7 +151,7 @@ struct operation_traits<operation::alltoall> {
   static constexpr bool is_reduction = false;
 };
 
-/// `mine`; `all`, at the root only, its own block copied already; root.
+/// `mine`; `all`, at the root only, where the algorithm places its own block (`place_own`); root.
 template <>
 struct operation_traits<operation::gather> {
   using arguments = run_arguments<std::span<const std::byte>, blocks<std::byte>, int>;
@@ -162,7 +162,7 @@ struct operation_traits<operation::gather> {
   static constexpr bool is_reduction = false;
 };
 
-/// `all`, at the root only; `mine`, at the root copied already; root.
+/// `all`, at the root only; `mine`, which the algorithm fills at the root, too (`place_own`); root.
 template <>
 struct operation_traits<operation::scatter> {
   using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, int>;

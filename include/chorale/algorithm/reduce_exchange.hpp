@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -23,7 +24,8 @@ template <mailbox_transport Net>
 }
 
 /// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
-/// side waits for the other's free blocks; or as messages of the transport, into memory of the call.
+/// side waits for the other's free blocks; or as messages of the transport, into memory of the call; or long
+/// ones by reads. `out` does not overlap `mine` unless the transport has messages.
 /// `theirs_is_left`: what comes stands to the left of `mine`. `op` is that of the coroutine that awaits this
 /// one.
 template <mailbox_transport Net>
@@ -38,6 +40,17 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
       else
         op.combine_left(mine, theirs);
       co_return;
+    }
+  }
+  if constexpr (reads_operands<Net>) {
+    // The sizes of the two may be on both sides of the limit.
+    const bool is_offered = is_read(net, out.size());
+    const bool reads = is_read(net, mine.size());
+    if (is_offered || reads) {
+      co_await read_and_combine(net, now, to, is_offered ? out : out.first(0), from,
+                                reads ? mine : mine.first(0), theirs_is_left, op);
+      if (is_offered) out = out.first(0);
+      if (reads) mine = mine.first(0);
     }
   }
   const auto outgoing = chunks{out, op.whole(net.block_bytes())};

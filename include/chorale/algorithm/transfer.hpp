@@ -24,11 +24,21 @@ template <mailbox_transport Net>
     return false;
 }
 
+/// True if both ranks of a transfer in one direction copy a half each: copies are made by the cores of those
+/// who ask for them, and the other rank has one to itself.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_copied_by_both(const Net& net) noexcept {
+  if constexpr (core_copying_transport<Net>)
+    return net.copies_by_core() && !net.oversubscribed();
+  else
+    return false;
+}
+
 /// The same for a message in one direction only: in blocks it leaves without waiting for the receiver's
-/// address, so that zero copy pays off later than in an exchange.
+/// address, so that zero copy pays off later than in an exchange, unless both ranks copy.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
-  return is_zero_copy(net, bytes / 2);
+  return is_zero_copy(net, bytes) && (is_zero_copy(net, bytes / 2) || is_copied_by_both(net));
 }
 
 /// True if a message of so many bytes is left to the transport as a whole, from memory to memory: it has
@@ -169,12 +179,73 @@ void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
   }
 }
 
+/// `send` of a long message by a put to where the receiver says, which only exposes its memory.
+template <one_sided_transport Net>
+task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out) {
+  const auto lent = net.lend(out);
+  remote_region there;
+  {
+    const auto offer = co_await net.receive(to, now);
+    there = read_region(net, to, now, offer, out.size());
+  }
+  co_await net.put(there, 0, lent, out, now);
+  co_await net.send(to, now, {});
+  co_await net.flush(to, now);
+}
+
+/// Of a message that both ranks copy, what the sender puts; the receiver reads the rest.
+[[nodiscard]] inline std::size_t part_to_put(std::size_t bytes) noexcept {
+  constexpr std::size_t line = 64;
+  return bytes / 2 / line * line;
+}
+
+/// `send` of a message that both ranks copy. Each tells the other where its memory is before it waits.
+template <core_copying_transport Net>
+task<> send_from_both(Net& net, int to, call_id now, std::span<const std::byte> out) {
+  const auto put = out.first(part_to_put(out.size()));
+  const auto offered = net.offer(out);
+  const remote_region rest = part_of(offered.region(), out.subspan(put.size()));
+  co_await net.send(to, now, bytes_of(rest));
+  remote_region there;
+  {
+    const auto place = co_await net.receive(to, now);
+    there = read_region(net, to, now, place, put.size());
+  }
+  co_await net.put(there, 0, offered, put, now);
+  co_await net.send(to, now, {});
+  {
+    const auto read = co_await net.receive(to, now);
+    static_cast<void>(exact(net, to, now, read, 0));
+  }
+  co_await net.flush(to, now);
+}
+
+/// `receive` of a message that both ranks copy.
+template <core_copying_transport Net>
+task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> in) {
+  const auto put = in.first(part_to_put(in.size()));
+  const auto read = in.subspan(put.size());
+  const auto exposed = net.expose(in);
+  const remote_region here = part_of(exposed.region(), put);
+  co_await net.send(from, now, bytes_of(here));
+  remote_region there;
+  {
+    const auto offer = co_await net.receive(from, now);
+    there = read_region(net, from, now, offer, read.size());
+  }
+  co_await net.get(there, 0, exposed, read, now);
+  co_await net.send(from, now, {});
+  const auto done = co_await net.receive(from, now);
+  static_cast<void>(exact(net, from, now, done, 0));
+}
+
 /// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
 /// where they may not, `agreed::send` and its kin compare.
 ///
 /// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
-/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3); or a
-/// message of the transport, where it has them. Nothing of either is left over for the next call.
+/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3), or puts
+/// one half while the receiver reads the other; or a message of the transport, where it has them. Nothing of
+/// either is left over for the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (message_transport<Net>) {
@@ -186,15 +257,13 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   }
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, out.size())) {
-      const auto lent = net.lend(out);
-      remote_region there;
-      {
-        const auto offer = co_await net.receive(to, now);
-        there = read_region(net, to, now, offer, out.size());
+      if constexpr (core_copying_transport<Net>) {
+        if (is_copied_by_both(net)) {
+          co_await send_from_both(net, to, now, out);
+          co_return;
+        }
       }
-      co_await net.put(there, 0, lent, out, now);
-      co_await net.send(to, now, {});
-      co_await net.flush(to, now);
+      co_await send_by_put(net, to, now, out);
       co_return;
     }
   }
@@ -213,6 +282,12 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   }
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, in.size())) {
+      if constexpr (core_copying_transport<Net>) {
+        if (is_copied_by_both(net)) {
+          co_await receive_from_both(net, from, now, in);
+          co_return;
+        }
+      }
       const auto exposed = net.expose(in);
       const remote_region here = exposed.region();
       co_await net.send(from, now, bytes_of(here));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <chorale/calls/caller.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::calls {
 
@@ -19,7 +20,7 @@ auto allgather_blocks(Caller& on, operation what, const input& in, const output&
     on.arguments().check_sizes(what, mine.size(), in.bytes.size(), out.one);
     if (in.bytes.data() != mine.data()) {
       on.arguments().check_apart(what, in.bytes, out.bytes);
-      place(in.bytes, mine);
+      place_own(in.bytes, mine);
     }
   }
   call identity{.what = what, .bytes = mine.size(), .type = out.type};

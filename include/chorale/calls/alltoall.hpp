@@ -24,7 +24,6 @@ template <class Algorithm, class Net>
 task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
   const std::vector<std::byte> sent(in.buffer().begin(), in.buffer().end());
   const blocks<const std::byte> from{sent, in.layout()};
-  place(from[net.rank()], out[net.rank()]);
   co_await run_alltoall<Algorithm>(net, now, from, out);
 }
 
@@ -32,7 +31,6 @@ task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, bloc
 template <class Caller>
 auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
                      bool in_place) {
-  if (!in_place) place(from[on.rank()], to[on.rank()]);
   return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](call_id now) {
                     if (in_place && on.size() > 1) [[unlikely]]
                       return alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from,

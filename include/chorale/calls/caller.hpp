@@ -154,11 +154,4 @@ struct ending {
   throw error(errc::misuse, "this communicator was moved from: it has no ranks any more");
 }
 
-/// Copies a block to where it is not yet.
-inline void place(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-  if (from.empty() || from.data() == to.data()) return;
-  std::memcpy(to.data(), from.data(), from.size());
-  clock::worked(host_work::own, from.size());
-}
-
 }  // namespace chorale::calls

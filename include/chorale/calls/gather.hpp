@@ -12,27 +12,26 @@ namespace chorale::calls {
 /// `all` is that of the root. At the root `in` may be in place; elsewhere it is what this rank gives.
 template <class Caller>
 auto gather_blocks(Caller& on, const call& what, const input& in, const output& out, blocks<std::byte> all) {
+  std::span<const std::byte> mine = in.bytes;
   on.arguments().check_memory(what.what, in);
   if (on.rank() == what.root) {
     on.arguments().check_memory(what.what, out);
-    const auto mine = all[what.root];
+    const auto own = all[what.root];
     if (!in.is_in_place) {
-      on.arguments().check_sizes(what.what, mine.size(), in.bytes.size(), in.one);
-      if (in.bytes.data() != mine.data()) {
-        on.arguments().check_apart(what.what, in.bytes, out.bytes);
-        place(in.bytes, mine);
-      }
+      on.arguments().check_sizes(what.what, own.size(), in.bytes.size(), in.one);
+      if (in.bytes.data() != own.data()) on.arguments().check_apart(what.what, in.bytes, out.bytes);
+    } else {
+      mine = own;
     }
   } else if (in.is_in_place) {
     on.arguments().reject(name(what.what), "only the root gives its block in place");
   }
-  return prepared{what, [&on, mine = in.bytes, all = std::move(all), root = what.root,
+  return prepared{what, [&on, mine, all = std::move(all), root = what.root,
                          served = what.what == operation::gather ||
                                   serves_uneven<operation::gather, algorithm_of<operation::gather, Caller>>](
                             call_id now) {
-                    const std::span<const std::byte> given = on.rank() == root ? all[root] : mine;
-                    if (!served) return substitute<operation::gather>(on.net(), now, given, all, root);
-                    return serve<operation::gather>(on, now, given, all, root);
+                    if (!served) return substitute<operation::gather>(on.net(), now, mine, all, root);
+                    return serve<operation::gather>(on, now, mine, all, root);
                   }};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <chorale/calls/caller.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::calls {
 
@@ -34,7 +35,7 @@ const output& move_in(Caller& on, operation what, const operands& io) {
   on.arguments().check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
   on.arguments().check_memory(what, in);
   on.arguments().check_memory(what, out);
-  if (!on.arguments().check_same_or_apart(what, in.bytes, out.bytes)) place(in.bytes, out.bytes);
+  if (!on.arguments().check_same_or_apart(what, in.bytes, out.bytes)) place_own(in.bytes, out.bytes);
   return out;
 }
 template <class Caller>

@@ -20,12 +20,9 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
     const auto own = all[what.root];
     if (!out.is_in_place) {
       on.arguments().check_sizes(what.what, own.size(), out.bytes.size(), out.one);
-      if (own.data() != out.bytes.data()) {
-        on.arguments().check_apart(what.what, in.bytes, out.bytes);
-        place(own, out.bytes);
-      }
+      if (own.data() != out.bytes.data()) on.arguments().check_apart(what.what, in.bytes, out.bytes);
     } else {
-      // The root's own block stays where it is: no algorithm writes it.
+      // The root's own block stays where it is: nothing is copied from a place to itself.
       mine = {const_cast<std::byte*>(own.data()), own.size()};
     }
   } else if (out.is_in_place) {

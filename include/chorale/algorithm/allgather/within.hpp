@@ -1,6 +1,7 @@
 // Steps of an allgather that move runs of blocks which lie at the same place in every rank's buffer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -28,15 +29,16 @@ struct step {
   run_of_blocks received;
 };
 
-/// A run as it lies in the buffer: up to the end, and on from the start.
+/// A run as it lies in the buffer: up to the end, and on from the start. Only an empty one has an empty head.
 struct stretch {
   std::span<std::byte> head;
   std::span<std::byte> tail;
 
   stretch(const blocks<std::byte>& all, run_of_blocks run) {
-    const int before_end = std::min(run.count, all.layout().ranks() - run.first);
-    head = all.range(run.first, before_end);
-    tail = all.range(0, run.count - before_end);
+    const auto parts = all.around(run.first, run.count);
+    const bool is_whole = parts[0].empty();
+    head = parts[is_whole ? 1 : 0];
+    tail = parts[is_whole ? 0 : 1];
   }
   [[nodiscard]] std::size_t size() const noexcept { return head.size() + tail.size(); }
   /// Bytes [at, at + bytes) of the run, by way of `scratch` where they do not lie together.
@@ -82,15 +84,23 @@ template <mailbox_transport Net>
 task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
   const std::size_t piece = net.block_bytes();
   if constexpr (message_transport<Net>) {
-    // A run that does not lie together is two messages.
+    // A long run that does not lie together is two messages. A short one is one all the same, beside a long
+    // one in the other direction: its other rank may have no long one in this step.
     if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
+      std::vector<std::byte> together;
+      std::vector<std::byte> apart(transfer::is_whole(net, in.size()) || in.tail.empty() ? 0 : in.size());
+      using sources = std::array<std::span<const std::byte>, 2>;
+      using places = std::array<std::span<std::byte>, 2>;
+      const bool is_long = transfer::is_whole(net, out.size());
       std::vector<transfer::going> going;
       std::vector<transfer::coming> coming;
-      for (const auto part : {out.head, out.tail})
+      for (const auto part :
+           is_long ? sources{out.head, out.tail} : sources{out.read(0, out.size(), together)})
         if (!part.empty()) going.push_back({to, part});
-      for (const auto part : {in.head, in.tail})
+      for (const auto part : apart.empty() ? places{in.head, in.tail} : places{apart})
         if (!part.empty()) coming.push_back({from, part});
       co_await transfer::move(net, now, going, coming);
+      in.write(0, apart);
       co_return;
     }
   }
@@ -104,8 +114,8 @@ task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
   }
 }
 
-/// Makes the steps in their order. `all`: even blocks. From `threshold` bytes on (0: the transport's own)
-/// runs go straight into the receiver's buffer.
+/// Makes the steps in their order. `all`: blocks that are packed, even or not. From `threshold` bytes on
+/// (0: the transport's own) runs go straight into the receiver's buffer.
 ///
 /// Each receiver of a long run tells its sender at once where its buffer is. All wait for those addresses
 /// before the first step, so that a message of a step is never taken for an address; it costs nothing in the
@@ -113,7 +123,9 @@ task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
 template <mailbox_transport Net>
 task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> steps, std::size_t threshold) {
   const auto goes_straight = [&](run_of_blocks run) {
-    const std::size_t bytes = static_cast<std::size_t>(run.count) * all.layout().largest();
+    const std::size_t bytes = all.layout().is_even()
+                                  ? static_cast<std::size_t>(run.count) * all.layout().largest()
+                                  : stretch{all, run}.size();
     return threshold == 0 ? transfer::is_zero_copy(net, bytes)
                           : one_sided_transport<Net> && bytes != 0 && bytes >= threshold;
   };

@@ -31,6 +31,7 @@ struct bruck {
     const int ranks = net.size();
     const std::size_t one = in.layout().largest();
     if (one == 0) co_return;
+    place_own(in[net.rank()], out[net.rank()]);
     // Place j: first the block for rank + j, at the end the one from rank - j.
     std::vector<std::byte> places(static_cast<std::size_t>(ranks) * one);
     const auto place = [&](int j) {

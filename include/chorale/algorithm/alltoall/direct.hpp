@@ -11,6 +11,7 @@
 #include <chorale/algorithm/alltoall/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::alltoall {
@@ -37,6 +38,7 @@ struct direct {
     if constexpr (one_sided_transport<Net>) {
       if (goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
     }
+    place_own(in[net.rank()], out[net.rank()]);
     return copy_even(net, now, std::move(in), std::move(out));
   }
 
@@ -99,6 +101,7 @@ struct direct {
       const int to = at_distance(net, d);
       co_await net.put_notified(known.of(net, to, now, out.layout(), net.rank()), 0, lent, in[to], now);
     }
+    place_own(in[net.rank()], out[net.rank()]);
     for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
     for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
   }
@@ -121,6 +124,7 @@ struct direct {
       const remote_region here = straight(out[to].size()) ? memory.part(out[to]) : remote_region{};
       co_await net.send(to, now, seal(share_of(to), here, in[to].first(first(in[to].size()))));
     }
+    place_own(in[net.rank()], out[net.rank()]);
     for (int d = 1; d < net.size(); ++d) {
       const int peer = at_distance(net, -d);
       remote_region there;

@@ -8,6 +8,7 @@
 #include <chorale/algorithm/alltoall/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/topology/all_pairs.hpp>
 
 namespace chorale::alltoall {
@@ -40,6 +41,7 @@ struct pairwise {
       if (goes_straight(net, in.layout().largest())) {
         const auto exposed = net.expose(out.buffer().first(out.layout().end()));
         const auto lent = net.lend(in.buffer());
+        place_own(in[net.rank()], out[net.rank()]);
         for (const auto step : pairs) {
           const remote_region here = transfer::part_of(exposed.region(), out[step.from]);
           co_await net.send(step.from, now, transfer::bytes_of(here));
@@ -55,6 +57,7 @@ struct pairwise {
         co_return;
       }
     }
+    place_own(in[net.rank()], out[net.rank()]);
     for (const auto step : pairs)
       co_await transfer::copy(net, now, step.to, in[step.to], step.from, out[step.from]);
   }
@@ -69,6 +72,7 @@ struct pairwise {
                                      straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
                                      straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
     agreed::sealed seal;
+    place_own(in[net.rank()], out[net.rank()]);
     for (const auto step : pairs) {
       const std::span<const std::byte> sent = in[step.to];
       const std::span<std::byte> taken = out[step.from];

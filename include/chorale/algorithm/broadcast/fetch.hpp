@@ -25,6 +25,13 @@ struct fetch {
       co_await flat::run(net, now, data, root);
       co_return;
     }
+    if (net.size() == 2 && transfer::is_copied_by_both(net)) {
+      if (net.rank() == root)
+        co_await transfer::send(net, 1 - root, now, data);
+      else
+        co_await transfer::receive(net, root, now, data);
+      co_return;
+    }
     if (net.rank() != root) {
       co_await transfer::fetch(net, root, now, data);
       co_return;

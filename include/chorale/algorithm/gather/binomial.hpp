@@ -35,6 +35,7 @@ struct binomial {
     const int subtree = tree.subtree_size();
     std::vector<std::byte> collected(is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
     if (!collected.empty()) copy_bytes(collected.data(), mine.data(), one);
+    if (is_root) place_own(mine, all[root]);
     const auto children = tree.children();
     // The smallest subtrees are complete first.
     for (int c = children.size() - 1; c >= 0; --c) {

@@ -4,6 +4,8 @@
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::gather {
 
@@ -18,12 +20,27 @@ struct flat {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     const bool agree = sizes_are_private(now.what);
+    // Of two ranks both copy a half where they can: `send` and `receive` do that.
+    const bool puts = !agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
+                      (net.size() > 2 || !transfer::is_copied_by_both(net));
     if (net.rank() != root) {
+      if constexpr (one_sided_transport<Net>) {
+        if (puts) {
+          co_await transfer::send_by_put(net, root, now, mine);
+          co_return;
+        }
+      }
       if (agree)
         co_await agreed::send(net, root, now, mine);
       else
         co_await transfer::send(net, root, now, mine);
       co_return;
+    }
+    if constexpr (one_sided_transport<Net>) {
+      if (puts) {
+        co_await take_all(net, now, mine, all);
+        co_return;
+      }
     }
     for (int step = 1; step < net.size(); ++step) {
       const int from = (root + step) % net.size();
@@ -31,6 +48,24 @@ struct flat {
         co_await agreed::receive(net, from, now, all[from]);
       else
         co_await transfer::receive(net, from, now, all[from]);
+    }
+    place_own(mine, all[root]);
+  }
+
+ private:
+  /// Tells every rank where its block goes, so that all of them move theirs at once, and the root its own.
+  template <one_sided_transport Net>
+  static task<> take_all(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all) {
+    const auto exposed = net.expose(all.buffer().first(all.layout().end()));
+    const auto rank_at = [&](int step) { return (net.rank() + step) % net.size(); };
+    for (int step = 1; step < net.size(); ++step) {
+      const remote_region here = transfer::part_of(exposed.region(), all[rank_at(step)]);
+      co_await net.send(rank_at(step), now, transfer::bytes_of(here));
+    }
+    place_own(mine, all[net.rank()]);
+    for (int step = 1; step < net.size(); ++step) {
+      const auto done = co_await net.receive(rank_at(step), now);
+      static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));
     }
   }
 };

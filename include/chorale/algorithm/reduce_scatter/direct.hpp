@@ -1,6 +1,11 @@
 // Direct reduce-scatter.
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/chunks.hpp>
@@ -15,7 +20,8 @@ namespace chorale::reduce_scatter {
 /// the transport. Even and uneven blocks. Cost: n - 1 messages a rank, each byte travels once.
 ///
 /// A chunk is sent to everyone before the same chunk is received, so that at most two chunks of a pair are
-/// under way and no rank waits for another's free blocks.
+/// under way and no rank waits for another's free blocks. Where operands are read, each rank reads those of
+/// its own block piece by piece, and the call is over when all that read from this rank have.
 struct direct {
   static constexpr auto implements = operation::reduce_scatter;
   template <class T>
@@ -24,6 +30,13 @@ struct direct {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
+    if constexpr (reads_operands<Net>) {
+      // All ranks know all sizes, so they choose alike.
+      if (net.size() > 1 && is_read(net, in.layout().largest())) {
+        co_await by_reads(net, now, in, out, op);
+        co_return;
+      }
+    }
     const std::size_t step = op.whole(net.block_bytes());
     const auto mine = in[net.rank()];
     for (std::size_t at = 0; at < in.layout().largest(); at += step) {
@@ -38,6 +51,49 @@ struct direct {
       const auto result = out.subspan(at, own.size());
       co_await fold_in_rank_order(net, now, own, result, op);
     }
+  }
+
+ private:
+  /// `op` is that of the coroutine that awaits this one.
+  template <reads_operands Net>
+  static task<> by_reads(Net& net, call_id now, const blocks<const std::byte>& in, std::span<std::byte> out,
+                         const reduction& op) {
+    std::vector<offered_operand<Net>> given;
+    given.reserve(static_cast<std::size_t>(net.size()));
+    for (int distance = 1; distance < net.size(); ++distance) {
+      const int to = (net.rank() + distance) % net.size();
+      if (in[to].empty()) continue;
+      given.emplace_back(net, now, in[to], to);
+      co_await given.back().announce();
+    }
+    const auto mine = in[net.rank()];
+    const std::size_t most = operand_reader<Net>::piece_bytes(op);
+    std::vector<operand_reader<Net>> theirs;
+    theirs.reserve(static_cast<std::size_t>(net.size()));
+    for (int from = 0; from < net.size() && !mine.empty(); ++from) {
+      if (from == net.rank()) continue;
+      theirs.emplace_back(net, now, from, mine.size(), most);
+      co_await theirs.back().find();
+    }
+    const auto exposed = net.expose(out.first(mine.size()));
+    for (std::size_t at = 0; at < mine.size(); at += most) {
+      const auto own = mine.subspan(at, std::min(most, mine.size() - at));
+      const auto result = out.subspan(at, own.size());
+      // The first operand of another rank, rank 0 or behind rank 0, is read to where the result will be.
+      co_await theirs.front().read_to(result, at, exposed);
+      if (net.rank() == 0) op.combine_right(own, result);
+      for (int from = 1; from < net.size(); ++from) {
+        if (from == net.rank()) {
+          op.combine_left(result, own);
+        } else if (from != 1 || net.rank() != 0) {
+          auto& next = theirs[static_cast<std::size_t>(from < net.rank() ? from : from - 1)];
+          co_await next.read(at, own.size());
+          op.combine_left(result, next.piece());
+        }
+      }
+    }
+    for (auto& one : theirs) co_await one.release();
+    for (auto& one : given) co_await one.released();
   }
 };
 

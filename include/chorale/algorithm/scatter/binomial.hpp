@@ -55,6 +55,7 @@ struct binomial {
         co_await transfer::send(net, child, now, theirs.subspan(first));
       }
     }
+    if (is_root) place_own(all[root], mine);
     if (!held.empty()) copy_bytes(mine.data(), held.data(), one);
   }
 };

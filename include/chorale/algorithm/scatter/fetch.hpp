@@ -5,14 +5,16 @@
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::scatter {
 
 /// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
 /// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
-/// Even and uneven blocks; short ones go as in `flat`. Cost: n - 1 messages from and to the root; each byte
-/// travels once. Best for long messages where a device or a core reads as fast as it writes. Source: the
-/// rendezvous of P4 section 3.3, with the receiver as the one who moves the bytes.
+/// Even and uneven blocks; short ones go as in `flat`, and all of them where two ranks copy a half each.
+/// Cost: n - 1 messages from and to the root; each byte travels once. Best for long messages where a device
+/// or a core reads as fast as it writes. Source: the rendezvous of P4 section 3.3, with the receiver as the
+/// one who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
@@ -21,9 +23,13 @@ struct fetch {
 
   template <reading_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    if (net.size() == 2 && transfer::is_copied_by_both(net)) {
+      co_await flat::run(net, now, all, mine, root);
+      co_return;
+    }
     if (sizes_are_private(now.what)) {
       if (net.rank() == root)
-        co_await offer_uneven(net, now, all);
+        co_await offer_uneven(net, now, all, mine);
       else
         co_await fetch_uneven(net, root, now, mine);
       co_return;
@@ -51,6 +57,7 @@ struct fetch {
       const remote_region block = transfer::part_of(here, all[to]);
       co_await net.send(to, now, transfer::bytes_of(block));
     }
+    place_own(all[root], mine);
     // The blocks may change when the call is over: everyone has read its own by then.
     for (int step = 1; step < net.size(); ++step) {
       if (!transfer::is_zero_copy_one_way(net, all[rank_at(step)].size())) continue;
@@ -62,7 +69,7 @@ struct fetch {
  private:
   /// Where only the root and the receiver of a block know its size, an envelope says it, and where it lies.
   template <reading_transport Net>
-  static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all) {
+  static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
     const auto straight = [&](int to) { return transfer::is_zero_copy_one_way(net, all[to].size()); };
     const bool any = transfer::is_zero_copy_one_way(net, all.layout().largest());
     const auto offered = net.offer(all.buffer().first(any ? all.layout().end() : 0));
@@ -77,6 +84,7 @@ struct fetch {
       const remote_region block = transfer::part_of(offered.region(), all[to]);
       co_await net.send(to, now, seal({.sends = all[to].size()}, block, {}));
     }
+    place_own(all[net.rank()], mine);
     for (int step = 1; step < net.size(); ++step) {
       if (!straight(rank_at(step))) continue;
       const auto done = co_await net.receive(rank_at(step), now);

@@ -4,6 +4,7 @@
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::scatter {
 
@@ -32,6 +33,7 @@ struct flat {
       else
         co_await transfer::send(net, to, now, all[to]);
     }
+    place_own(all[root], mine);
   }
 };
 

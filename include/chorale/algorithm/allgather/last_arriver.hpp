@@ -1,0 +1,66 @@
+// Last-arriver allgather.
+#pragma once
+
+#include <cstddef>
+
+#include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/host_slots.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::allgather {
+
+/// Each rank writes its block into a slot of its own that all ranks of the host see; whoever is last says so
+/// to all, and each copies what the others have left. A block is written once, not once for each reader. Even
+/// and uneven blocks. Where ranks do not share memory it is `direct`. Cost: n copies and one atomic addition
+/// a rank for each block of the mailbox, and a wait. Any n.
+struct last_arriver {
+  static constexpr auto implements = operation::allgather;
+  static constexpr bool uneven = true;
+  template <class T>
+  static constexpr bool runs_on = mapping_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    return net.maps_memory();
+  }
+
+  template <mapping_transport Net>
+  static task<> run(Net& net, call_id now, blocks<std::byte> all) {
+    auto& host = net.template state<host_slots<Net>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    if (!host.are_there()) [[unlikely]] {
+      co_await direct::run(net, now, all);
+      co_return;
+    }
+    shared_slots& slots = host.slots();
+    const std::size_t largest = all.layout().largest();
+    const std::size_t step = std::min(net.block_bytes(), largest);
+    for (std::size_t at = 0; at < largest; at += step) {
+      const auto part_of = [&](int rank) {
+        const auto block = all[rank];
+        return block.subspan(std::min(at, block.size()),
+                             std::min(step, block.size() - std::min(at, block.size())));
+      };
+      slots.begin(now);
+      const auto mine = part_of(net.rank());
+      if (!mine.empty()) copy_bytes(slots.mine(step), mine.data(), mine.size());
+      if (slots.arrive()) {
+        if (!slots.agrees()) [[unlikely]]
+          co_await host.refuse_stranger(net, now);
+        slots.publish();
+      } else {
+        co_await host.published(net, now);
+      }
+      for (int r = 0; r < net.size(); ++r) {
+        const auto theirs = part_of(r);
+        if (r != net.rank() && !theirs.empty())
+          copy_bytes(theirs.data(), slots.of(r, step).data(), theirs.size());
+      }
+    }
+  }
+};
+
+}  // namespace chorale::allgather

@@ -1,0 +1,142 @@
+// Operands of reductions, read piece by piece from where they lie by the rank that combines them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale {
+
+/// Where long operands are read. The core that reads a piece has it in its cache when it combines it, so that
+/// each byte crosses from core to core once. A device that is no core moves bytes while the core combines
+/// others, which a read that is waited for does not use: there operands travel as before.
+template <class Net>
+concept reads_operands = core_copying_transport<Net> && keeping_transport<Net>;
+
+/// True if an operand of so many bytes is read. Both sides have to know its size.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_read(const Net& net, std::size_t bytes) noexcept {
+  if constexpr (reads_operands<Net>)
+    return transfer::is_zero_copy(net, bytes) && net.copies_by_core();
+  else
+    return false;
+}
+
+/// This rank's operand as another rank reads it: `announce`, then, before the operand changes, `released`.
+template <reads_operands Net>
+class offered_operand {
+ public:
+  /// `operand` outlives it.
+  offered_operand(Net& net, call_id now, std::span<const std::byte> operand, int reader)
+      : net_(&net), now_(now), operand_(operand), reader_(reader), offered_(net.offer(operand)) {}
+
+  /// Tells the reader where it is.
+  task<> announce() {
+    const remote_region here = transfer::part_of(offered_.region(), operand_);
+    co_await net_->send(reader_, now_, transfer::bytes_of(here));
+  }
+  /// Over when the reader has all of it.
+  task<> released() {
+    const auto read = co_await net_->receive(reader_, now_);
+    static_cast<void>(transfer::exact(*net_, reader_, now_, read, 0));
+  }
+
+ private:
+  Net* net_;
+  call_id now_;
+  std::span<const std::byte> operand_;
+  int reader_;
+  decltype(std::declval<Net&>().offer({})) offered_;
+};
+
+/// Another rank's operand, which this rank reads: `find`, `read` of all pieces in any order, `release`.
+template <reads_operands Net>
+class operand_reader {
+ public:
+  /// Bytes of a piece, of elements of `op`: few enough for a near cache, enough for the cost of a read to
+  /// vanish.
+  [[nodiscard]] static std::size_t piece_bytes(const reduction& op) noexcept {
+    return op.whole(std::size_t{1} << 17);
+  }
+
+  /// `bytes`: of the operand of rank `owner`. `piece`: the most that is read at once.
+  operand_reader(Net& net, call_id now, int owner, std::size_t bytes, std::size_t piece)
+      : net_(&net), now_(now), owner_(owner), bytes_(bytes), room_(&room_of(net, std::min(bytes, piece))) {}
+
+  /// Waits for the owner to announce the operand.
+  task<> find() {
+    const auto announced = co_await net_->receive(owner_, now_);
+    there_ = transfer::read_region(*net_, owner_, now_, announced, bytes_);
+  }
+  /// Reads bytes [at, at + bytes). `piece()` has them until the next read of any reader.
+  task<> read(std::size_t at, std::size_t bytes) {
+    piece_ = room_->memory->memory().first(bytes);
+    co_await net_->get(there_, at, room_->memory->exposure(), piece_, now_);
+  }
+  /// Reads as many bytes from `at` on to where they are wanted, which `exposed` covers.
+  template <class Exposed>
+  task<> read_to(std::span<std::byte> place, std::size_t at, const Exposed& exposed) {
+    co_await net_->get(there_, at, exposed, place, now_);
+  }
+  [[nodiscard]] std::span<const std::byte> piece() const noexcept { return piece_; }
+  /// Tells the owner that its operand may change.
+  task<> release() { co_await net_->send(owner_, now_, {}); }
+
+ private:
+  struct kept {
+    std::optional<decltype(std::declval<Net&>().keep(std::size_t{}))> memory;
+  };
+  /// One piece for all readers, kept from call to call.
+  static kept& room_of(Net& net, std::size_t bytes) {
+    auto& room = net.template state<kept>();
+    if (!room.memory || room.memory->memory().size() < bytes) {
+      room.memory.reset();
+      room.memory.emplace(net.keep(bytes));
+    }
+    return room;
+  }
+
+  Net* net_;
+  call_id now_;
+  int owner_;
+  std::size_t bytes_;
+  kept* room_;
+  remote_region there_{};
+  std::span<std::byte> piece_;
+};
+
+/// Rank `to` reads `out` from here while this rank combines what rank `from` has for it into `mine`; either
+/// may be empty. `out` does not change and does not overlap `mine`. Precondition: what is not empty is read
+/// (`is_read`). `theirs_is_left`: what is read stands to the left of `mine`. `op` is that of the coroutine
+/// that awaits this one.
+template <reads_operands Net>
+task<> read_and_combine(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
+                        std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
+  std::optional<offered_operand<Net>> given;
+  if (!out.empty()) {
+    given.emplace(net, now, out, to);
+    co_await given->announce();
+  }
+  if (!mine.empty()) {
+    const std::size_t most = operand_reader<Net>::piece_bytes(op);
+    operand_reader<Net> theirs{net, now, from, mine.size(), most};
+    co_await theirs.find();
+    for (std::size_t at = 0; at < mine.size(); at += most) {
+      const auto piece = mine.subspan(at, std::min(most, mine.size() - at));
+      co_await theirs.read(at, piece.size());
+      if (theirs_is_left)
+        op.combine_right(theirs.piece(), piece);
+      else
+        op.combine_left(piece, theirs.piece());
+    }
+    co_await theirs.release();
+  }
+  if (given) co_await given->released();
+}
+
+}  // namespace chorale

@@ -1,0 +1,72 @@
+// Reduce-scatter over a circulant graph.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include <chorale/algorithm/reduce_exchange.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/topology/circulant.hpp>
+
+namespace chorale::reduce_scatter {
+
+/// In each round a rank gives away half of the blocks that it still has to do with, to the rank that stands
+/// for the first of them, and combines as many of its own. Even and uneven blocks. Cost: ceil(log2 n) rounds
+/// for any n, in all n - 1 blocks; the memory of one operand, of which half is copied.
+/// Source: `topology::circulant`.
+///
+/// Evaluates a rank's block in a tree over the distances that is not in rank order, but the same for all its
+/// elements; operators that do not commute (`chorale::commutes`) go by `direct`.
+struct circulant {
+  static constexpr auto implements = operation::reduce_scatter;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
+    if (!op.commutes()) return direct::run(net, now, in, out, op);
+    return give_away(net, now, in, out, op);
+  }
+
+  /// Leaves the result of this rank's block in `held`. What the first round sends is read from `given`, all
+  /// else from `held`, which has at the start the operands of the ceil(n/2) ranks from this one on, and may
+  /// be the same memory. The layout of both is packed. `op` is that of the coroutine that awaits this one.
+  ///
+  /// A run of blocks that goes past the last rank's is moved as two: sender and receiver name the same ranks,
+  /// and so divide it at the same place.
+  template <mailbox_transport Net>
+  static task<> combine(Net& net, call_id now, blocks<const std::byte> given, blocks<std::byte> held,
+                        const reduction& op) {
+    const int rounds = topology::circulant{net.rank(), net.size()}.size();
+    for (const auto round : topology::circulant{net.rank(), net.size()}.reversed()) {
+      const auto source =
+          round.index == rounds - 1 ? given : blocks<const std::byte>{held.buffer(), held.layout()};
+      const auto out = source.around(round.above, round.blocks);
+      const auto mine = held.around(net.rank(), round.blocks);
+      for (const std::size_t part : {0U, 1U})
+        co_await exchange_and_combine(net, now, round.above, out[part], round.below, mine[part], true, op);
+    }
+  }
+
+ private:
+  template <mailbox_transport Net>
+  static task<> give_away(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                          reduction op) {
+    const std::size_t bytes = in.layout().total();
+    const auto work = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    const blocks<std::byte> held{{work.get(), bytes}, in.layout()};
+    const int kept = (net.size() + 1) / 2;
+    const auto from = in.around(net.rank(), kept);
+    const auto to = held.around(net.rank(), kept);
+    for (const std::size_t part : {0U, 1U})
+      if (!from[part].empty()) copy_bytes(to[part].data(), from[part].data(), from[part].size());
+    co_await combine(net, now, in, held, op);
+    if (!out.empty()) copy_bytes(out.data(), held[net.rank()].data(), out.size());
+  }
+};
+
+}  // namespace chorale::reduce_scatter

@@ -1,0 +1,78 @@
+// Last-arriver reduce-scatter.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/host_slots.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce_scatter {
+
+/// Each rank writes its operands into a slot of its own that all ranks of the host see; whoever is last says
+/// so to all, and each combines its block from all slots, from rank 0 upwards: to the bit what `direct`
+/// computes. Even and uneven blocks. Where ranks do not share memory, and for elements of which a slot does
+/// not take one for each rank, it is `direct`. Cost: for each part that a slot takes one copy and one atomic
+/// addition a rank, n - 1 combinations of its own block, and a wait. Any n.
+struct last_arriver {
+  static constexpr auto implements = operation::reduce_scatter;
+  template <class T>
+  static constexpr bool runs_on = mapping_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    return net.maps_memory();
+  }
+
+  template <mapping_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
+    auto& host = net.template state<host_slots<Net>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    const auto ranks = static_cast<std::size_t>(net.size());
+    const std::size_t largest = in.layout().largest();
+    // Of each block the same number of bytes, side by side in a slot.
+    const std::size_t step = std::min(op.whole(net.block_bytes() / ranks), largest);
+    if (!host.are_there() || step * ranks > net.block_bytes()) [[unlikely]] {
+      co_await direct::run(net, now, in, out, op);
+      co_return;
+    }
+    shared_slots& slots = host.slots();
+    const std::size_t room = step * ranks;
+    for (std::size_t at = 0; at < largest; at += step) {
+      const auto bytes_of = [&](int rank) {
+        const std::size_t size = in[rank].size();
+        return std::min(step, size - std::min(at, size));
+      };
+      slots.begin(now);
+      for (int r = 0; r < net.size(); ++r) {
+        if (const std::size_t bytes = bytes_of(r); bytes != 0)
+          copy_bytes(slots.mine(room) + static_cast<std::size_t>(r) * step, in[r].data() + at, bytes);
+      }
+      if (slots.arrive()) {
+        if (!slots.agrees()) [[unlikely]]
+          co_await host.refuse_stranger(net, now);
+        slots.publish();
+      } else {
+        co_await host.published(net, now);
+      }
+      const std::size_t bytes = bytes_of(net.rank());
+      if (bytes == 0) continue;
+      const auto result = out.subspan(at, bytes);
+      for (int r = 0; r < net.size(); ++r) {
+        const auto theirs = slots.of(r, room).subspan(static_cast<std::size_t>(net.rank()) * step, bytes);
+        if (r == 0)
+          copy_bytes(result.data(), theirs.data(), bytes);
+        else
+          op.combine_left(result, theirs);
+      }
+    }
+  }
+};
+
+}  // namespace chorale::reduce_scatter

@@ -1,0 +1,143 @@
+// Slots in memory that all ranks of a host see.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <chorale/core/cache_lines.hpp>
+#include <chorale/core/call.hpp>
+
+namespace chorale {
+
+/// A slot for each rank, in which it leaves an operand for the others, and a place for the result; for one
+/// use after another. In each use every rank writes its slot and arrives. The rank that arrives last sees
+/// all slots and publishes; the others look until that has happened. So no rank waits for one that has
+/// nothing to say, such as a leader without a core. Nothing here waits: who uses it asks again.
+///
+/// Slots and results alternate between two sets. A set is written again when all ranks have arrived at the
+/// use in between, and so have done with it.
+///
+/// Each arrival adds the label of its call to the counter, so that the last one sees at no further cost
+/// whether all ranks make the same call. Offsets do not depend on anything that a peer has written. One
+/// thread at a time on each rank.
+class shared_slots {
+ public:
+  /// Payloads of at most so many bytes lie in the cache line of their flag.
+  static constexpr std::size_t short_bytes = 48;
+
+  shared_slots() = default;
+  /// `memory`: zeroes before the first use, `bytes(ranks, slot_bytes)` of them, aligned to 16 bytes.
+  shared_slots(std::span<std::byte> memory, int rank, int ranks, std::size_t slot_bytes) noexcept
+      : memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_cache_lines(slot_bytes)) {}
+  [[nodiscard]] static std::size_t bytes(int ranks, std::size_t slot_bytes) noexcept {
+    const auto n = static_cast<std::size_t>(ranks);
+    return cache_line_bytes + 2 * (n + 1) * (cache_line_bytes + in_cache_lines(slot_bytes));
+  }
+  /// The largest payload.
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return stride_; }
+
+  /// Begins the next use.
+  void begin(call_id now) noexcept {
+    ++turn_;
+    label_ = {now.signature, static_cast<std::uint32_t>(now.number)};
+    arrival_ = std::uint64_t{label_.mixed()} << 32 | 1;
+    complete_ += arrival_ * static_cast<std::uint64_t>(ranks_);
+  }
+  /// Where this rank's payload of so many bytes goes.
+  [[nodiscard]] std::byte* mine(std::size_t bytes) noexcept { return payload(rank_, bytes); }
+  /// This rank's slot is written. True if all others' are: then this rank publishes.
+  [[nodiscard]] bool arrive() noexcept {
+    mark(head(rank_));
+    counted_ = std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory_))
+                   .fetch_add(arrival_, std::memory_order_acq_rel) +
+               arrival_;
+    return static_cast<std::uint32_t>(counted_) == static_cast<std::uint32_t>(complete_);
+  }
+
+  // For the rank that arrived last.
+  /// True if all ranks make the call of this one.
+  [[nodiscard]] bool agrees() const noexcept { return counted_ == complete_; }
+  /// A rank that does not; -1 if none is found.
+  [[nodiscard]] int stranger() const noexcept {
+    for (int r = 0; r < ranks_; ++r) {
+      slot_head& h = head(r);
+      if (turn_of(h) != turn_ || h.of.call != label_.call || h.of.signature != label_.signature) return r;
+    }
+    return -1;
+  }
+  /// The number of the call in the slot of a rank, as far as 32 bits tell.
+  [[nodiscard]] std::uint32_t call_of(int rank) const noexcept { return head(rank).of.call; }
+  /// Where the result of so many bytes goes.
+  [[nodiscard]] std::span<std::byte> result(std::size_t bytes) noexcept {
+    return {payload(ranks_, bytes), bytes};
+  }
+  /// The result is written.
+  void publish() noexcept { mark(head(ranks_)); }
+
+  // For all.
+  [[nodiscard]] bool is_published() const noexcept { return turn_of(head(ranks_)) == turn_; }
+  /// What a rank has left in its slot, once it is published.
+  [[nodiscard]] std::span<const std::byte> of(int rank, std::size_t bytes) const noexcept {
+    return {payload(rank, bytes), bytes};
+  }
+  /// A rank that has not arrived; -1 if all have, one of which is about to publish.
+  [[nodiscard]] int awaited() const noexcept {
+    for (int i = 1; i < ranks_; ++i) {
+      const int r = (rank_ + i) % ranks_;
+      if (turn_of(head(r)) != turn_) return r;
+    }
+    return -1;
+  }
+
+ private:
+  /// What a call is known by.
+  struct label {
+    std::uint32_t signature;
+    std::uint32_t call;
+    [[nodiscard]] std::uint32_t mixed() const noexcept {
+      return static_cast<std::uint32_t>(detail::mix(std::uint64_t{call} << 32 | signature) >> 16);
+    }
+  };
+  struct alignas(16) slot_head {
+    std::uint64_t turn;  ///< of the use that it is of, stored last
+    label of;
+    std::byte payload[short_bytes];
+  };
+  static_assert(sizeof(slot_head) == cache_line_bytes);
+
+  /// Behind the counter: the heads of both sets, then what does not fit into them. The result is the slot
+  /// behind that of the last rank.
+  [[nodiscard]] std::size_t index(int slot) const noexcept {
+    const auto slots = static_cast<std::size_t>(ranks_) + 1;
+    return (turn_ % 2 == 0 ? 0 : slots) + static_cast<std::size_t>(slot);
+  }
+  [[nodiscard]] slot_head& head(int slot) const noexcept {
+    return *reinterpret_cast<slot_head*>(memory_ + cache_line_bytes * (1 + index(slot)));
+  }
+  [[nodiscard]] std::byte* payload(int slot, std::size_t bytes) const noexcept {
+    if (bytes <= short_bytes) return head(slot).payload;
+    const auto heads = 2 * (static_cast<std::size_t>(ranks_) + 1);
+    return memory_ + cache_line_bytes * (1 + heads) + index(slot) * stride_;
+  }
+  [[nodiscard]] static std::uint64_t turn_of(slot_head& h) noexcept {
+    return std::atomic_ref<std::uint64_t>(h.turn).load(std::memory_order_acquire);
+  }
+  void mark(slot_head& h) const noexcept {
+    h.of = label_;
+    std::atomic_ref<std::uint64_t>(h.turn).store(turn_, std::memory_order_release);
+  }
+
+  std::byte* memory_ = nullptr;
+  int rank_ = 0;
+  int ranks_ = 0;
+  std::size_t stride_ = 0;
+  std::uint64_t turn_ = 0;  ///< of the use that goes on, from 1
+  label label_{};
+  std::uint64_t arrival_ = 0;   ///< what this rank adds to the counter
+  std::uint64_t complete_ = 0;  ///< what the counter is when all have arrived
+  std::uint64_t counted_ = 0;   ///< what it was when this rank had
+};
+
+}  // namespace chorale
