@@ -1,6 +1,5 @@
 // Barriers: nobody leaves before everyone has come.
 #include <atomic>
-#include <thread>
 #include <vector>
 
 #include <chorale/transport/rc.hpp>
@@ -28,7 +27,7 @@ void race(int size, const chorale::config& c, Wait&& wait) {
     for (int round = 0; round < rounds; ++round) {
       // Now and then a rank is late, and the last one late by much.
       const auto n = mixed(seed() + static_cast<std::uint64_t>(round * size + comm.rank()));
-      if (n % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds{n / 64 % 1500});
+      if (n % 64 == 0) chorale::clock::sleep_for(std::chrono::microseconds{n / 64 % 1500});
       auto& counter = came[static_cast<std::size_t>(round)];
       counter.fetch_add(1, std::memory_order_relaxed);
       wait(comm, round);

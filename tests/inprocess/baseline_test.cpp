@@ -1,7 +1,6 @@
 // The send/receive transport of the papers' baselines: every collective, and what is its own, the queue of
 // messages that nobody waits for.
 #include <cstring>
-#include <thread>
 
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
@@ -122,7 +121,8 @@ TEST_CASE("messages by RDMA write take no receives", "[baseline]") {
           throw std::runtime_error("word " + std::to_string(i) + " is wrong");
     }
     const auto& boxes = comm.transport().parts().mailbox();
-    if (boxes.statistics().blocks < 20 || boxes.copied_out() != 0)
+    // Each call sends a message to another rank at least, whichever algorithm suits the device.
+    if (boxes.statistics().blocks < 10 || boxes.copied_out() != 0)
       throw std::runtime_error(std::to_string(boxes.statistics().blocks) + " messages, " +
                                std::to_string(boxes.copied_out()) + " of which were copied out");
   });
@@ -158,7 +158,7 @@ TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]"
   auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
   c.deadline = std::chrono::seconds{20};
   std::atomic<int> mismatches{0};
-  chorale::bootstrap::run_in_process(3, [&](auto& group) {
+  run_anywhere(3, [&](auto& group) {
     baseline comm{group, c};
     try {
       if (comm.rank() == 1)

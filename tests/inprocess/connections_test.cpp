@@ -1,7 +1,6 @@
 // A limit on connections: they are closed and made again while everybody talks to everybody, and nothing is
 // lost.
 #include <atomic>
-#include <thread>
 
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
@@ -39,7 +38,7 @@ void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
       throw std::runtime_error("rank " + std::to_string(comm.rank()) + " still has " +
                                std::to_string(net.connections()) + " connections, the limit is " +
                                std::to_string(limit));
-    std::this_thread::yield();
+    chorale::clock::give_way();
   }
 }
 

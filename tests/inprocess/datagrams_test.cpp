@@ -2,7 +2,6 @@
 // Meson runs them on the immediate engine and on the deferred one with losses, duplicates and seeds.
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
@@ -23,10 +22,10 @@ namespace {
 /// Waits for what another thread does; false if it does not come.
 template <class Ready>
 bool comes(Ready&& ready) {
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{instrumented ? 120 : 60};
+  const auto give_up = chorale::clock::now() + std::chrono::seconds{instrumented ? 120 : 60};
   while (!ready()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds{100});
+    if (chorale::clock::now() > give_up) return false;
+    chorale::clock::sleep_for(std::chrono::microseconds{100});
   }
   return true;
 }

@@ -8,8 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/bootstrap/in_process.hpp>
 #include <chorale/communicator.hpp>
+
+#include "../support/anywhere.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ void ranges(Comm& comm) {
 
 TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
   for (const int size : {1, 2, 3, 5, 7}) {
-    chorale::bootstrap::run_in_process(size, [](auto& group) {
+    support::run_anywhere(size, [](auto& group) {
       chorale::communicator<> comm{group};
       ranges(comm);
       for (const std::size_t m : std::vector<std::size_t>{0, 1, 10, 20000}) made(comm, m);
@@ -106,7 +107,7 @@ TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
 }
 
 TEST_CASE("a communicator that was moved serves its new name and refuses the old one", "[forms]") {
-  chorale::bootstrap::run_in_process(3, [](auto& group) {
+  support::run_anywhere(3, [](auto& group) {
     chorale::communicator<> first{group};
     int value = first.rank();
     chorale::request pending = first.ibroadcast(value, 2);

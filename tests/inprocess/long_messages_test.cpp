@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <thread>
 
 #include <chorale/transport/rc_send_receive.hpp>
 
@@ -245,13 +244,13 @@ TEST_CASE("memory of a message whose call has failed is not written any more", "
           const auto taking = net.post_receive(1, now, here.place);
           co_await net.signal(1, now);
           // A wait that hears of the failure first ends by it.
-          while (!here.signalled) std::this_thread::yield();
+          while (!here.signalled) chorale::clock::give_way();
           throw std::domain_error("not to my taste");
         }
         const std::vector<std::byte> source(here.place.size(), std::byte{2});
         co_await net.signalled(0, now);
         here.signalled = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        chorale::clock::sleep_for(std::chrono::milliseconds{50});
         here.asked = true;
         const auto giving = net.post_send(0, now, source);
         co_await net.sent(0, now);
@@ -295,7 +294,7 @@ TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits 
       auto c = short_eager(how);
       c.send_receive_eager = short_ones;
       std::array<std::optional<chorale::error>, 3> failures;
-      chorale::bootstrap::run_in_process(3, [&](auto& group) {
+      run_anywhere(3, [&](auto& group) {
         try {
           baseline comm{group, c};
           comm.barrier();

@@ -1,6 +1,5 @@
 // Connections where datagrams get lost: on soft0's deferred engine with CHORALE_SOFT_LOSS (meson sets both;
 // without them nothing is lost, and the test says less).
-#include <thread>
 
 #include <chorale/transport/rc.hpp>
 
@@ -24,7 +23,7 @@ TEST_CASE("reliable connections come and go though datagrams are lost", "[lossy]
       check_allreduce<triangle>(comm, 3, multiply{}, s + 1);
       check_barrier(comm);
       // Ranks leave one after another, while the last messages to them are still to be given back.
-      std::this_thread::sleep_for(std::chrono::milliseconds{noise(s, comm.rank(), 0) % 8});
+      chorale::clock::sleep_for(std::chrono::milliseconds{noise(s, comm.rank(), 0) % 8});
     });
   }
 }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
@@ -93,14 +95,14 @@ chorale::config with_short_zero_copy() {
 template <class Second>
 std::vector<std::optional<chorale::error>> refusals(int size, const Second& second) {
   std::vector<std::optional<chorale::error>> seen(static_cast<std::size_t>(size));
-  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+  run_anywhere(size, [&](auto& group) {
     two_rails_parts::second = second(group.rank());
     try {
       over_two_rails comm{group, settings()};
     } catch (const chorale::error& e) {
       seen[static_cast<std::size_t>(group.rank())] = e;
     }
-    two_rails_parts::second = {{.device = "soft0"}};
+    two_rails_parts::second = {{.device = support::test_device()}};
   });
   return seen;
 }
@@ -144,8 +146,9 @@ TEST_CASE("communicators are split over two device ports", "[ports]") {
 }
 
 TEST_CASE("a second device port that cannot be opened is named to all", "[ports]") {
-  const auto seen = refusals(
-      3, [](int rank) { return std::vector<port_selection>{{.device = rank == 1 ? "nosuch7" : "soft0"}}; });
+  const auto seen = refusals(3, [](int rank) {
+    return std::vector<port_selection>{{.device = rank == 1 ? "nosuch7" : support::test_device()}};
+  });
   for (std::size_t r = 0; r < seen.size(); ++r) {
     REQUIRE(seen[r]);
     const std::string text = seen[r]->what();
@@ -161,7 +164,7 @@ TEST_CASE("a second device port that cannot be opened is named to all", "[ports]
 TEST_CASE("a port number or a GID that the second device has not is named to all", "[ports]") {
   for (const bool is_gid : {true, false}) {
     const auto seen = refusals(2, [is_gid](int rank) {
-      port_selection wanted{.device = "soft0"};
+      port_selection wanted{.device = support::test_device()};
       if (rank == 1 && is_gid) wanted.gid_index = 7;
       if (rank == 1 && !is_gid) wanted.port = 3;
       return std::vector{wanted};
@@ -178,7 +181,7 @@ TEST_CASE("a port number or a GID that the second device has not is named to all
 
 TEST_CASE("ranks with different numbers of device ports are named to each other", "[ports]") {
   const auto seen = refusals(5, [](int rank) {
-    return std::vector<port_selection>(rank == 3 ? 2 : 1, port_selection{.device = "soft0"});
+    return std::vector<port_selection>(rank == 3 ? 2 : 1, port_selection{.device = support::test_device()});
   });
   for (std::size_t r = 0; r < seen.size(); ++r) {
     REQUIRE(seen[r]);
@@ -186,21 +189,22 @@ TEST_CASE("ranks with different numbers of device ports are named to each other"
     INFO("rank " << r << ": " << text);
     CHECK(seen[r]->code() == errc::mismatch);
     CHECK(text.find("the number of device ports differs between ranks") != std::string::npos);
-    CHECK(text.find("2 (soft0, soft0)") != std::string::npos);
-    CHECK(text.find("3 (soft0, soft0, soft0) on rank 3") != std::string::npos);
+    CHECK(text.find(fmt::format("2 ({0}, {0})", support::test_device())) != std::string::npos);
+    CHECK(text.find(fmt::format("3 ({0}, {0}, {0}) on rank 3", support::test_device())) != std::string::npos);
   }
 }
 
 TEST_CASE("ports of different MTU and too many ports are refused", "[ports]") {
   const auto unlike = refusals(2, [](int rank) {
-    return std::vector<port_selection>{{.device = "soft0", .mtu = rank == 0 ? 1024 : 2048}};
+    return std::vector<port_selection>{{.device = support::test_device(), .mtu = rank == 0 ? 1024 : 2048}};
   });
   for (const auto& one : unlike) {
     REQUIRE(one);
     INFO(one->what());
     CHECK(std::string{one->what()}.find("the path MTU of device port 2 of 2") != std::string::npos);
   }
-  const auto many = refusals(1, [](int) { return std::vector<port_selection>(16, {.device = "soft0"}); });
+  const auto many =
+      refusals(1, [](int) { return std::vector<port_selection>(16, {.device = support::test_device()}); });
   REQUIRE(many[0]);
   CHECK(many[0]->code() == errc::invalid_argument);
   CHECK(std::string{many[0]->what()}.find("17 device ports") != std::string::npos);

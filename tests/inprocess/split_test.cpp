@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include <chorale/transport/rc.hpp>
@@ -110,7 +109,7 @@ TEST_CASE("subgroup takes ranks in the order of the list", "[split]") {
 }
 
 TEST_CASE("parts of parts, and parts that outlive what they were made of", "[split]") {
-  chorale::bootstrap::run_in_process(8, [](auto& group) {
+  run_anywhere(8, [](auto& group) {
     const int me = group.rank();
     auto whole = std::make_unique<standard<rc>>(group, settings());
     auto half = whole->split(me / 4);

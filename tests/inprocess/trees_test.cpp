@@ -8,7 +8,6 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <chorale/algorithm/allreduce/degree_k.hpp>
@@ -137,7 +136,7 @@ TEST_CASE("nothing is written any more when a call with operands under way has f
     std::atomic<int> over{0};
     std::mutex mutex;
     std::string complaints;
-    chorale::bootstrap::run_in_process(size, [&](auto& group) {
+    run_anywhere(size, [&](auto& group) {
       tree<1> comm{group, straight()};
       const auto complain = [&](const std::string& what) {
         const std::lock_guard lock{mutex};
@@ -158,7 +157,7 @@ TEST_CASE("nothing is written any more when a call with operands under way has f
       }
       std::fill(data.begin(), data.end(), 7);
       ++over;
-      while (over < size) std::this_thread::yield();
+      while (over < size) chorale::clock::give_way();
       if (std::count(data.begin(), data.end(), 7) != static_cast<std::ptrdiff_t>(count))
         complain("its memory was written to");
     });

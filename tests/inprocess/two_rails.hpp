@@ -10,6 +10,8 @@
 #include <chorale/transport/connections/rail.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 
+#include "../support/anywhere.hpp"
+
 namespace inprocess {
 
 using namespace chorale::transport;
@@ -51,7 +53,7 @@ class two_rails_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "two_rails";
   /// What this thread's ranks ask for beside the first device port.
-  static inline thread_local std::vector<port_selection> second{{.device = "soft0"}};
+  static inline thread_local std::vector<port_selection> second{{.device = support::test_device()}};
 
   explicit two_rails_parts(joined_group&& group)
       : core_(*this, std::move(group)),
@@ -79,6 +81,7 @@ class two_rails_parts final : private endpoint_user {
   [[nodiscard]] by_parity& mailbox() noexcept { return mailbox_; }
   [[nodiscard]] const by_parity& mailbox() const noexcept { return mailbox_; }
   [[nodiscard]] rma_queue& one_sided() noexcept { return odd_.one_sided(); }
+  [[nodiscard]] const rma_queue& one_sided() const noexcept { return odd_.one_sided(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept {
     return odd_.one_sided().registrations();
   }

@@ -4,7 +4,6 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -176,7 +175,7 @@ TEMPLATE_TEST_CASE("a floating-point sum has the same bits on all ranks and in e
         std::vector<double> data(count);
         for (std::size_t i = 0; i < count; ++i) data[i] = rough(comm.rank(), i);
         // Another rank is late each time.
-        if ((run + call) % size == comm.rank()) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        if ((run + call) % size == comm.rank()) chorale::clock::sleep_for(std::chrono::milliseconds{2});
         comm.allreduce(std::span{data});
         if (results[me].empty()) results[me] = data;
         if (std::memcmp(results[me].data(), data.data(), count * sizeof(double)) != 0)

@@ -4,6 +4,7 @@
 
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/bootstrap/in_process.hpp>
 
 #include "harness.hpp"
 

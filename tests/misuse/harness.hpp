@@ -14,13 +14,13 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/bootstrap/in_process.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/action.hpp"
+#include "../support/anywhere.hpp"
 #include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 
@@ -41,7 +41,7 @@ inline constexpr int group_sizes[] = {2, 4, 7};
 /// Settings under which a hang ends as a failed test.
 inline chorale::config settings() {
   chorale::config c;
-  c.device = "soft0";
+  c.device = support::test_device();
   c.deadline = std::chrono::seconds{instrumented ? 60 : 20};
   return c;
 }
@@ -95,7 +95,7 @@ inline void check_all_right(const outcomes& all) {
 template <class Comm>
 outcomes run(int size, const chorale::config& c, support::action<Comm> body) {
   outcomes all(static_cast<std::size_t>(size));
-  chorale::bootstrap::run_in_process(size, [&](auto& group) {
+  support::run_anywhere(size, [&](support::any_group& group) {
     outcome& mine = all[static_cast<std::size_t>(group.rank())];
     const auto noted = [](std::optional<chorale::error>& failure, std::string& other, const auto& action) {
       try {
@@ -108,9 +108,9 @@ outcomes run(int size, const chorale::config& c, support::action<Comm> body) {
     };
     noted(mine.failure, mine.other, [&] {
       Comm comm{group, c};
-      const auto start = std::chrono::steady_clock::now();
+      const auto start = chorale::clock::now();
       noted(mine.failure, mine.other, [&] { body(comm); });
-      mine.took = std::chrono::steady_clock::now() - start;
+      mine.took = chorale::clock::now() - start;
       noted(mine.later, mine.other, [&] { comm.barrier(); });
     });
   });

@@ -2,6 +2,8 @@
 #include <atomic>
 #include <thread>
 
+#include <chorale/bootstrap/in_process.hpp>
+
 #include "harness.hpp"
 
 using chorale::errc;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include <chorale/bootstrap/in_process.hpp>
 #include <chorale/window.hpp>
 
 #include "harness.hpp"

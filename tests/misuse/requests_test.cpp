@@ -11,6 +11,7 @@
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/bootstrap/in_process.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 

@@ -1,4 +1,5 @@
 // Ranks that name different roots: each error names both, where nothing was received as well.
+#include <chorale/bootstrap/in_process.hpp>
 #include <chorale/transport/ud.hpp>
 
 #include "harness.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <thread>
 
+#include <chorale/bootstrap/in_process.hpp>
+
 #include "harness.hpp"
 
 using chorale::errc;

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <string>
 
+#include <chorale/bootstrap/in_process.hpp>
+
 #include "../misuse/harness.hpp"
 #include "footprint.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/window.hpp>
 
@@ -159,8 +161,9 @@ void spin_lock(Comm& comm, int rounds) {
   chorale::window<T, Comm> w{comm, std::size_t{comm.rank() == 0 ? 2U : 0U}};
   const T me = static_cast<T>(comm.rank() + 1);
   for (int i = 0; i < rounds; ++i) {
-    while (w.compare_and_swap(0, 0, T{0}, me) != T{0}) {
-    }
+    // Who tries again at once, next to the memory, may keep others from it for ever.
+    for (int tries = 1; w.compare_and_swap(0, 0, T{0}, me) != T{0}; ++tries)
+      chorale::clock::sleep_for(std::chrono::microseconds{tries % 8 * (comm.rank() + 1)});
     T value{};
     w.get(0, 1, std::span{&value, 1});
     value = static_cast<T>(value + 1);

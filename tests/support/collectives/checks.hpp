@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <chorale/communicator.hpp>

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <string>
-#include <thread>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/request.hpp>
 
 namespace collectives {
@@ -30,7 +30,7 @@ std::string describe(const char* operation, std::size_t count, int rank, const m
 
 /// Tests a request until it is over.
 inline void await(chorale::request request) {
-  while (!request.test()) std::this_thread::yield();
+  while (!request.test()) chorale::clock::give_way();
 }
 
 }  // namespace collectives

@@ -1,0 +1,154 @@
+// Algorithms over slots that all ranks of a host see: results, calls that differ, and hosts without them.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <chorale/algorithm/allgather/last_arriver.hpp>
+#include <chorale/algorithm/allreduce/last_arriver.hpp>
+#include <chorale/algorithm/barrier/last_arriver.hpp>
+#include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
+#include <chorale/transport/rc.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::errc;
+using chorale::error;
+
+namespace {
+
+using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::last_arriver,
+                                      chorale::allreduce::last_arriver, chorale::allgather::last_arriver,
+                                      chorale::reduce_scatter::last_arriver>;
+
+/// Sizes in the line of a flag, around it, around a block, and of several.
+constexpr std::size_t counts[] = {1, 0, 6, 7, 100, 1021, 1022, 1023, 3000, 2};
+
+void check_calls(meeting& comm) {
+  for (std::size_t i = 0; i < std::size(counts); ++i) {
+    const std::uint64_t s = seed() + i;
+    const manner way{.nonblocking = i % 3 == 0, .in_place = i % 4 == 1, .misalignment = i % 2 == 0 ? i : 0};
+    check_barrier(comm, way);
+    check_allreduce<std::uint64_t>(comm, counts[i], chorale::sum, s, way);
+    check_allgather<std::uint16_t>(comm, counts[i], s, way);
+    check_reduce_scatter<std::uint32_t>(comm, counts[i], chorale::max, s, way);
+  }
+}
+
+/// What each rank's call threw, and which ranks it names.
+struct outcome {
+  std::optional<error> first;
+  [[nodiscard]] bool is(errc code, int rank) const {
+    return first && first->code() == code &&
+           std::find(first->ranks().begin(), first->ranks().end(), rank) != first->ranks().end();
+  }
+};
+template <class Body>
+std::vector<outcome> outcomes(int size, Body body) {
+  std::vector<outcome> all(static_cast<std::size_t>(size));
+  run_anywhere(size, [&](support::any_group& group) {
+    meeting comm{group, settings()};
+    try {
+      comm.barrier();
+      body(comm);
+      comm.barrier();
+    } catch (const error& e) {
+      all[static_cast<std::size_t>(group.rank())].first = e;
+    }
+  });
+  return all;
+}
+
+/// Fails on the rank that comes last.
+struct refusing {
+  int operator()(int, int) const { throw std::runtime_error{"no sum today"}; }
+};
+
+}  // namespace
+
+TEST_CASE("what is left in slots comes to its place", "[shared]") {
+  for (const int size : {1, 2, 3, 5, 8, 13}) {
+    if (!too_large(size)) run_ranks<meeting>(size, settings(), [](auto& comm) { check_calls(comm); });
+  }
+}
+
+TEST_CASE("parts of a communicator have slots of their own", "[shared]") {
+  run_ranks<meeting>(5, settings(), [](auto& comm) {
+    check_calls(comm);
+    auto part = comm.split(comm.rank() % 2, -comm.rank());
+    check_calls(*part);
+    auto copy = comm.duplicate();
+    check_calls(*copy);
+    check_calls(comm);
+  });
+}
+
+TEST_CASE("the rank that arrives last names the one that makes another call", "[shared]") {
+  constexpr int odd = 1;
+  SECTION("of another size") {
+    const auto all = outcomes(4, [](meeting& comm) {
+      std::vector<int> data(comm.rank() == odd ? 3 : 2);
+      comm.allreduce(std::span{data});
+    });
+    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
+  }
+  SECTION("another operation") {
+    const auto all = outcomes(4, [](meeting& comm) {
+      if (comm.rank() == odd)
+        comm.barrier();
+      else
+        static_cast<void>(comm.allreduce(1));
+    });
+    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
+  }
+  SECTION("one that uses no slots") {
+    const auto all = outcomes(4, [](meeting& comm) {
+      int x = 1;
+      if (comm.rank() == odd)
+        comm.broadcast(x, 0);
+      else
+        comm.barrier();
+    });
+    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
+  }
+}
+
+TEST_CASE("an operator that throws on the rank that arrives last fails the call on all ranks", "[shared]") {
+  std::atomic<int> own{0};
+  std::atomic<int> others{0};
+  run_anywhere(4, [&](support::any_group& group) {
+    meeting comm{group, settings()};
+    std::vector<int> data(2, 1);
+    try {
+      comm.allreduce(std::span{data}, refusing{});
+      comm.barrier();
+    } catch (const error&) {
+      ++others;
+    } catch (const std::runtime_error&) {
+      ++own;
+    }
+  });
+  CHECK(own == 1);
+  CHECK(others == 3);
+}
+
+TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
+  std::atomic<int> lost{0};
+  run_anywhere(3, [&](support::any_group& group) {
+    meeting comm{group, settings()};
+    comm.barrier();
+    if (comm.rank() == 0) return;
+    try {
+      comm.barrier();
+    } catch (const error& e) {
+      if (e.code() == errc::peer_lost) ++lost;
+    }
+  });
+  CHECK(lost == 2);
+}
