@@ -54,6 +54,7 @@
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
+#include <chorale/algorithm/reduce_scatter/standard.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/doubling_123.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>

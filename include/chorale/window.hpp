@@ -62,10 +62,11 @@ inline constexpr replace_t replace{};
 /// own memory too, by a connection with itself); for all other types, and where memory is not aligned, under
 /// a lock of the target, which costs two atomic operations, a get and a put for each stretch.
 ///
-/// Progress: a target has to be in some call of its communicator, or wait for anything in Chorale, only when
-/// a rank operates on it for the first time, since that makes the connection; then it need not, unless
-/// `config::connections` limits them. Collective and nonblocking calls of the communicator may go on
-/// meanwhile, not from inside an operator.
+/// Progress: a target need not be in any call of its communicator: making a window connects all ranks of a
+/// group of up to `connected_group`. In larger ones, and where `config::connections` limits connections, the
+/// target has to be in some call, or wait for anything in Chorale, when a rank operates on it for the first
+/// time, or for the first time since the connection was evicted. Collective and nonblocking calls of the
+/// communicator may go on meanwhile, not from inside an operator.
 ///
 /// Errors: errc::invalid_argument, before anything is sent, if elements are outside of the target's memory, a
 /// rank or id is out of range, or buffers overlap; errc::misuse, likewise, for a call from inside an operator
@@ -104,6 +105,8 @@ class window {
           own = detail::allocate_from<T>(on.transport(), static_cast<std::size_t>(count));
           return own.span();
         }) {}
+  /// Ranks of the largest group in which making a window connects each with each.
+  static constexpr int connected_group = 64;
   window(const window&) = delete;
   window& operator=(const window&) = delete;
   ~window() {
@@ -297,8 +300,15 @@ class window {
   }
   void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
     all[static_cast<std::size_t>(on_->rank())] = mine;
+    if (on_->size() <= connected_group)
+      gather_by<operation_traits<operation::allgather>::connecting>(all);
+    else
+      gather_by<calls::algorithm_of<operation::allgather, caller_type>>(all);
+  }
+  template <class Algorithm>
+  void gather_by(std::vector<calls::window_card>& all) {
     collective(window_stage::make, [&](call_id now) {
-      return calls::launch<operation::allgather, calls::algorithm_of<operation::allgather, caller_type>>(
+      return calls::launch<operation::allgather, Algorithm>(
           on_->net(), now,
           blocks<std::byte>{std::as_writable_bytes(std::span{all}),
                             block_layout::even(on_->size(), sizeof(calls::window_card))});

@@ -44,8 +44,9 @@ struct compile<Net, operation_list<Whats...>> {
       of<Whats, typename operation_traits<Whats>::default_algorithm>()...};
   static inline const functions substitutes[] = {
       of<Whats, typename operation_traits<Whats>::substitute>()...};
-  static inline const functions repeatable =
-      of<operation::allgather, typename operation_traits<operation::allgather>::repeatable>();
+  static inline const functions internal[] = {
+      of<operation::allgather, typename operation_traits<operation::allgather>::repeatable>(),
+      of<operation::allgather, typename operation_traits<operation::allgather>::connecting>()};
 };
 
 }  // namespace chorale::calls

@@ -52,7 +52,7 @@ inline constexpr bool is_serial =
     std::same_as<A, chorale::allreduce::reproducible> || std::same_as<A, chorale::reduce::reproducible> ||
     std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> ||
-    std::same_as<A, chorale::reduce_scatter::direct> ||
+    std::same_as<A, chorale::reduce_scatter::direct> || std::same_as<A, chorale::reduce_scatter::standard> ||
     std::same_as<A, chorale::reduce_scatter::last_arriver>;
 template <class A>
 inline constexpr bool takes_long_elements =

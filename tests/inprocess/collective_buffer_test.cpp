@@ -25,7 +25,8 @@ namespace {
 constexpr std::size_t switch_bytes = 6000;
 
 template <class Transport>
-using collecting = chorale::communicator<Transport, chorale::allgather::recursive_doubling_at<switch_bytes>>;
+using collecting = chorale::communicator<Transport, chorale::allgather::recursive_doubling_at<switch_bytes>,
+                                         chorale::barrier::dissemination>;
 
 /// Of all kinds: in messages, collected, collected and straight, straight alone.
 constexpr std::array<std::size_t, 14> sizes{700,  1,    2900, 0,  1500,   5999, 1500,

@@ -61,13 +61,13 @@ TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misu
                    MISUSE_TRANSPORTS) {
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
     const auto second = comm.duplicate();
-    std::vector<request> all;
     std::vector<std::uint64_t> data(40'000, 1);
+    std::vector<request> all;
     // On the first communicator rank 0 makes another call than the others.
     all.push_back(comm.rank() == 0 ? comm.iallreduce(std::span{data}.first(1), chorale::sum)
                                    : comm.ibarrier());
     all.push_back(second->iallreduce(std::span{data}.subspan(1), chorale::sum));
-    all.push_back(comm.ibarrier());
+    all.push_back(second->ibarrier());
     std::string told;
     try {
       chorale::wait_all(all);

@@ -67,6 +67,7 @@ using algorithms = chorale::type_list<                           //
     chorale::scatter::flat,                                      //
     chorale::scatter::fetch,                                     //
     chorale::scatter::binomial,                                  //
+    chorale::reduce_scatter::standard,                           //
     chorale::reduce_scatter::last_arriver,                       //
     chorale::reduce_scatter::direct,                             //
     chorale::reduce_scatter::recursive_halving,                  //

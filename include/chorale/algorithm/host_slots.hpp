@@ -36,19 +36,17 @@ class host_slots {
     is_decided_ = true;
   }
 
-  /// This rank arrived last and some rank makes another call: names it. @throws error errc::mismatch.
-  task<> refuse_stranger(Net& net, call_id now) {
-    const auto who = [this] { return slots_.stranger(); };
-    co_await net.until(now, who, [&net, now, this] {
-      const int other = slots_.stranger();
-      if (other >= 0) net.differs(other, now, slots_.call_of(other));
-      return other < 0;
-    });
-  }
-  /// Waits until the last rank has published.
-  [[nodiscard]] auto published(Net& net, call_id now) {
-    return net.until(
-        now, [this] { return slots_.awaited(); }, [this] { return slots_.is_published(); });
+  /// This rank's slot is written. Over when all slots are, for the one rank that arrived last, and otherwise
+  /// when that rank has published. True on the last, which is to publish then. @throws error errc::mismatch
+  /// if ranks make different calls.
+  task<bool> arrives_last(Net& net, call_id now) {
+    const bool is_last = slots_.arrive();
+    if (!is_last)
+      co_await net.until(
+          now, [this] { return slots_.awaited(); }, [this] { return slots_.is_published(); });
+    else if (!slots_.agrees()) [[unlikely]]
+      co_await refuse_stranger(net, now);
+    co_return is_last;
   }
 
  private:
@@ -91,6 +89,15 @@ class host_slots {
       use(net, seen_->memory());
     else
       seen_.reset();
+  }
+  /// This rank arrived last and some rank makes another call: names it.
+  task<> refuse_stranger(Net& net, call_id now) {
+    const auto who = [this] { return slots_.stranger(); };
+    co_await net.until(now, who, [&net, now, this] {
+      const int other = slots_.stranger();
+      if (other >= 0) net.differs(other, now, slots_.call_of(other));
+      return other < 0;
+    });
   }
   /// Yes or no, of one byte.
   static task<bool> answer(Net& net, int from, call_id now) {

@@ -31,6 +31,7 @@ namespace allgather {
 struct standard;
 struct ring;
 struct bruck;
+struct direct;
 }  // namespace allgather
 namespace alltoall {
 struct standard;
@@ -45,7 +46,7 @@ struct standard;
 struct flat;
 }  // namespace scatter
 namespace reduce_scatter {
-struct direct;
+struct standard;
 struct rank_by_rank;
 }  // namespace reduce_scatter
 namespace scan {
@@ -135,6 +136,8 @@ struct operation_traits<operation::allgather> {
   using substitute = allgather::ring;
   /// It may run several times in a call: it has no signals, which a rank tells from others by their call.
   using repeatable = allgather::bruck;
+  /// In it every rank talks to every other one, so that all are connected when it is over.
+  using connecting = allgather::direct;
   static constexpr operation also = operation::allgatherv;
   static constexpr bool is_rooted = false;
   static constexpr bool is_reduction = false;
@@ -177,7 +180,7 @@ struct operation_traits<operation::scatter> {
 template <>
 struct operation_traits<operation::reduce_scatter> {
   using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, reduction>;
-  using default_algorithm = reduce_scatter::direct;
+  using default_algorithm = reduce_scatter::standard;
   using substitute = reduce_scatter::rank_by_rank;
   static constexpr operation also = operation::none;
   static constexpr bool is_rooted = false;

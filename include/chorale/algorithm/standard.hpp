@@ -2,6 +2,7 @@
 #pragma once
 
 // IWYU pragma: begin_exports
+#include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allgather/standard.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
@@ -15,8 +16,8 @@
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
-#include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
+#include <chorale/algorithm/reduce_scatter/standard.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>

@@ -27,12 +27,13 @@ struct compiled<What, A, Net, run_arguments<Arguments...>> {
   static std::string explain(Net& net, std::size_t bytes);
 };
 
-/// Whether A is what calls of several rounds run in each of them.
+/// Whether A is what the library itself runs in some calls: in each of several rounds, or to connect ranks.
 template <operation What, class A>
-inline constexpr bool is_repeatable = false;
-template <operation What, class A>
-requires requires { typename operation_traits<What>::repeatable; }
-inline constexpr bool is_repeatable<What, A> = std::is_same_v<A, typename operation_traits<What>::repeatable>;
+inline constexpr bool is_internal = false;
+template <class A>
+inline constexpr bool is_internal<operation::allgather, A> =
+    std::is_same_v<A, operation_traits<operation::allgather>::repeatable> ||
+    std::is_same_v<A, operation_traits<operation::allgather>::connecting>;
 
 /// True for what a communicator runs that names a transport of the library and no algorithm: a program
 /// neither compiles such an algorithm nor includes it.
@@ -40,7 +41,7 @@ template <operation What, class A, class Net>
 inline constexpr bool is_compiled =
     has_compiled_algorithms<Net> &&
     (std::is_same_v<A, typename operation_traits<What>::default_algorithm> ||
-     std::is_same_v<A, typename operation_traits<What>::substitute> || is_repeatable<What, A>);
+     std::is_same_v<A, typename operation_traits<What>::substitute> || is_internal<What, A>);
 
 /// Whether A serves blocks of several sizes. The default algorithms choose by size, and ranks do not know
 /// each other's.

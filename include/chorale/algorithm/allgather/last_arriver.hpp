@@ -47,13 +47,7 @@ struct last_arriver {
       slots.begin(now);
       const auto mine = part_of(net.rank());
       if (!mine.empty()) copy_bytes(slots.mine(step), mine.data(), mine.size());
-      if (slots.arrive()) {
-        if (!slots.agrees()) [[unlikely]]
-          co_await host.refuse_stranger(net, now);
-        slots.publish();
-      } else {
-        co_await host.published(net, now);
-      }
+      if (co_await host.arrives_last(net, now)) slots.publish();
       for (int r = 0; r < net.size(); ++r) {
         const auto theirs = part_of(r);
         if (r != net.rank() && !theirs.empty())

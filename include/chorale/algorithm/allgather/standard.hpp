@@ -3,6 +3,7 @@
 
 #include <chorale/algorithm/allgather/bruck.hpp>
 #include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/automatic.hpp>
@@ -10,6 +11,6 @@
 namespace chorale::allgather {
 
 /// The fastest by the tuning table. Uneven blocks go by `ring`.
-struct standard : automatic<recursive_doubling, bruck, direct, ring> {};
+struct standard : automatic<recursive_doubling, bruck, direct, ring, last_arriver> {};
 
 }  // namespace chorale::allgather

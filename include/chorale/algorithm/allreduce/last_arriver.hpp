@@ -42,15 +42,11 @@ struct last_arriver {
     for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
       slots.begin(now);
       copy_bytes(slots.mine(block.size()), block.data(), block.size());
-      if (slots.arrive()) {
-        if (!slots.agrees()) [[unlikely]]
-          co_await host.refuse_stranger(net, now);
+      if (co_await host.arrives_last(net, now)) {
         const auto result = slots.result(block.size());
         copy_bytes(result.data(), slots.of(0, block.size()).data(), block.size());
         for (int r = 1; r < net.size(); ++r) op.combine_left(result, slots.of(r, block.size()));
         slots.publish();
-      } else {
-        co_await host.published(net, now);
       }
       copy_bytes(block.data(), slots.result(block.size()).data(), block.size());
     }

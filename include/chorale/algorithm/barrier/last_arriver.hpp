@@ -30,13 +30,7 @@ struct last_arriver {
     }
     shared_slots& slots = host.slots();
     slots.begin(now);
-    if (!slots.arrive()) {
-      co_await host.published(net, now);
-      co_return;
-    }
-    if (!slots.agrees()) [[unlikely]]
-      co_await host.refuse_stranger(net, now);
-    slots.publish();
+    if (co_await host.arrives_last(net, now)) slots.publish();
   }
 };
 

@@ -5,12 +5,13 @@
 #include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/dissemination_k.hpp>
+#include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 
 namespace chorale::barrier {
 
 /// The fastest by the tuning table.
-struct standard
-    : automatic<dissemination, dissemination_k<3>, dissemination_k<7>, pairwise_exchange, central> {};
+struct standard : automatic<dissemination, dissemination_k<3>, dissemination_k<7>, pairwise_exchange, central,
+                            last_arriver> {};
 
 }  // namespace chorale::barrier

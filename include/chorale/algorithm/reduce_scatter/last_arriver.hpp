@@ -54,13 +54,7 @@ struct last_arriver {
         if (const std::size_t bytes = bytes_of(r); bytes != 0)
           copy_bytes(slots.mine(room) + static_cast<std::size_t>(r) * step, in[r].data() + at, bytes);
       }
-      if (slots.arrive()) {
-        if (!slots.agrees()) [[unlikely]]
-          co_await host.refuse_stranger(net, now);
-        slots.publish();
-      } else {
-        co_await host.published(net, now);
-      }
+      if (co_await host.arrives_last(net, now)) slots.publish();
       const std::size_t bytes = bytes_of(net.rank());
       if (bytes == 0) continue;
       const auto result = out.subspan(at, bytes);
