@@ -1,4 +1,5 @@
-// How often a rank asks to close a connection that its peer keeps.
+// When a rank asks to close a connection that its peer keeps, when the peer answers, and when the limit is
+// exceeded.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@ using namespace chorale::transport;
 using namespace std::chrono_literals;
 using time_point = connection_table::time_point;
 
-/// Queue pairs that do nothing, and the last request to close one.
+/// Queue pairs that do nothing, and the last that was said of closing one.
 struct idle_port final : connection_port {
   void open(int) override {}
   void accept(int) override {}
@@ -24,48 +25,165 @@ struct idle_port final : connection_port {
   void set_ready(int, bool) noexcept override {}
   void send(int, const connect_request&) override {}
   void send(int, const close_message& m) override { asked = m; }
-  bool is_drained(int) override { return true; }
-  ledger counts(int) override { return {}; }
+  bool is_drained(int) override { return drained; }
+  ledger counts(int peer) override { return peer == 1 ? mine : ledger{}; }
   [[nodiscard]] std::uint64_t used(int) const noexcept override { return uses; }
   [[nodiscard]] bool works(int) const noexcept override { return true; }
   [[nodiscard]] bool has_left(int) const noexcept override { return false; }
   [[nodiscard]] bool admits(int) const noexcept override { return true; }
 
+  bool drained = true;
+  ledger mine{};  ///< with rank 1
   std::uint64_t uses = 0;
   std::optional<close_message> asked;
 };
 
 }  // namespace
 
+namespace {
+
+constexpr auto endless = 1h;
+
+/// Of a side that has sent so many messages, and taken so many.
+ledger ledger_of(std::uint64_t sent, std::uint64_t taken) {
+  ledger l{};
+  l.sent = sent;
+  l.received = l.released = taken;
+  return l;
+}
+
+/// A table with room for one connection, which is with rank 1 and has been used.
+struct full_table {
+  full_table() {
+    table.wish(1);
+    table.advance(1, now);
+    table.on_connect(1, {0, 1, 0}, now);
+    REQUIRE(table.advance(1, now));
+    ++port.uses;
+    ++port.mine.sent;
+    table.wish(2);
+  }
+  /// The answer to the last request.
+  void answer(close_message::verdict what, const ledger& theirs = {}) {
+    REQUIRE(port.asked);
+    close_message m = *port.asked;
+    m.what = what;
+    m.counts = theirs;
+    if (what != close_message::verdict::possible) port.asked.reset();
+    table.on_close(1, m, now);
+  }
+
+  idle_port port;
+  connection_table table{port, 4, {.limit = 1, .patience = endless}};
+  time_point now{1h};
+};
+
+}  // namespace
+
 TEST_CASE("after a refusal a rank asks again after pauses that double, until the connection is used again",
           "[protocols]") {
-  idle_port port;
-  connection_table table{port, 3, {.limit = 1, .patience = 1h}};
-  time_point now{1h};
-  table.wish(1);
-  table.advance(1, now);
-  table.on_connect(1, {0, 1, 0}, now);
-  REQUIRE(table.advance(1, now));
-  port.uses = 1;
-  // There is room for one, and peer 1 keeps its.
-  table.wish(2);
+  full_table t;
   const auto pauses = [&](std::size_t how_many) {
     std::vector<std::int64_t> all;
-    for (time_point last = now; all.size() < how_many; now += 1ms) {
-      CHECK(!table.advance(2, now));
-      table.progress(now);
-      if (!port.asked) continue;
-      all.push_back((now - last) / 1ms);
-      last = now;
-      close_message answer = *port.asked;
-      port.asked.reset();
-      answer.what = close_message::verdict::refused;
-      table.on_close(1, answer, now);
+    for (time_point last = t.now; all.size() < how_many; t.now += 1ms) {
+      t.table.advance(2, t.now);
+      t.table.progress(t.now);
+      if (!t.port.asked) continue;
+      all.push_back((t.now - last) / 1ms);
+      last = t.now;
+      t.answer(close_message::verdict::refused);
     }
     return all;
   };
   CHECK(pauses(9) == std::vector<std::int64_t>{0, 1, 2, 4, 8, 16, 32, 64, 64});
-  ++port.uses;
+  ++t.port.uses;
   const auto after = pauses(4);
   CHECK(std::vector(after.begin() + 1, after.end()) == std::vector<std::int64_t>{1, 2, 4});
+}
+
+TEST_CASE("a rank exceeds its limit at once where nothing can be closed before it sends", "[protocols]") {
+  full_table t;
+  // While the peer may still agree it waits.
+  CHECK(!t.table.advance(2, t.now));
+  t.table.progress(t.now);
+  CHECK(!t.table.advance(2, t.now));
+  CHECK(t.table.open_peers() == std::vector<int>{1});
+  t.answer(close_message::verdict::refused);
+  t.table.advance(2, t.now);
+  CHECK(t.table.open_peers() == std::vector<int>{1, 2});
+
+  SECTION("and for a peer that asks") {
+    t.table.on_connect(3, {0, 0, 1}, t.now);
+    CHECK(t.table.open_peers() == std::vector<int>{1, 2, 3});
+  }
+  SECTION("and closes what is too many when the peer would agree") {
+    t.table.on_close(1, {close_message::verdict::possible, 0, 1, 0, {}}, t.now);
+    t.table.progress(t.now);
+    REQUIRE(t.port.asked);
+    CHECK(t.port.asked->what == close_message::verdict::request);
+  }
+}
+
+TEST_CASE("a rank whose request was refused asks again when both sides have taken all that was sent",
+          "[protocols]") {
+  full_table t;
+  t.table.advance(2, t.now);
+  t.table.progress(t.now);
+  const close_message first = *t.port.asked;
+  t.answer(close_message::verdict::refused, ledger_of(1, 0));
+  t.table.progress(t.now);
+  REQUIRE(!t.port.asked);
+  const auto peer_says_possible = [&](std::uint32_t attempt) {
+    close_message m = first;
+    m.what = close_message::verdict::possible;
+    m.attempt = attempt;
+    t.table.on_close(1, m, t.now);
+    t.table.advance(2, t.now);
+    t.table.progress(t.now);
+  };
+  // There is a message of the peer's that this rank has not taken.
+  peer_says_possible(first.attempt);
+  CHECK(!t.port.asked);
+  t.port.mine.received = t.port.mine.released = 1;
+  // A word of an older request says nothing.
+  peer_says_possible(first.attempt - 1);
+  t.table.progress(t.now);
+  REQUIRE(t.port.asked);
+  CHECK(t.port.asked->attempt == first.attempt + 1);
+}
+
+TEST_CASE("a request to close is answered as soon as it can be", "[protocols]") {
+  full_table t;
+  const auto asks = [&](std::uint32_t attempt, const ledger& theirs) {
+    t.table.on_close(1, {close_message::verdict::request, 0, attempt, 0, theirs}, t.now);
+  };
+  SECTION("when what this rank has posted is acknowledged") {
+    t.port.drained = false;
+    asks(1, ledger_of(0, 1));
+    t.table.progress(t.now);
+    CHECK(!t.port.asked);
+    t.port.drained = true;
+    t.table.progress(t.now);
+    REQUIRE(t.port.asked);
+    CHECK(t.port.asked->what == close_message::verdict::agreed);
+    CHECK(t.table.open_peers().empty());
+  }
+  SECTION("and once more when what stood against it is over") {
+    asks(1, ledger_of(1, 1));
+    REQUIRE(t.port.asked);
+    CHECK(t.port.asked->what == close_message::verdict::refused);
+    CHECK(t.port.asked->counts.sent == 1);
+    t.port.asked.reset();
+    t.table.progress(t.now);
+    CHECK(!t.port.asked);
+    t.port.mine.received = t.port.mine.released = 1;
+    t.table.progress(t.now);
+    REQUIRE(t.port.asked);
+    CHECK(t.port.asked->what == close_message::verdict::possible);
+    CHECK(t.port.asked->attempt == 1);
+    // Once: the rank that asked knows what it has heard.
+    t.port.asked.reset();
+    t.table.progress(t.now);
+    CHECK(!t.port.asked);
+  }
 }

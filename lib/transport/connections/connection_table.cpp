@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <chorale/transport/connections/connection_table.hpp>
@@ -27,9 +28,21 @@ struct connection_table::pairing {
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
   time_point next_request{};  ///< to connect, or to close
   clock::duration interval = first_interval;
-  time_point next_attempt{};            ///< to close it, after a refusal
-  clock::duration pause = first_pause;  ///< before that
+  /// A refusal that this rank has got.
+  struct {
+    bool stands = false;
+    bool possible = false;  ///< the peer would not refuse any more
+    ledger theirs{};        ///< the peer's, when it refused
+    time_point until{};     ///< then it is asked again, whatever it has said
+    clock::duration pause = first_pause;
+  } refusal;
+  /// A request of the peer's that is to be answered, or was refused, which is to be taken back.
+  std::optional<close_message> held;
   time_point waits_for_room_since{};
+  /// Whether a request to close it has a chance. `mine`: this rank's ledger.
+  [[nodiscard]] bool may_be_asked_for(const ledger& mine, time_point now) const noexcept {
+    return !refusal.stands || now >= refusal.until || (refusal.possible && mine.has_taken(refusal.theirs));
+  }
   struct {
     std::uint64_t before = 0;    ///< `connection_port::used` when it was opened
     std::uint64_t activity = 0;  ///< as it was looked at last
@@ -116,8 +129,7 @@ void connection_table::send_connect(pairing& p) {
 bool connection_table::may_open(pairing& p, time_point now) {
   const std::size_t limit = options_.limit;
   if (limit == 0 || open_.size() < limit) return true;
-  make_room(open_.size() - limit + 1, now);
-  if (open_.size() < limit) return true;
+  if (!make_room(open_.size() - limit + 1, now)) return true;
   if (p.waits_for_room_since == time_point{}) p.waits_for_room_since = now;
   return now - p.waits_for_room_since >= options_.patience;
 }
@@ -136,14 +148,16 @@ void connection_table::close(pairing& p) noexcept {
   p.is_open = p.receives = p.ready = p.closing = p.wished = false;
   p.next_request = {};
   p.interval = first_interval;
-  p.next_attempt = {};
-  p.pause = first_pause;
+  p.refusal = {};
+  p.held.reset();
   ++p.generation;
   port_->close(p.peer);
 }
 
-void connection_table::make_room(std::size_t wanted, time_point now) {
+/// Whether there may be room soon without this rank's sending anything.
+bool connection_table::make_room(std::size_t wanted, time_point now) {
   std::vector<pairing*> idle;
+  bool may_come = false;
   for (const int peer : open_) {
     pairing& p = known(peer);
     const ledger l = port_->counts(peer);
@@ -151,16 +165,18 @@ void connection_table::make_room(std::size_t wanted, time_point now) {
     if (activity != p.use.activity) {
       p.use.activity = activity;
       p.use.last = ++uses_;
-      p.pause = first_pause;
+      p.refusal.pause = first_pause;
     }
     if (p.closing) {
-      if (wanted-- == 1) return;
+      may_come = true;
+      if (wanted-- == 1) return true;
     } else if (!p.ready) {
       // The peer's word that it receives was lost, and nobody sends: until it is here this one cannot be
       // closed.
       ask_to_connect(p, now);
-    } else if (p.receives && port_->works(peer) && l.received == l.released && now >= p.next_attempt &&
-               !is_due(p)) {
+      may_come = may_come || !p.wished;
+    } else if (p.receives && port_->works(peer) && l.received == l.released && !is_due(p) &&
+               p.may_be_asked_for(l, now)) {
       idle.push_back(&p);
     }
   }
@@ -168,6 +184,7 @@ void connection_table::make_room(std::size_t wanted, time_point now) {
             [](const pairing* a, const pairing* b) { return a->use.last < b->use.last; });
   // Those that are being drained count: the next look finds them ready to be asked.
   for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i]);
+  return may_come || !idle.empty();
 }
 
 void connection_table::serve_callers(time_point now) {
@@ -187,7 +204,10 @@ void connection_table::serve_callers(time_point now) {
 void connection_table::progress(time_point now) {
   if (options_.limit == 0) return;
   if (!callers_.empty()) serve_callers(now);
-  if (open_.size() > options_.limit) make_room(open_.size() - options_.limit, now);
+  // An answer may close one.
+  for (std::size_t i = open_.size(); i-- > 0;)
+    if (pairing& p = known(open_[i]); p.held) answer_later(p);
+  if (open_.size() > options_.limit) static_cast<void>(make_room(open_.size() - options_.limit, now));
   for (const int peer : open_) {
     pairing& p = known(peer);
     if (!p.closing || now < p.next_request) continue;
@@ -201,6 +221,7 @@ void connection_table::ask_to_close(pairing& p) {
   if (!port_->is_drained(p.peer)) return;
   p.closing = true;
   set_ready(p, false);
+  p.refusal.stands = false;
   ++p.attempt;
   p.next_request = {};
   p.interval = first_interval;
@@ -224,8 +245,14 @@ void connection_table::on_close(int peer, const close_message& m, time_point now
       if (!p.closing || m.generation != p.generation || m.attempt != p.attempt) return;
       p.closing = false;
       set_ready(p, true);
-      p.next_attempt = now + p.pause;
-      p.pause = std::min(p.pause * 2, longest_pause);
+      p.refusal.stands = true;
+      p.refusal.possible = false;
+      p.refusal.theirs = m.counts;
+      p.refusal.until = now + p.refusal.pause;
+      p.refusal.pause = std::min(p.refusal.pause * 2, longest_pause);
+      return;
+    case close_message::verdict::possible:
+      if (m.generation == p.generation && m.attempt == p.attempt) p.refusal.possible = true;
       return;
   }
 }
@@ -236,17 +263,32 @@ void connection_table::answer_close(pairing& p, const close_message& m) {
   if (m.generation < p.generation) return port_->send(p.peer, answer);
   if (m.generation != p.generation || !p.receives) return;
   answer.what = close_message::verdict::refused;
+  answer.counts = port_->counts(p.peer);
   if (m.attempt > p.refused) {
-    if (!ending_ && !is_due(p) && port_->works(p.peer) && port_->counts(p.peer).balances(m.counts)) {
-      // If not, the next copy of the request finds it drained.
+    if (!ending_ && !is_due(p) && port_->works(p.peer) && answer.counts.balances(m.counts)) {
+      p.held = m;
       if (!port_->is_drained(p.peer)) return;
       close(p);
       answer.what = close_message::verdict::agreed;
     } else {
       p.refused = m.attempt;
+      p.held = m;
     }
   }
   port_->send(p.peer, answer);
+}
+
+/// Of a request that could not be answered yet, or that was refused.
+void connection_table::answer_later(pairing& p) {
+  const close_message m = *p.held;
+  if (m.attempt > p.refused) return answer_close(p, m);
+  if (ending_ || is_due(p) || !port_->works(p.peer) || !port_->counts(p.peer).has_taken(m.counts) ||
+      !port_->is_drained(p.peer))
+    return;
+  p.held.reset();
+  auto word = m;
+  word.what = close_message::verdict::possible;
+  port_->send(p.peer, word);
 }
 
 void connection_table::end() noexcept {

@@ -21,14 +21,15 @@ struct connect_request {
 };
 
 /// A request to close the connection of that generation, or the answer to it. Lost requests are repeated
-/// until they are answered; a request is answered in one way only, however often it comes.
+/// until they are answered; a request is answered in one way only, however often it comes. Who has refused one
+/// tells by `possible` when it would not refuse it any more.
 struct close_message {
-  enum class verdict : std::uint32_t { request, agreed, refused };
+  enum class verdict : std::uint32_t { request, agreed, refused, possible };
   verdict what;
   std::uint32_t generation;
   std::uint32_t attempt;
   std::uint32_t reserved;
-  ledger counts;  ///< of a request: the sender's
+  ledger counts;  ///< of a request or a refusal: the sender's
 };
 
 /// What a table asks of those who have the queue pairs. Peers are ranks.
@@ -64,14 +65,17 @@ class connection_port {
 /// its ledger balances with the sender's and its own requests have been acknowledged; then both destroy their
 /// queue pairs, the peer at once, the rank that asked when it hears of it, by the answer or by a request to
 /// connect of the next generation. A request that was refused stays refused, so that a copy of it that comes
-/// late cannot close what is in use again. After a refusal the rank asks again after a pause, which doubles
-/// up to 64 ms as long as nothing more goes over the connection. If both ask at once, each may agree to the
-/// other's request. A connection that a rank has opened in order to send is not closed before it has sent
-/// something, or two ranks with too little room could keep each other from ever sending.
+/// late cannot close what is in use again. If both ask at once, each may agree to the other's request. A
+/// connection that a rank has opened in order to send is not closed before it has sent something, or two
+/// ranks with too little room could keep each other from ever sending.
 ///
-/// The limit is soft: a rank that cannot close one within `patience` exceeds it, and closes what is too many
-/// as soon as it can. Datagrams may be lost, repeated and late. No device, no clock, no socket; not
-/// thread-safe.
+/// After a refusal the rank asks again once both sides have taken what the other had sent by then, of which
+/// the peer tells it; should that word be lost, after a pause, which doubles up to 64 ms as long as nothing
+/// more goes over the connection.
+///
+/// The limit is soft: a rank exceeds it at once where no connection can be closed before it sends, since all
+/// are in use, and after `patience` where peers do not answer. It closes what is too many as soon as it can.
+/// Datagrams may be lost, repeated and late. No device, no clock, no socket; not thread-safe.
 class connection_table {
  public:
   using time_point = clock::time_point;
@@ -111,11 +115,12 @@ class connection_table {
   bool may_open(pairing& p, time_point now);
   void open(pairing& p);
   void close(pairing& p) noexcept;
-  void make_room(std::size_t wanted, time_point now);
+  bool make_room(std::size_t wanted, time_point now);
   void serve_callers(time_point now);
   void ask_to_connect(pairing& p, time_point now);
   void ask_to_close(pairing& p);
   void answer_close(pairing& p, const close_message& m);
+  void answer_later(pairing& p);
   void send_connect(pairing& p);
   void send_close(pairing& p);
   void set_ready(pairing& p, bool ready);

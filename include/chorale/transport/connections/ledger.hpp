@@ -23,6 +23,11 @@ struct ledger {
            theirs.signal_seen == signal_sent && theirs.notices_sent == notices_received &&
            theirs.notices_received == notices_sent;
   }
+  /// True if this side has taken, and given back, all that the other one had sent by then.
+  [[nodiscard]] constexpr bool has_taken(const ledger& theirs) const noexcept {
+    return released >= theirs.sent && signal_seen >= theirs.signal_sent &&
+           notices_received >= theirs.notices_sent;
+  }
 };
 
 }  // namespace chorale::transport
