@@ -62,11 +62,10 @@ inline constexpr replace_t replace{};
 /// own memory too, by a connection with itself); for all other types, and where memory is not aligned, under
 /// a lock of the target, which costs two atomic operations, a get and a put for each stretch.
 ///
-/// Progress: a target need not be in any call of its communicator: making a window connects all ranks of a
-/// group of up to `connected_group`. In larger ones, and where `config::connections` limits connections, the
-/// target has to be in some call, or wait for anything in Chorale, when a rank operates on it for the first
-/// time, or for the first time since the connection was evicted. Collective and nonblocking calls of the
-/// communicator may go on meanwhile, not from inside an operator.
+/// Progress: a target need not be in any call, since making a window connects all ranks of a group of up to
+/// `connected_group`. In larger ones, and where `config::connections` limits connections, it has to be in
+/// some call, or wait for anything in Chorale, when a rank operates on it for the first time. Collective and
+/// nonblocking calls of the communicator may go on meanwhile, not from inside an operator.
 ///
 /// Errors: errc::invalid_argument, before anything is sent, if elements are outside of the target's memory, a
 /// rank or id is out of range, or buffers overlap; errc::misuse, likewise, for a call from inside an operator
@@ -105,8 +104,7 @@ class window {
           own = detail::allocate_from<T>(on.transport(), static_cast<std::size_t>(count));
           return own.span();
         }) {}
-  /// Ranks of the largest group in which making a window connects each with each.
-  static constexpr int connected_group = 64;
+  static constexpr int connected_group = 64;  ///< ranks of the largest group whose windows connect them all
   window(const window&) = delete;
   window& operator=(const window&) = delete;
   ~window() {
@@ -301,9 +299,8 @@ class window {
   void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
     all[static_cast<std::size_t>(on_->rank())] = mine;
     if (on_->size() <= connected_group)
-      gather_by<operation_traits<operation::allgather>::connecting>(all);
-    else
-      gather_by<calls::algorithm_of<operation::allgather, caller_type>>(all);
+      return gather_by<operation_traits<operation::allgather>::connecting>(all);
+    gather_by<calls::algorithm_of<operation::allgather, caller_type>>(all);
   }
   template <class Algorithm>
   void gather_by(std::vector<calls::window_card>& all) {

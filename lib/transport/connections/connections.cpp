@@ -41,9 +41,11 @@ constexpr int most_signalled = static_cast<int>(spare_entries / 2);
 constexpr std::size_t few_connections = 8;
 constexpr std::size_t rounds_a_farewell = 8;
 
-constexpr auto eviction_patience = std::chrono::milliseconds{5};
+/// For peers that are in no call of this communicator and so do not answer: one more connection for a while
+/// costs less than a long wait.
+constexpr auto eviction_patience = std::chrono::milliseconds{1};
 /// Where the peer that has to agree may have to wait for a core first.
-constexpr auto oversubscribed_patience = std::chrono::milliseconds{20};
+constexpr auto oversubscribed_patience = std::chrono::milliseconds{4};
 
 std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);

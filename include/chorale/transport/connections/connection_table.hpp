@@ -81,7 +81,7 @@ class connection_table {
   using time_point = clock::time_point;
   struct options {
     std::size_t limit = 0;  ///< connections that a rank keeps; 0: any number
-    clock::duration patience{std::chrono::milliseconds{5}};
+    clock::duration patience{std::chrono::milliseconds{1}};
   };
 
   /// `port` outlives it.
