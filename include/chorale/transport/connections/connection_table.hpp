@@ -21,8 +21,8 @@ struct connect_request {
 };
 
 /// A request to close the connection of that generation, or the answer to it. Lost requests are repeated
-/// until they are answered; a request is answered in one way only, however often it comes. Who has refused one
-/// tells by `possible` when it would not refuse it any more.
+/// until they are answered; a request is answered in one way only, however often it comes. A rank that has
+/// refused one tells by `possible` when it would not refuse it any more.
 struct close_message {
   enum class verdict : std::uint32_t { request, agreed, refused, possible };
   verdict what;
