@@ -38,7 +38,10 @@ struct connection_table::pairing {
   } refusal;
   /// A request of the peer's that is to be answered, or was refused, which is to be taken back.
   std::optional<close_message> held;
-  time_point waits_for_room_since{};
+  struct {
+    time_point since{};
+    std::uint64_t refusals = 0;  ///< that this rank had got by then
+  } wait_for_room;
   /// Whether a request to close it has a chance. `mine`: this rank's ledger.
   [[nodiscard]] bool may_be_asked_for(const ledger& mine, time_point now) const noexcept {
     return !refusal.stands || now >= refusal.until || (refusal.possible && mine.has_taken(refusal.theirs));
@@ -130,8 +133,9 @@ bool connection_table::may_open(pairing& p, time_point now) {
   const std::size_t limit = options_.limit;
   if (limit == 0 || open_.size() < limit) return true;
   if (!make_room(open_.size() - limit + 1, now)) return true;
-  if (p.waits_for_room_since == time_point{}) p.waits_for_room_since = now;
-  return now - p.waits_for_room_since >= options_.patience;
+  auto& wait = p.wait_for_room;
+  if (wait.since == time_point{}) wait = {now, refusals_};
+  return refusals_ != wait.refusals || now - wait.since >= options_.patience;
 }
 
 void connection_table::open(pairing& p) {
@@ -139,7 +143,7 @@ void connection_table::open(pairing& p) {
   p.is_open = true;
   p.use.before = port_->used(p.peer);
   p.use.last = ++uses_;
-  p.waits_for_room_since = {};
+  p.wait_for_room = {};
   open_.push_back(p.peer);
 }
 
@@ -243,6 +247,7 @@ void connection_table::on_close(int peer, const close_message& m, time_point now
       return;
     case close_message::verdict::refused:
       if (!p.closing || m.generation != p.generation || m.attempt != p.attempt) return;
+      ++refusals_;
       p.closing = false;
       set_ready(p, true);
       p.refusal.stands = true;

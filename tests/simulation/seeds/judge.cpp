@@ -16,9 +16,11 @@ namespace sim = chorale::simulation;
 /// From what went wrong, or would have taken longest without it, until nobody waits: a wait and the end of a
 /// communicator, of one inside it and of a window end by silence.
 constexpr sim::duration patience{12s};
-/// The same where nothing goes wrong: ranks that leave hear of each other at once, and no rank waits for a
-/// timer, however few connections it may have.
+/// The same where nothing goes wrong: ranks that leave hear of each other at once.
 constexpr sim::duration calm_patience{20ms};
+/// Where connections are limited, and peers that are making a part of the communicator do not answer who
+/// wants to close one with them.
+constexpr sim::duration calm_patience_a_rank{4ms};
 /// Of a rank's own registered memory: what depends on nobody, and for each peer.
 constexpr std::size_t most_registered = 4 << 20;
 constexpr std::size_t most_registered_a_peer = 2 << 20;
@@ -56,7 +58,8 @@ sim::duration patience_with(const schedule& s) {
   const sim::faults& w = s.wrong;
   const bool is_calm = w.lost + w.delayed + w.held_up == 0 && w.deaths.empty() && w.stops.empty() &&
                        w.adapter_failures.empty();
-  return is_calm ? calm_patience : patience;
+  if (!is_calm) return patience;
+  return s.settings.connections == 0 ? calm_patience : calm_patience + s.ranks * calm_patience_a_rank;
 }
 
 bool is_code_of_loss(int code) {

@@ -73,8 +73,9 @@ class connection_port {
 /// the peer tells it; should that word be lost, after a pause, which doubles up to 64 ms as long as nothing
 /// more goes over the connection.
 ///
-/// The limit is soft: a rank exceeds it at once where no connection can be closed before it sends, since all
-/// are in use, and after `patience` where peers do not answer. It closes what is too many as soon as it can.
+/// The limit is soft: a rank exceeds it where no connection can be closed before it sends, where a peer
+/// refuses to close the least recently used one, and after `patience` where peers do not answer. It closes
+/// what is too many as soon as it can.
 /// Datagrams may be lost, repeated and late. No device, no clock, no socket; not thread-safe.
 class connection_table {
  public:
@@ -132,6 +133,7 @@ class connection_table {
   std::vector<int> open_;
   std::vector<int> callers_;  ///< peers that wait for room here
   std::uint64_t uses_ = 0;
+  std::uint64_t refusals_ = 0;  ///< of requests of this rank
   bool ending_ = false;
 };
 
