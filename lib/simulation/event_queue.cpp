@@ -106,8 +106,8 @@ void event_queue::fetch_ahead() noexcept {
   for (std::size_t i = 1; i < std::min(heap_.size(), 1 + children); ++i)
     __builtin_prefetch(&at(heap_[i].what.slot));
   if (heap_.empty()) return;
-  // Functions of events capture first what they are members of, and then what they are about. It need not be
-  // an address to be fetched.
+  // Functions of events capture first what they are members of, and then what they are about. If it is no
+  // address, the prefetch does nothing.
   const slot& next = at(heap_.front().what.slot);
   std::uintptr_t about = 0;
   std::memcpy(&about, next.place + sizeof about, sizeof about);

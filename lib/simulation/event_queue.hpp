@@ -69,8 +69,7 @@ class event_queue {
   void push(instant when, event_id what);
   void pop() noexcept;
   void drop_cancelled() noexcept;
-  /// What comes next is on its way to the cache while this event happens: among many that are pending, none
-  /// is there.
+  /// Prefetches the next event while this one runs; with many pending it is not in the cache.
   void fetch_ahead() noexcept;
 
   std::vector<std::unique_ptr<slot[]>> chunks_;

@@ -31,8 +31,9 @@ void progress_engine::advance(attention how) {
   try {
     const auto ready = [this] { return parked_.ready(parked_.awaiter); };
     if (how == attention::waits) {
-      wait(parked_.watch->peer(), parked_.watch->now(), ready);
+      wait([this] { return parked_.who(); }, parked_.watch->now(), ready);
     } else if (!ready()) {
+      parked_.watch->expect(parked_.who());
       parked_.watch->look(how);
       return;
     }

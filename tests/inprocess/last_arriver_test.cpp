@@ -5,10 +5,12 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
+#include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/transport/rc.hpp>
@@ -151,4 +153,45 @@ TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
     }
   });
   CHECK(lost == 2);
+}
+
+TEST_CASE("a nonblocking call learns that a rank has left, though the one it waited for first computes",
+          "[shared]") {
+  std::atomic<bool> is_gone{false};
+  std::atomic<bool> has_heard{false};
+  std::atomic<int> lost{0};
+  run_anywhere(3, [&](support::any_group& group) {
+    int sum = 1;
+    meeting comm{group, settings()};
+    comm.barrier();
+    const auto wait_for = [](const std::atomic<bool>& flag) {
+      while (!flag) chorale::clock::give_way();
+    };
+    if (comm.rank() == 2) {
+      is_gone = true;
+      return;
+    }
+    auto call = comm.iallreduce(sum);
+    // Rank 0 has looked for rank 1 first, which is in the call and looks after nothing meanwhile.
+    if (comm.rank() == 1) wait_for(has_heard);
+    wait_for(is_gone);
+    try {
+      call.wait();
+    } catch (const error& e) {
+      const auto& named = e.ranks();
+      if (e.code() == errc::peer_lost && std::find(named.begin(), named.end(), 2) != named.end()) ++lost;
+    }
+    has_heard = true;
+  });
+  CHECK(lost == 2);
+}
+
+TEST_CASE("a choice among algorithms of which none suits is one of them all the same", "[shared]") {
+  using only =
+      chorale::communicator<chorale::transport::rc, chorale::automatic<chorale::allreduce::last_arriver>>;
+  run_ranks<only>(3, settings(), [](auto& comm) {
+    const auto why = comm.explain(chorale::operation::allreduce, 8);
+    if (why.find("last_arriver") == std::string::npos) throw std::runtime_error(why);
+    check_allreduce<std::uint64_t>(comm, 5, chorale::sum, seed());
+  });
 }

@@ -28,11 +28,12 @@ struct idle_port final : connection_port {
   bool is_drained(int) override { return drained; }
   ledger counts(int peer) override { return peer == 1 ? mine : ledger{}; }
   [[nodiscard]] std::uint64_t used(int) const noexcept override { return uses; }
-  [[nodiscard]] bool works(int) const noexcept override { return true; }
+  [[nodiscard]] bool works(int) const noexcept override { return working; }
   [[nodiscard]] bool has_left(int) const noexcept override { return false; }
   [[nodiscard]] bool admits(int) const noexcept override { return true; }
 
   bool drained = true;
+  bool working = true;
   ledger mine{};  ///< with rank 1
   std::uint64_t uses = 0;
   std::optional<close_message> asked;
@@ -113,6 +114,8 @@ TEST_CASE("a rank exceeds its limit at once where nothing can be closed before i
   CHECK(t.table.open_peers() == std::vector<int>{1, 2});
 
   SECTION("and for a peer that asks") {
+    // Nothing has been sent by the second yet, which is what it was made for.
+    t.table.on_connect(2, {0, 1, 0}, t.now);
     t.table.on_connect(3, {0, 0, 1}, t.now);
     CHECK(t.table.open_peers() == std::vector<int>{1, 2, 3});
   }
@@ -150,6 +153,51 @@ TEST_CASE("a rank whose request was refused asks again when both sides have take
   t.table.progress(t.now);
   REQUIRE(t.port.asked);
   CHECK(t.port.asked->attempt == first.attempt + 1);
+
+  // A second refusal in a row stands for its pause, whatever the peer says.
+  const close_message second = *t.port.asked;
+  t.answer(close_message::verdict::refused, ledger_of(1, 0));
+  peer_says_possible(second.attempt);
+  CHECK(!t.port.asked);
+  t.now += 2ms;
+  t.table.progress(t.now);
+  CHECK(t.port.asked);
+}
+
+TEST_CASE("that a request is possible may come before its refusal", "[protocols]") {
+  full_table t;
+  t.table.advance(2, t.now);
+  t.table.progress(t.now);
+  const std::uint32_t attempt = t.port.asked->attempt;
+  t.table.on_close(1, {close_message::verdict::possible, 0, attempt, 0, {}}, t.now);
+  t.answer(close_message::verdict::refused);
+  t.table.advance(2, t.now);
+  t.table.progress(t.now);
+  REQUIRE(t.port.asked);
+  CHECK(t.port.asked->attempt == attempt + 1);
+}
+
+TEST_CASE("nobody waits for room that a peer which is gone would have to give", "[protocols]") {
+  full_table t;
+  CHECK(!t.table.advance(2, t.now));
+  t.port.working = false;
+  t.table.advance(2, t.now);
+  CHECK(t.table.open_peers() == std::vector<int>{1, 2});
+}
+
+TEST_CASE("a table that has ended makes and closes nothing for others", "[protocols]") {
+  full_table t;
+  CHECK(!t.table.advance(2, t.now));
+  t.table.on_connect(3, {0, 0, 1}, t.now);
+  t.table.end();
+  t.port.asked.reset();
+  t.table.on_close(1, {close_message::verdict::refused, 0, 1, 0, {}}, t.now);
+  t.table.progress(t.now);
+  t.table.progress(t.now + 2h);
+  CHECK(t.table.open_peers() == std::vector<int>{1});
+  CHECK(!t.port.asked);
+  t.table.close_all();
+  CHECK(t.table.open_peers().empty());
 }
 
 TEST_CASE("a request to close is answered as soon as it can be", "[protocols]") {

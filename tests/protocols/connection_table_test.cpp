@@ -124,7 +124,8 @@ void rank::send(int peer, const connect_request& m) {
 
 void rank::send(int peer, const close_message& m) {
   job_.net.note([&] {
-    constexpr const char* says[] = {"asks to close", "agrees to close", "refuses to close"};
+    constexpr const char* says[] = {"asks to close", "agrees to close", "refuses to close",
+                                    "would agree to close"};
     return fmt::format("{} -> {}: {}, generation {}, attempt {}", number_, peer,
                        says[static_cast<int>(m.what)], m.generation, m.attempt);
   });

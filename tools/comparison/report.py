@@ -98,7 +98,7 @@ def records(results):
     for point, name in sorted(keys, key=lambda key: (key[0].ranks, key[0].operation, key[0].bytes)):
         values = results.samples.get((point, name), [])
         yield {"ranks": point.ranks, "operation": point.operation, "bytes": point.bytes, "contestant": name, "values": values,
-               "floor": results.floor(point), "left_out": results.refused.get((point, name))}
+               "floor": results.floor(point), "left_out": results.why_left_out(point, name)}
 
 
 def as_csv(results, told):

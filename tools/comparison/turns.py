@@ -31,6 +31,15 @@ class Results:
         """Of a flag between two ranks; None if it was not measured."""
         return statistics.median(self.floors[point]) if self.floors.get(point) else None
 
+    def has_samples(self, point, name, by_algorithm):
+        """Whether a contestant, or one of its algorithms, has shown anything in this row."""
+        return any(at == point and (by_algorithm or of == name) for at, of in self.samples)
+
+    def why_left_out(self, point, name):
+        """Of a contestant, or of an algorithm of the only one; None if it is not."""
+        whose = (name,) if name in self.facts else (name, *self.facts)
+        return next((self.refused[point, one] for one in whose if (point, one) in self.refused), None)
+
     def refuse(self, points, name, why):
         """A contestant is left out of these rows, and not measured there again."""
         for point in points:
@@ -72,7 +81,7 @@ def turn(results, one, points, chosen, when):
     whose = (one.name, points[0].ranks)
     if len(results.failures[whose]) >= PATIENCE:
         # What it has shown in earlier rounds stays.
-        results.refuse([point for point in points if not results.samples.get((point, one.name))], one.name,
+        results.refuse([point for point in points if not results.has_samples(point, one.name, chosen.choice)], one.name,
                        f"not tried after {PATIENCE} failed runs in a row, the last of which {results.failures[whose][-1]}")
         return
     try:

@@ -62,7 +62,7 @@ std::string read_machine(const options& o, sim::machine& into) {
   if (o.ranks > room)
     return fmt::format("--ranks {}: {} has {} hosts with {} ranks each", o.ranks, into.name, into.hosts,
                        into.ranks_per_host);
-  // Communicators find each other by datagrams on such a machine all the same, before anything is measured.
+  // Only what is measured needs them: joining uses datagrams on every simulated machine.
   for (const std::string& transport : o.wanted.transports)
     if (!into.adapter.datagrams && !transport.starts_with("rc"))
       return fmt::format("--transport {}: the adapters of {} have no datagrams, which it needs", transport,

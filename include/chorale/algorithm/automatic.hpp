@@ -50,8 +50,8 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
 /// Whichever of `Algorithms`, all of one operation, is the fastest for the size of a message, the size of the
 /// group, the transport, and whether ranks share cores, as the tuning table says (`model/tuning.hpp`;
 /// config::tuning). Every rank chooses alike, since all have the same table. Those that do not run on a
-/// transport are left out there, and those with a `suits(net)` that is false, which has to be the same on all
-/// ranks. Cost: a look at a few limits a call.
+/// transport are left out there, and those whose `suits(net)` is false, unless it is false of all; `suits`
+/// must give the same answer on all ranks. Cost: a look at a few limits a call.
 ///
 ///     communicator<transport::rc, automatic<allreduce::recursive_doubling, allreduce::ring>> comm;
 template <class First, class... Rest>
@@ -120,6 +120,11 @@ struct automatic {
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
+    if (suitable.empty()) {
+      // Each is right all the same, if not what it is meant for.
+      suitable = made.names;
+      for (std::size_t i = 0; i < suitable.size(); ++i) numbers.push_back(static_cast<int>(i));
+    }
     made.rules = model::tuning_table::of(net.settings())
                      ->rules({implements, Net::name, net.size(), net.oversubscribed()}, suitable);
     for (auto& r : made.rules) r.algorithm = numbers[static_cast<std::size_t>(r.algorithm)];

@@ -13,8 +13,8 @@
 namespace chorale {
 
 /// Where long operands are read. The core that reads a piece has it in its cache when it combines it, so that
-/// each byte crosses from core to core once. A device that is no core moves bytes while the core combines
-/// others, which a read that is waited for does not use: there operands travel as before.
+/// each byte crosses from core to core once. An adapter can move bytes while the core combines others, which
+/// waiting for each read would waste: over adapters operands are sent.
 template <class Net>
 concept reads_operands = core_copying_transport<Net> && keeping_transport<Net>;
 

@@ -8,6 +8,7 @@
 
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/twin_mapping.hpp>
 
 namespace chorale {
 
@@ -50,9 +51,11 @@ class shared_slots {
   /// This rank's slot is written. True if all others' are: then this rank publishes.
   [[nodiscard]] bool arrive() noexcept {
     mark(head(rank_));
+    detail::note_released();
     counted_ = std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory_))
                    .fetch_add(arrival_, std::memory_order_acq_rel) +
                arrival_;
+    detail::note_acquired();
     return static_cast<std::uint32_t>(counted_) == static_cast<std::uint32_t>(complete_);
   }
 
@@ -74,10 +77,17 @@ class shared_slots {
     return {payload(ranks_, bytes), bytes};
   }
   /// The result is written.
-  void publish() noexcept { mark(head(ranks_)); }
+  void publish() noexcept {
+    detail::note_released();
+    mark(head(ranks_));
+  }
 
   // For all.
-  [[nodiscard]] bool is_published() const noexcept { return turn_of(head(ranks_)) == turn_; }
+  [[nodiscard]] bool is_published() const noexcept {
+    const bool is = turn_of(head(ranks_)) == turn_;
+    if (is) detail::note_acquired();
+    return is;
+  }
   /// What a rank has left in its slot, once it is published.
   [[nodiscard]] std::span<const std::byte> of(int rank, std::size_t bytes) const noexcept {
     return {payload(rank, bytes), bytes};

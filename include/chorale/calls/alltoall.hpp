@@ -32,7 +32,7 @@ template <class Caller>
 auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
                      bool in_place) {
   return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](call_id now) {
-                    if (in_place && on.size() > 1) [[unlikely]]
+                    if (in_place && (on.size() > 1 || !to.layout().is_even())) [[unlikely]]
                       return alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from,
                                                                                           to);
                     return run_alltoall<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from, to);

@@ -27,7 +27,7 @@ struct compiled<What, A, Net, run_arguments<Arguments...>> {
   static std::string explain(Net& net, std::size_t bytes);
 };
 
-/// Whether A is what the library itself runs in some calls: in each of several rounds, or to connect ranks.
+/// Whether the library itself calls A: for the rounds of another operation, or to connect all ranks.
 template <operation What, class A>
 inline constexpr bool is_internal = false;
 template <class A>

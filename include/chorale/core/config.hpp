@@ -123,8 +123,8 @@ struct config {
   std::size_t registration_entries = 256;
   /// Bytes of user memory that stay registered.
   std::size_t registration_bytes = std::size_t{1} << 32;
-  /// Reliable connections that a rank keeps open, 2 at least: the least recently used one is evicted for a
-  /// new one. 0: as many as are used. The same on all ranks.
+  /// Reliable connections that a rank keeps open, 2 at least, and more for a while when all are in use: the
+  /// least recently used one is evicted for a new one. 0: as many as are used. The same on all ranks.
   std::uint32_t connections = 0;
   /// File of `chorale-bench --table` by which algorithms are chosen; empty: the built-in table. The same on
   /// all ranks.

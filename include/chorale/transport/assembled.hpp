@@ -143,8 +143,9 @@ class assembled {
   void wait(Peer&& peer, call_id now, Ready&& ready) {
     core().engine().wait(std::forward<Peer>(peer), now, std::forward<Ready>(ready));
   }
-  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter) {
-    core().engine().park(frame, peer, now, ready, awaiter);
+  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter,
+            int (*awaited)(void*) = nullptr) {
+    core().engine().park(frame, peer, now, ready, awaiter, awaited);
   }
   void rethrow_parked_failure() { core().engine().rethrow_parked_failure(); }
 

@@ -64,9 +64,11 @@ class progress_engine {
     watch.end();
   }
 
-  /// A nonblocking call stands still here.
-  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter) {
-    parked_ = {frame, ready, awaiter, vigil{*this, peer, now}, nullptr};
+  /// A nonblocking call stands still here, and waits for `peer`, or for whom `awaited(awaiter)` gives each
+  /// time that it is looked after.
+  void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter,
+            int (*awaited)(void*) = nullptr) {
+    parked_ = {frame, ready, awaiter, awaited, vigil{*this, peer, now}, nullptr};
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }

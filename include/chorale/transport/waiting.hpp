@@ -44,8 +44,12 @@ struct [[nodiscard]] waiting {
     }
   }
   void await_suspend(std::coroutine_handle<> frame) {
-    net.park(
-        frame, awaited(), now, [](void* self) { return static_cast<waiting*>(self)->attempt(); }, this);
+    const auto ready = [](void* self) { return static_cast<waiting*>(self)->attempt(); };
+    if constexpr (requires { poll.peer(); })
+      net.park(frame, awaited(), now, ready, this,
+               [](void* self) { return static_cast<waiting*>(self)->awaited(); });
+    else
+      net.park(frame, peer, now, ready, this);
   }
   auto await_resume() {
     net.rethrow_parked_failure();

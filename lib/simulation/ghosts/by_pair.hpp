@@ -1,4 +1,4 @@
-// What there is once for each two ranks that talk to each other: millions, of all pairs a few.
+// A hash table keyed by pairs of ranks: millions of entries, few of all possible pairs.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace chorale::simulation::ghosts {
 
 /// A `T` for each pair of ranks that was asked for; it stays where it is. Looking one up touches one cache
-/// line, most often, where a table with a list for each place would touch three.
+/// line, most often, where std::unordered_map touches three.
 template <class T>
 class by_pair {
  public:

@@ -32,6 +32,7 @@ struct connection_table::pairing {
   struct {
     bool stands = false;
     bool possible = false;  ///< the peer would not refuse any more
+    bool hurried = false;   ///< it is of a request that was made since the peer had said so
     ledger theirs{};        ///< the peer's, when it refused
     time_point until{};     ///< then it is asked again, whatever it has said
     clock::duration pause = first_pause;
@@ -44,7 +45,9 @@ struct connection_table::pairing {
   } wait_for_room;
   /// Whether a request to close it has a chance. `mine`: this rank's ledger.
   [[nodiscard]] bool may_be_asked_for(const ledger& mine, time_point now) const noexcept {
-    return !refusal.stands || now >= refusal.until || (refusal.possible && mine.has_taken(refusal.theirs));
+    if (!refusal.stands || now >= refusal.until) return true;
+    // Twice in a row would disturb a connection that is in use.
+    return refusal.possible && !refusal.hurried && mine.has_taken(refusal.theirs);
   }
   struct {
     std::uint64_t before = 0;    ///< `connection_port::used` when it was opened
@@ -131,9 +134,11 @@ void connection_table::send_connect(pairing& p) {
 
 bool connection_table::may_open(pairing& p, time_point now) {
   const std::size_t limit = options_.limit;
-  if (limit == 0 || open_.size() < limit) return true;
-  if (!make_room(open_.size() - limit + 1, now)) return true;
   auto& wait = p.wait_for_room;
+  if (limit == 0 || open_.size() < limit || !make_room(open_.size() - limit + 1, now)) {
+    wait = {};
+    return true;
+  }
   if (wait.since == time_point{}) wait = {now, refusals_};
   return refusals_ != wait.refusals || now - wait.since >= options_.patience;
 }
@@ -143,7 +148,6 @@ void connection_table::open(pairing& p) {
   p.is_open = true;
   p.use.before = port_->used(p.peer);
   p.use.last = ++uses_;
-  p.wait_for_room = {};
   open_.push_back(p.peer);
 }
 
@@ -158,7 +162,7 @@ void connection_table::close(pairing& p) noexcept {
   port_->close(p.peer);
 }
 
-/// Whether there may be room soon without this rank's sending anything.
+/// Asks idle connections to close. False if none is being closed or could be, so that waiting is of no use.
 bool connection_table::make_room(std::size_t wanted, time_point now) {
   std::vector<pairing*> idle;
   bool may_come = false;
@@ -171,6 +175,7 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
       p.use.last = ++uses_;
       p.refusal.pause = first_pause;
     }
+    if (!port_->works(peer)) continue;
     if (p.closing) {
       may_come = true;
       if (wanted-- == 1) return true;
@@ -178,16 +183,15 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
       // The peer's word that it receives was lost, and nobody sends: until it is here this one cannot be
       // closed.
       ask_to_connect(p, now);
-      may_come = may_come || !p.wished;
-    } else if (p.receives && port_->works(peer) && l.received == l.released && !is_due(p) &&
-               p.may_be_asked_for(l, now)) {
+      may_come = true;
+    } else if (p.receives && l.received == l.released && !is_due(p) && p.may_be_asked_for(l, now)) {
       idle.push_back(&p);
     }
   }
   std::sort(idle.begin(), idle.end(),
             [](const pairing* a, const pairing* b) { return a->use.last < b->use.last; });
   // Those that are being drained count: the next look finds them ready to be asked.
-  for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i]);
+  for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i], now);
   return may_come || !idle.empty();
 }
 
@@ -207,11 +211,7 @@ void connection_table::serve_callers(time_point now) {
 
 void connection_table::progress(time_point now) {
   if (options_.limit == 0) return;
-  if (!callers_.empty()) serve_callers(now);
-  // An answer may close one.
-  for (std::size_t i = open_.size(); i-- > 0;)
-    if (pairing& p = known(open_[i]); p.held) answer_later(p);
-  if (open_.size() > options_.limit) static_cast<void>(make_room(open_.size() - options_.limit, now));
+  if (!ending_) keep_limit(now);
   for (const int peer : open_) {
     pairing& p = known(peer);
     if (!p.closing || now < p.next_request) continue;
@@ -221,11 +221,20 @@ void connection_table::progress(time_point now) {
   }
 }
 
-void connection_table::ask_to_close(pairing& p) {
+void connection_table::keep_limit(time_point now) {
+  if (!callers_.empty()) serve_callers(now);
+  // An answer may close one.
+  for (std::size_t i = open_.size(); i-- > 0;)
+    if (pairing& p = known(open_[i]); p.held) answer_later(p);
+  if (open_.size() > options_.limit) static_cast<void>(make_room(open_.size() - options_.limit, now));
+}
+
+void connection_table::ask_to_close(pairing& p, time_point now) {
   if (!port_->is_drained(p.peer)) return;
   p.closing = true;
   set_ready(p, false);
-  p.refusal.stands = false;
+  p.refusal.hurried = p.refusal.stands && now < p.refusal.until;
+  p.refusal.stands = p.refusal.possible = false;
   ++p.attempt;
   p.next_request = {};
   p.interval = first_interval;
@@ -251,7 +260,6 @@ void connection_table::on_close(int peer, const close_message& m, time_point now
       p.closing = false;
       set_ready(p, true);
       p.refusal.stands = true;
-      p.refusal.possible = false;
       p.refusal.theirs = m.counts;
       p.refusal.until = now + p.refusal.pause;
       p.refusal.pause = std::min(p.refusal.pause * 2, longest_pause);
@@ -287,7 +295,7 @@ void connection_table::answer_close(pairing& p, const close_message& m) {
 void connection_table::answer_later(pairing& p) {
   const close_message m = *p.held;
   if (m.attempt > p.refused) return answer_close(p, m);
-  if (ending_ || is_due(p) || !port_->works(p.peer) || !port_->counts(p.peer).has_taken(m.counts) ||
+  if (is_due(p) || !port_->works(p.peer) || !port_->counts(p.peer).has_taken(m.counts) ||
       !port_->is_drained(p.peer))
     return;
   p.held.reset();
@@ -298,11 +306,11 @@ void connection_table::answer_later(pairing& p) {
 
 void connection_table::end() noexcept {
   ending_ = true;
+  callers_.clear();
 }
 
 void connection_table::close_all() noexcept {
   end();
-  callers_.clear();
   while (!open_.empty()) close(known(open_.back()));
 }
 

@@ -49,15 +49,16 @@ bool rma_queue::advance(transfer& t) {
     copy_here(t.opcode, reinterpret_cast<std::byte*>(t.remote.address + t.offset), t.memory);
     return true;
   }
-  connection* c = links_->ready(t.remote.owner);
-  if (c == nullptr) return false;
   const bool notifies = t.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (t.memory.empty() && !notifies) return true;
+  // What has been posted needs no connection any more, which may have been closed when that was complete.
+  connection* c = t.last_posted ? links_->find(t.remote.owner) : links_->ready(t.remote.owner);
+  if (c == nullptr) return false;
   peer& p = peers_.get(t.remote.owner);
   while (!t.last_posted) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
     const std::size_t part = std::min(connections::largest_request, t.memory.size() - t.posted_bytes);
     const bool last = t.posted_bytes + part == t.memory.size();
-    if (part == 0 && !notifies) return true;
     ibv_sge here{reinterpret_cast<std::uintptr_t>(t.memory.data()) + t.posted_bytes,
                  static_cast<std::uint32_t>(part), t.lkey};
     ibv_send_wr request{};
@@ -85,7 +86,7 @@ bool rma_queue::advance(atomic& a) {
     // Through the device as well: its atomics and the processor's need not be atomic to each other.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
-  connection* c = links_->ready(a.remote.owner);
+  connection* c = a.ticket != 0 ? links_->find(a.remote.owner) : links_->ready(a.remote.owner);
   if (c == nullptr) return false;
   pool_block& place = peers_.get(a.remote.owner).old_value;
   if (place.data == nullptr) place = links_->pool().take(sizeof a.old);

@@ -15,7 +15,7 @@ namespace chorale::scan {
 /// An exclusive scan in which a rank combines once a round, where `recursive_doubling` combines twice: what
 /// it sends is what it has gathered for itself. An inclusive one adds the rank's own operand at the end.
 /// Evaluates in rank order, any n. Cost: ceil(log2(n - 1) + log2(4/3)) steps of the whole message; three
-/// times its memory. Best for exclusive scans of which the operator is dear.
+/// times its memory. Best for exclusive scans with a costly operator.
 /// Source: `topology::doubling_123`.
 struct doubling_123 {
   static constexpr auto implements = operation::scan;
@@ -33,7 +33,7 @@ struct doubling_123 {
       std::span<const std::byte> out = round.index == 0 ? std::span<const std::byte>{data} : gathered;
       if (round.index == 1 && round.to >= 0) {
         both.assign(data.begin(), data.end());
-        if (net.rank() != 0) op.combine_right(gathered, both);
+        if (net.rank() != 0 && !data.empty()) op.combine_right(gathered, both);
         out = both;
       }
       if (round.to < 0) out = {};

@@ -21,7 +21,7 @@ struct connect_request {
 };
 
 /// A request to close the connection of that generation, or the answer to it. Lost requests are repeated
-/// until they are answered; a request is answered in one way only, however often it comes. A rank that has
+/// until they are answered; all copies of a request get the same answer, agreed or refused. A rank that has
 /// refused one tells by `possible` when it would not refuse it any more.
 struct close_message {
   enum class verdict : std::uint32_t { request, agreed, refused, possible };
@@ -29,7 +29,7 @@ struct close_message {
   std::uint32_t generation;
   std::uint32_t attempt;
   std::uint32_t reserved;
-  ledger counts;  ///< of a request or a refusal: the sender's
+  ledger counts;  ///< of a request or a refusal: the sender's; no meaning in the other two
 };
 
 /// What a table asks of those who have the queue pairs. Peers are ranks.
@@ -69,13 +69,14 @@ class connection_port {
 /// connection that a rank has opened in order to send is not closed before it has sent something, or two
 /// ranks with too little room could keep each other from ever sending.
 ///
-/// After a refusal the rank asks again once both sides have taken what the other had sent by then, of which
-/// the peer tells it; should that word be lost, after a pause, which doubles up to 64 ms as long as nothing
+/// A refusal carries the peer's ledger. The rank asks again when it has taken all that the peer had sent by
+/// then and the peer has said `possible`: that it, too, has taken everything. If that word is lost, or the
+/// request is refused once more, it asks again after a pause, which doubles up to 64 ms as long as nothing
 /// more goes over the connection.
 ///
-/// The limit is soft: a rank exceeds it where no connection can be closed before it sends, where a peer
-/// refuses to close the least recently used one, and after `patience` where peers do not answer. It closes
-/// what is too many as soon as it can.
+/// The limit is soft: a rank exceeds it where waiting for room is of no use, as soon as any peer has refused
+/// a request since the wait for room began, and after `patience` where peers do not answer. It closes what is
+/// too many as soon as it can.
 /// Datagrams may be lost, repeated and late. No device, no clock, no socket; not thread-safe.
 class connection_table {
  public:
@@ -118,8 +119,9 @@ class connection_table {
   void close(pairing& p) noexcept;
   bool make_room(std::size_t wanted, time_point now);
   void serve_callers(time_point now);
+  void keep_limit(time_point now);
   void ask_to_connect(pairing& p, time_point now);
-  void ask_to_close(pairing& p);
+  void ask_to_close(pairing& p, time_point now);
   void answer_close(pairing& p, const close_message& m);
   void answer_later(pairing& p);
   void send_connect(pairing& p);
