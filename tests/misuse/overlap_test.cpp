@@ -169,3 +169,15 @@ TEMPLATE_TEST_CASE("buffers of one call that overlap in part", "[misuse]", MISUS
     }
   }
 }
+
+TEST_CASE("a rank alone moves its own block to where it overlaps what it sends", "[misuse]") {
+  const auto outcomes =
+      misuse::run<chorale::communicator<chorale::transport::rc>>(1, misuse::settings(), [](auto& comm) {
+        std::vector<int> all{1, 2, 3, 4, 5, 6, 7};
+        const std::vector<std::size_t> five{5};
+        comm.alltoallv(all, five, all, five, std::vector<std::size_t>{0}, std::vector<std::size_t>{2});
+        want(all == std::vector<int>{1, 2, 1, 2, 3, 4, 5}, "alltoallv of a buffer to itself");
+      });
+  INFO(misuse::describe(outcomes));
+  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+}
