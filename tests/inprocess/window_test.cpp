@@ -1,4 +1,5 @@
 // Windows and device arrays of ranks that are threads.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/barrier/central.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/window.hpp>
 
@@ -36,6 +39,31 @@ TEST_CASE("windows of threads", "[window]") {
   for (const int size : {1, 2, 3, 4, 7}) {
     run_ranks<communicator>(size, settings(),
                             [](auto& comm) { windows::all_checks(comm, seed(), instrumented ? 2 : 4); });
+  }
+}
+
+TEST_CASE("a target computes while others put into its memory for the first time", "[window]") {
+  // Calls that connect each rank with one or two.
+  using far =
+      chorale::communicator<chorale::transport::rc, chorale::barrier::central, chorale::allgather::ring>;
+  auto c = settings();
+  c.service = chorale::service_policy::off;
+  for (const int size : {2, 3, 5, 8}) {
+    std::atomic<int> done{0};
+    run_ranks<far>(size, c, [&](auto& comm) {
+      chorale::window<int, far> w{comm, static_cast<std::size_t>(comm.size())};
+      const int target = comm.size() - 1;
+      if (comm.rank() == target) {
+        while (done != target) chorale::clock::give_way();
+      } else {
+        w.put(target, static_cast<std::size_t>(comm.rank()), comm.rank() + 1);
+        w.flush(target);
+        ++done;
+      }
+      w.fence();
+      for (int r = 0; r < target && comm.rank() == target; ++r)
+        windows::expect(w.local()[static_cast<std::size_t>(r)] == r + 1, "a put is not there");
+    });
   }
 }
 
