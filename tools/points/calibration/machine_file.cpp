@@ -102,7 +102,7 @@ json adapter_section(const adapter_facts& adapter, const host_facts& host) {
       {"request", measured(adapter.request, "32 inline writes of 8 bytes in a chain, less a doorbell")},
       {"address", none("ns", not_apart + ": of a datagram's latency")},
       {"doorbell", measured(adapter.doorbell, "inline writes of 8 bytes one by one, less those in a chain")},
-      {"inline_bytes", bytes(adapter.inline_bytes, "what a queue pair was granted that asked for 64")},
+      {"inline_bytes", bytes(adapter.inline_bytes, "the longest that a queue pair was granted, of powers of two")},
       {"inline_copy", no_time("a part of posting")},
       {"copy", work(adapter.copy, "a write to what was written last time")},
       {"reach", work(adapter.reach, "further, a write to memory that the device has not allocated")},
