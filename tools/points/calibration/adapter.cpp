@@ -314,7 +314,7 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   const double without_payload = posted(8, IBV_SEND_INLINE, false);
   // The line that others have touched is in the time of every message.
   const double without_touched = write_and_use(in, way, 8, [](const std::byte*) {}).write;
-  for (std::size_t bytes = 256; bytes <= longest; bytes *= 4) {
+  for (std::size_t bytes = 256; bytes <= longest; bytes *= 2) {
     const auto copied =
         write_and_use(in, way, bytes, [&](const std::byte* from) { std::memcpy(mine.data(), from, bytes); });
     const auto combined = write_and_use(in, way, bytes, [&](const std::byte* from) {
