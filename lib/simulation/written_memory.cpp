@@ -76,9 +76,9 @@ std::size_t written_memory::had_by(const void* from, std::size_t bytes, core who
   return found;
 }
 
-std::size_t written_memory::reuse_distance(const void* from, std::size_t bytes, core who) const {
-  const auto touches = touched_.find(who);
-  if (touches == touched_.end()) return 0;
+template <class Counts>
+std::size_t written_memory::mean_distance(const void* from, std::size_t bytes, Counts counts) const {
+  if (!by_core_) return 0;
   const auto begin = at(from);
   const auto end = begin + bytes;
   std::size_t found = 0;
@@ -86,16 +86,24 @@ std::size_t written_memory::reuse_distance(const void* from, std::size_t bytes, 
   auto next = stretches_.upper_bound(begin);
   if (next != stretches_.begin() && std::prev(next)->second.end > begin) --next;
   for (; next != stretches_.end() && next->first < end; ++next) {
-    if (next->second.who != who) continue;
+    if (!counts(next->second.who)) continue;
     std::size_t since = 0;
-    for (auto touch = touches->second.rbegin();
-         touch != touches->second.rend() && touch->first >= next->second.when; ++touch)
+    const auto& touches = touched_.at(next->second.who);
+    for (auto touch = touches.rbegin(); touch != touches.rend() && touch->first >= next->second.when; ++touch)
       since += touch->second;
     const std::size_t part = std::min(next->second.end, end) - std::max(next->first, begin);
     found += part;
     sum += std::uint64_t{since} * part;
   }
   return found == 0 ? 0 : static_cast<std::size_t>(sum / found);
+}
+
+std::size_t written_memory::reuse_distance(const void* from, std::size_t bytes, core who) const {
+  return mean_distance(from, bytes, [who](core one) { return one == who; });
+}
+
+std::size_t written_memory::distance_of_others(const void* from, std::size_t bytes, core but) const {
+  return mean_distance(from, bytes, [but](core one) { return one != but; });
 }
 
 std::size_t written_memory::take(std::uintptr_t begin, std::uintptr_t end, core but) {

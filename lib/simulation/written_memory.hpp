@@ -38,6 +38,8 @@ class written_memory {
   /// hold to have them still. The mean of the bytes that it had last; 0 where there are none, and where
   /// adapters write themselves.
   [[nodiscard]] std::size_t reuse_distance(const void* from, std::size_t bytes, core who) const;
+  /// The same of those that other cores had last, each by what that core has touched since.
+  [[nodiscard]] std::size_t distance_of_others(const void* from, std::size_t bytes, core but) const;
 
  private:
   struct stretch {
@@ -47,6 +49,8 @@ class written_memory {
   };
   using table = std::map<std::uintptr_t, stretch>;
 
+  template <class Counts>
+  [[nodiscard]] std::size_t mean_distance(const void* from, std::size_t bytes, Counts counts) const;
   /// Takes the bytes out. @returns how many there were of others than `but`.
   std::size_t take(std::uintptr_t begin, std::uintptr_t end, core but);
 

@@ -95,7 +95,8 @@ TEST_CASE("A core copies what it posts, which is dearer where others have touche
 
 TEST_CASE("What a core copies costs more where its caches cannot have it any more", "[software]") {
   posting_costs posting;
-  posting.copy = work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {500, 0ns, byte_cost::rate(100'000'000)}}};
+  posting.copy =
+      work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {500, 0ns, byte_cost::rate(100'000'000)}}};
   written_memory written{true};
   software_copies copies{posting, written};
   requests to;

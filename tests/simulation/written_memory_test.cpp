@@ -93,7 +93,8 @@ TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[
   }
 }
 
-TEST_CASE("A core has to hold what it touched since, as a list of bytes by their last touch says", "[written]") {
+TEST_CASE("A core has to hold what it touched since, as a list of bytes by their last touch says",
+          "[written]") {
   constexpr std::size_t room = 64;
   static std::array<std::byte, room> memory{};
   INFO("CHORALE_TEST_SEED=" << support::seed());
@@ -128,7 +129,8 @@ TEST_CASE("A core has to hold what it touched since, as a list of bytes by their
 
 TEST_CASE("Bytes that caches have to share with others cost what many do", "[written]") {
   // Up to 1,000 bytes a nanosecond each, from there on ten.
-  const work_cost copy{{{0, 10ns, byte_cost::rate(1'000'000'000)}, {1000, 0ns, byte_cost::rate(100'000'000)}}};
+  const work_cost copy{
+      {{0, 10ns, byte_cost::rate(1'000'000'000)}, {1000, 0ns, byte_cost::rate(100'000'000)}}};
   CHECK(copy.within(0, 100) == 110ns);
   CHECK(copy.within(100, 100) == 110ns);
   // The call is paid for once.
@@ -147,8 +149,8 @@ TEST_CASE("A rank copies more slowly what ranks on its core have driven out of i
   on.host.cores = 1;
   on.host.context_switch = 1us;
   on.adapter.posting.copy = costs(0ns, 1'000'000'000);
-  on.host.copy = work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)},
-                            {8192, 0ns, byte_cost::rate(100'000'000)}}};
+  on.host.copy =
+      work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {8192, 0ns, byte_cost::rate(100'000'000)}}};
   const auto second_copy = [&on](int busy) {
     duration took{};
     run(3, on, [&](group& g) {

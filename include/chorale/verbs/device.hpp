@@ -65,7 +65,7 @@ class device {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// True for the software device.
   [[nodiscard]] bool is_soft() const noexcept;
-  /// Whether the core that posts a request moves its bytes: on the software device, and where one is simulated.
+  /// Whether the core that posts a request moves its bytes: on the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;
 
   /// Limits of the device, read when it was opened.

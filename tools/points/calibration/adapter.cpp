@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -298,6 +299,11 @@ void measure_requests(line& way, adapter_facts& found) {
   });
 }
 
+/// Powers of two and what lies half-way: at the size of a cache costs change within a factor of 1.5.
+std::size_t next_size(std::size_t bytes) noexcept {
+  return std::has_single_bit(bytes) ? bytes / 2 * 3 : bytes / 3 * 4;
+}
+
 /// Payloads of ascending sizes: what copying them takes the core that posts them, and using them the other.
 void measure_payloads(const job& in, line& way, adapter_facts& found) {
   chorale::bench::aligned_floats memory{longest / sizeof(float)};
@@ -314,7 +320,7 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   const double without_payload = posted(8, IBV_SEND_INLINE, false);
   // The line that others have touched is in the time of every message.
   const double without_touched = write_and_use(in, way, 8, [](const std::byte*) {}).write;
-  for (std::size_t bytes = 256; bytes <= longest; bytes *= 2) {
+  for (std::size_t bytes = 256; bytes <= longest; bytes = next_size(bytes)) {
     const auto copied =
         write_and_use(in, way, bytes, [&](const std::byte* from) { std::memcpy(mine.data(), from, bytes); });
     const auto combined = write_and_use(in, way, bytes, [&](const std::byte* from) {
