@@ -31,12 +31,19 @@ written_memory::core core_now() noexcept {
   return all.core_of(all.current_rank());
 }
 
-/// Work on bytes of which some are received, and cost more if `of_received` says so.
-duration in_parts(std::size_t received, std::size_t bytes, const work_cost& of_received,
-                  const work_cost& of_others) {
+/// Work on the bytes of two places, done by the core that runs. Of some, which are received, it costs more if
+/// `of_received` says so. `touch`: what that core does to them; returns how many those are.
+template <class Touch>
+duration work_on(const written_memory& written, const void* one, const void* other, std::size_t bytes,
+                 const work_cost& of_received, const work_cost& of_others, Touch touch) {
+  const auto core = core_now();
+  const std::size_t distance = written.reuse_distance(one, bytes, core);
+  const std::size_t other_distance = written.reuse_distance(other, bytes, core);
+  std::size_t received = touch(core);
   if (of_received.steps().empty()) received = 0;
   return (received != 0 ? of_received(received) : duration{}) +
-         (received != bytes || bytes == 0 ? of_others(bytes - received) : duration{});
+         (received != bytes || bytes == 0 ? of_two(of_others, bytes - received, distance, other_distance)
+                                          : duration{});
 }
 
 scheduler_options options_for(int ranks, const machine& on, const run_options& options,
@@ -76,13 +83,14 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   };
   if (!knows_written_memory(on)) return made;
   made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
-    return in_parts(written.copied(to, from, bytes, core_now()), bytes, host.copy_received, host.copy);
+    return work_on(written, to, from, bytes, host.copy_received, host.copy,
+                   [&](auto core) { return written.copied(to, from, bytes, core); });
   };
   // Where neither is known, what is combined counts as not touched.
   if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
     made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
-      return in_parts(written.combined(mine, other, bytes, core_now()), bytes, host.combine_received,
-                      host.combine);
+      return work_on(written, mine, other, bytes, host.combine_received, host.combine,
+                     [&](auto core) { return written.combined(mine, other, bytes, core); });
     };
   return made;
 }

@@ -11,6 +11,7 @@ const driver* soft() noexcept {
       .name = "soft",
       .finds_by_address = true,
       .makes_groups = true,
+      .copies_by_core = [](ibv_context*) noexcept { return true; },
       .get_device_list = chorale::soft::get_device_list,
       .free_device_list = chorale::soft::free_device_list,
       .open_device = chorale::soft::open_device,

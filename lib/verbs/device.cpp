@@ -142,6 +142,10 @@ bool device::is_soft() const noexcept {
   return &provider() == soft();
 }
 
+bool device::copies_by_core() const noexcept {
+  return provider().copies_by_core != nullptr && provider().copies_by_core(native());
+}
+
 ibv_port_attr device::port(std::uint8_t number) const {
   ibv_context* const context = opened("ibv_query_port");
   if (number < 1 || number > attributes_.phys_port_cnt)

@@ -7,12 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <chorale/communicator.hpp>
+#include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
+#include <chorale/verbs/completion_queue.hpp>
+#include <chorale/verbs/queue_pair.hpp>
 
 #include "../support/simulated.hpp"
 
@@ -76,9 +80,10 @@ TEST_CASE("A core copies what it posts, which is dearer where others have touche
   CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 150ns);
   CHECK(copies.time_for(to.make(IBV_WR_RDMA_READ, 100), 0) == 110ns);
   CHECK(copies.time_for(to.make(IBV_WR_ATOMIC_FETCH_AND_ADD, 8), 0) == 0ns);
+  // Where the core copies, what is inline goes straight to its place as well, whoever maps the source.
   auto is_inline = to.make(IBV_WR_RDMA_WRITE, 64);
   is_inline.send_flags = IBV_SEND_INLINE;
-  CHECK(copies.time_for(is_inline, 0) == 0ns);
+  CHECK(copies.time_for(is_inline, 0) == 10ns + 64ns);
   // Memory that the adapter has not allocated is reached through the system.
   copies.shares_no_more(to.there.data());
   to.piece.length = 100;  // which all of these requests name
@@ -86,6 +91,58 @@ TEST_CASE("A core copies what it posts, which is dearer where others have touche
   CHECK(copies.time_for(put, 0) == 110ns + (1us + 100ns));
   posting.copy_touched = {};
   CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 110ns);
+}
+
+TEST_CASE("What a core copies costs more where its caches cannot have it any more", "[software]") {
+  posting_costs posting;
+  posting.copy =
+      work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {500, 0ns, byte_cost::rate(100'000'000)}}};
+  written_memory written{true};
+  software_copies copies{posting, written};
+  requests to;
+  std::array<std::byte, 2000> others{};
+  copies.shares(to.there.data(), to.there.size());
+  const auto put = to.make(IBV_WR_RDMA_WRITE, 100);
+  written.wrote(to.there.data(), 100, 0);
+  CHECK(copies.time_for(put, 0) == 100ns);
+  written.read(others.data(), others.size(), 1);
+  CHECK(copies.time_for(put, 0) == 100ns);
+  written.read(others.data(), others.size(), 0);
+  CHECK(copies.time_for(put, 0) == 1000ns);
+  // The source is near again, the target is not.
+  CHECK(copies.time_for(put, 0) == (100ns + 1000ns) / 2);
+  // A send goes to a place that nobody knows.
+  posting.copy_touched = costs(5ns);
+  CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 105ns);
+}
+
+TEST_CASE("sim0 is taken for a device whose bytes cores move where the machine has one", "[software]") {
+  machine on = support::test_machine(2);
+  const auto seen = [&on] {
+    bool copies = false;
+    std::uint32_t most_inline = 0;
+    run(2, on, [&](group& g) {
+      chorale::communicator<> comm{g, {}};
+      copies = comm.transport().copies_by_core();
+      if (comm.rank() != 0) return;
+      auto& net = comm.transport();
+      chorale::verbs::completion_queue completions{net.device(), 16};
+      chorale::verbs::queue_pair_options wanted;
+      wanted.send = wanted.recv = &completions;
+      for (wanted.inline_bytes = 1U << 16; most_inline == 0; wanted.inline_bytes /= 2) {
+        try {
+          most_inline = chorale::verbs::queue_pair{net.domain(), wanted}.inline_bytes();
+        } catch (const chorale::error&) {
+          // Half of it may do.
+        }
+      }
+    });
+    return std::pair{copies, most_inline};
+  };
+  CHECK(seen() == std::pair{false, 1024U});
+  on.adapter.posting.copy = costs(0ns);
+  on.adapter.posting.inline_bytes = 16384;
+  CHECK(seen() == std::pair{true, 16384U});
 }
 
 TEST_CASE("A rank's own block takes the time that the machine says", "[software]") {

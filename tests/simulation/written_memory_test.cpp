@@ -28,6 +28,14 @@
 using namespace chorale::simulation;
 using namespace std::chrono_literals;
 
+namespace {
+
+work_cost costs(duration call, std::int64_t rate) {
+  return work_cost{{{0, call, byte_cost::rate(rate)}}};
+}
+
+}  // namespace
+
 TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[written]") {
   constexpr std::size_t room = 64;
   constexpr int nobody = -2;
@@ -85,11 +93,87 @@ TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[
   }
 }
 
-namespace {
-
-work_cost costs(duration call, std::int64_t rate) {
-  return work_cost{{{0, call, byte_cost::rate(rate)}}};
+TEST_CASE("A core has to hold what it touched since, as a list of bytes by their last touch says",
+          "[written]") {
+  constexpr std::size_t room = 64;
+  static std::array<std::byte, room> memory{};
+  INFO("CHORALE_TEST_SEED=" << support::seed());
+  std::mt19937_64 random{support::seed()};
+  written_memory written{true};
+  struct last {
+    int who = -2;
+    int when = 0;
+  };
+  std::array<last, room> had{};
+  for (int step = 1; step < 20'000; ++step) {
+    const std::size_t at = random() % room;
+    const std::size_t bytes = random() % (room - at) + 1;
+    const int core = static_cast<int>(random() % 2);
+    std::size_t sum = 0;
+    std::size_t found = 0;
+    for (std::size_t i = at; i < at + bytes; ++i) {
+      if (had[i].who != core) continue;
+      ++found;
+      sum += static_cast<std::size_t>(std::count_if(had.begin(), had.end(), [&](const last& other) {
+        return other.who == core && other.when >= had[i].when;
+      }));
+    }
+    REQUIRE(written.reuse_distance(&memory[at], bytes, core) == (found == 0 ? 0 : sum / found));
+    if (random() % 2 == 0)
+      written.wrote(&memory[at], bytes, core);
+    else
+      written.read(&memory[at], bytes, core);
+    for (std::size_t i = at; i < at + bytes; ++i) had[i] = {core, step};
+  }
 }
+
+TEST_CASE("Bytes that caches have to share with others cost what many do", "[written]") {
+  // Up to 1,000 bytes a nanosecond each, from there on ten.
+  const work_cost copy{
+      {{0, 10ns, byte_cost::rate(1'000'000'000)}, {1000, 0ns, byte_cost::rate(100'000'000)}}};
+  CHECK(copy.within(0, 100) == 110ns);
+  CHECK(copy.within(100, 100) == 110ns);
+  // The call is paid for once.
+  CHECK(copy.within(500, 100) == 110ns);
+  CHECK(copy.within(1000, 100) == 1000ns);
+  CHECK(copy.within(2000, 0) == 10ns);
+  CHECK(of_two(copy, 100, 0, 0) == 110ns);
+  // Half of it lies far away: a loop over 1,000 bytes in two places needs 2,000.
+  CHECK(of_two(copy, 100, 0, 2000) == (110ns + 1000ns) / 2);
+  CHECK(of_two(copy, 100, 1998, 1998) == 110ns);
+}
+
+TEST_CASE("A rank copies more slowly what ranks on its core have driven out of its caches", "[written]") {
+  machine on = support::test_machine(1);
+  on.ranks_per_host = 3;
+  on.host.cores = 1;
+  on.host.context_switch = 1us;
+  on.adapter.posting.copy = costs(0ns, 1'000'000'000);
+  on.host.copy =
+      work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {8192, 0ns, byte_cost::rate(100'000'000)}}};
+  const auto second_copy = [&on](int busy) {
+    duration took{};
+    run(3, on, [&](group& g) {
+      chorale::communicator<chorale::transport::rc> comm{g, {}};
+      std::vector<std::byte> from(4096);
+      std::vector<std::byte> to(4096);
+      const auto copy = [&] { chorale::copy_bytes(to.data(), from.data(), from.size()); };
+      if (comm.rank() == 0) copy();
+      comm.barrier();
+      if (comm.rank() != 0 && comm.rank() <= busy) copy();
+      comm.barrier();
+      if (comm.rank() != 0) return;
+      const instant begin = chorale::simulation::now();
+      copy();
+      took = chorale::simulation::now() - begin;
+    });
+    return took;
+  };
+  CHECK(second_copy(0) == 4096ns);
+  CHECK(second_copy(2) == 40'960ns);
+}
+
+namespace {
 
 /// What rank 1 takes to copy a message of 100 bytes out of the mailbox, the same again, and 40 bytes of its
 /// own together with 60 of the next message.

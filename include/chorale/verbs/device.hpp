@@ -65,6 +65,8 @@ class device {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// True for the software device.
   [[nodiscard]] bool is_soft() const noexcept;
+  /// Whether the core that posts a request moves its bytes: on the software device, real or simulated.
+  [[nodiscard]] bool copies_by_core() const noexcept;
 
   /// Limits of the device, read when it was opened.
   [[nodiscard]] const ibv_device_attr& attributes() const noexcept { return attributes_; }

@@ -19,6 +19,9 @@ struct driver {
   bool finds_by_address = false;
   /// Attaching queue pairs is all that makes a multicast group: no manager is to be asked.
   bool makes_groups = false;
+  /// Whether the core that posts a request moves its bytes, as with a software device. A null pointer says
+  /// that adapters do.
+  bool (*copies_by_core)(ibv_context* context) noexcept = nullptr;
 
   ibv_device** (*get_device_list)(int* count);
   void (*free_device_list)(ibv_device** list);

@@ -83,6 +83,10 @@ int close_device(ibv_context* base) noexcept {
   }
 }
 
+bool copies_by_core(ibv_context* c) noexcept {
+  return hca_of(c).owner().copies().any();
+}
+
 int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   *a = {};
   std::snprintf(a->fw_ver, sizeof a->fw_ver, "1.0");

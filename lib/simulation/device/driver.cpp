@@ -15,6 +15,7 @@ const verbs::driver& driver() noexcept {
       .name = "simulation",
       .finds_by_address = true,
       .makes_groups = true,
+      .copies_by_core = copies_by_core,
       .get_device_list = get_device_list,
       .free_device_list = free_device_list,
       .open_device = open_device,

@@ -7,7 +7,7 @@ namespace chorale::simulation::device {
 
 inline constexpr std::uint32_t max_sge = 16;
 inline constexpr std::uint32_t max_work_requests = 16384;
-inline constexpr std::uint32_t max_inline_bytes = 1024;
+inline constexpr std::uint32_t max_inline_bytes = 1024;  ///< unless the machine has more
 inline constexpr std::uint32_t max_completions = 1U << 22;
 inline constexpr std::uint32_t max_reads = 16;
 inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;

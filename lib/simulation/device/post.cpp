@@ -1,6 +1,7 @@
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: what is checked at once, and copied.
 #include "post.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "fabric.hpp"
@@ -111,19 +112,34 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr, std::uint64_t number) {
   return 0;
 }
 
+/// To how many queue pairs a core has to bring a request itself: to each member of a group, and at least one.
+std::size_t targets_of(const queue_pair& qp, const ibv_send_wr& wr) {
+  if (qp.connected() || wr.wr.ud.ah == nullptr) return 1;
+  const auto& path = static_cast<const address_handle*>(wr.wr.ud.ah)->to;
+  if (!path.multicast) return 1;
+  const group_table& groups = qp.nic->owner().groups();
+  std::size_t members = 0;
+  groups.for_each_hca(path, [&](const hca& nic) { members += groups.members(path, nic).size(); });
+  return std::max<std::size_t>(1, members);
+}
+
 /// Time of the processor, before the adapter hears of it. @returns the number of the first message for who
 /// takes notes; 0 if nobody does.
 std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   fabric& all = qp.nic->owner();
   std::size_t count = 0;
+  std::size_t writes = 0;  // as many as requests, unless a core copies for each target
   std::uint64_t inline_bytes = 0;
   duration copying{};
   for (const auto* one = wr; one != nullptr; one = one->next) {
+    const std::size_t targets = all.copies().any() ? targets_of(qp, *one) : 1;
     ++count;
-    if (is_inline(*one)) inline_bytes += bytes_of(*one);
-    if (all.copies().any()) copying += all.copies().time_for(*one, all.time().core_of(qp.rank()));
+    writes += targets;
+    if (is_inline(*one)) inline_bytes += bytes_of(*one) * targets;
+    if (all.copies().any())
+      copying += all.copies().time_for(*one, all.time().core_of(qp.rank())) * static_cast<int>(targets);
   }
-  const duration time = copying + all.costs().post(count, qp.connected() ? 0 : count, inline_bytes);
+  const duration time = copying + all.costs().post(writes, qp.connected() ? 0 : writes, inline_bytes);
   std::uint64_t first = 0;
   if (recorder* const notes = all.time().recording(); notes != nullptr && wr != nullptr) [[unlikely]] {
     first = notes->take_numbers(count);

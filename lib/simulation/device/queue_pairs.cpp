@@ -1,5 +1,6 @@
 #include "queue_pairs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "../../verbs/queue_pair_attributes.hpp"
@@ -14,11 +15,11 @@
 namespace chorale::simulation::device {
 namespace {
 
-int check_capabilities(const ibv_qp_init_attr& a) noexcept {
+int check_capabilities(const ibv_qp_init_attr& a, std::uint32_t most_inline) noexcept {
   const ibv_qp_cap& cap = a.cap;
   if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
   if (a.send_cq == nullptr || a.recv_cq == nullptr || cap.max_send_wr > max_work_requests ||
-      cap.max_send_sge > max_sge || cap.max_inline_data > max_inline_bytes ||
+      cap.max_send_sge > max_sge || cap.max_inline_data > most_inline ||
       (a.srq == nullptr && (cap.max_recv_wr > max_work_requests || cap.max_recv_sge > max_sge)))
     return EINVAL;
   return 0;
@@ -90,7 +91,8 @@ void enter(queue_pair& qp, ibv_qp_state to) {
 }  // namespace
 
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
-  errno = check_capabilities(*init);
+  const posting_costs& posting = hca_of(pd->context).owner().costs().costs().posting;
+  errno = check_capabilities(*init, std::max(max_inline_bytes, posting.inline_bytes));
   if (errno != 0) return nullptr;
   return unless_short([&]() -> ibv_qp* {
     auto* const qp = make_object<queue_pair>(pd->context);

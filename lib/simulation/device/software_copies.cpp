@@ -18,28 +18,39 @@ bool software_copies::is_shared(std::uint64_t address) const noexcept {
 }
 
 duration software_copies::time_for(const ibv_send_wr& request, written_memory::core by) const {
-  if (!any() || (request.send_flags & IBV_SEND_INLINE) != 0) return {};
+  if (!any()) return {};
   const bool reads = request.opcode == IBV_WR_RDMA_READ;
   const bool writes = request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   const bool sends = request.opcode == IBV_WR_SEND || request.opcode == IBV_WR_SEND_WITH_IMM;
   if (!reads && !writes && !sends) return {};
   std::size_t bytes = 0;
   std::size_t received = 0;
+  std::size_t here = 0;
+  std::size_t elsewhere = 0;  // what the caches of those who had it would have to hold
   for (int i = 0; i < request.num_sge; ++i) {
     const ibv_sge& piece = request.sg_list[i];
+    const auto* const from = reinterpret_cast<const void*>(piece.addr);
     bytes += piece.length;
-    received += written_->read(reinterpret_cast<const void*>(piece.addr), piece.length, by);
+    here = std::max(here, written_->reuse_distance(from, piece.length, by));
+    if (!reads) elsewhere = std::max(elsewhere, written_->distance_of_others(from, piece.length, by));
+    received += written_->read(from, piece.length, by);
   }
+  const auto* const there = reinterpret_cast<const void*>(request.wr.rdma.remote_addr);
   std::size_t touched = reads ? 0 : received;
   // Whom a send goes to has read what came there before.
   if (sends) touched = bytes;
-  const auto* const to = reinterpret_cast<const void*>(request.wr.rdma.remote_addr);
-  if (writes) touched = std::max(touched, bytes - written_->had_by(to, bytes, by));
+  if (writes) {
+    touched = std::max(touched, bytes - written_->had_by(there, bytes, by));
+    elsewhere = std::max(elsewhere, written_->distance_of_others(there, bytes, by));
+  }
   const auto& dear = costs_->copy_touched.steps().empty() ? costs_->copy : costs_->copy_touched;
-  const bool goes_through_system = !sends && !is_shared(request.wr.rdma.remote_addr);
-  return (goes_through_system ? costs_->reach(bytes) : duration{}) +
-         (touched != 0 ? dear(touched) : duration{}) +
-         (touched != bytes ? costs_->copy(bytes - touched) : duration{});
+  const bool goes_through_system =
+      (request.send_flags & IBV_SEND_INLINE) == 0 && !sends && !is_shared(request.wr.rdma.remote_addr);
+  const duration dear_time = touched != 0 ? dear.within(elsewhere / 2, touched) : duration{};
+  return (goes_through_system ? costs_->reach(bytes) : duration{}) + dear_time +
+         (touched != bytes ? of_two(costs_->copy, bytes - touched, here,
+                                    sends ? 0 : written_->reuse_distance(there, bytes, by))
+                           : duration{});
 }
 
 }  // namespace chorale::simulation::device

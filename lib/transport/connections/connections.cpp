@@ -92,7 +92,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
                                     {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
                                       on_datagram(from, kind, body);
                                     }})) {
-  if (!over.device().is_soft()) options_.inline_bytes = inline_on_hardware;
+  if (!over.device().copies_by_core()) options_.inline_bytes = inline_on_hardware;
 }
 
 connections::~connections() = default;

@@ -31,7 +31,8 @@ work_facts facts_of(const std::function<void(std::size_t)>& work) {
   work_facts found;
   for (const std::size_t bytes :
        {std::size_t{8}, std::size_t{256}, std::size_t{1} << 10, std::size_t{1} << 12, std::size_t{1} << 14,
-        std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20, far_bytes}) {
+        std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 19, std::size_t{1} << 20,
+        std::size_t{1} << 22, far_bytes}) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 20000));
     found.push_back({bytes, time_of(calls, [&](int n) {
                        for (int i = 0; i < n; ++i) work(bytes);

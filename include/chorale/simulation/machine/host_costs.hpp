@@ -30,6 +30,16 @@ class work_cost {
     return {};
   }
 
+  /// The same where the caches would have to hold so many bytes for these to be in them: no byte is cheaper
+  /// than one of as many, worked on again and again.
+  [[nodiscard]] duration within(std::uint64_t set, std::uint64_t bytes) const noexcept {
+    const duration near = (*this)(bytes);
+    if (set <= bytes || bytes == 0) return near;
+    const duration far{static_cast<duration::rep>(static_cast<double>((*this)(set).count()) /
+                                                  static_cast<double>(set) * static_cast<double>(bytes))};
+    return far < near ? near : far;
+  }
+
   [[nodiscard]] const std::vector<step>& steps() const noexcept { return steps_; }
 
  private:

@@ -36,7 +36,7 @@ class rma_queue {
 
   [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
   /// Whether reads and writes are copies by this process's core.
-  [[nodiscard]] bool copies_by_core() const noexcept { return port().device().is_soft(); }
+  [[nodiscard]] bool copies_by_core() const noexcept { return port().device().copies_by_core(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
 
   /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
