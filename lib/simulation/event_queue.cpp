@@ -29,6 +29,7 @@ bool event_queue::cancel(event_id event) noexcept {
   if (s.generation != event.generation || s.act == nullptr) return false;
   s.act(s.place, false);
   free_slot(event.slot);
+  --pending_;
   return true;
 }
 
@@ -38,8 +39,9 @@ void event_queue::happen() {
   entries_.take_first();
   fetch_ahead();
   slot& s = at(number);
-  // From here on nobody can cancel it; its slot is free when it has been called.
+  // From here on nobody can cancel it, and the queue may be empty; its slot is free when it has been called.
   ++s.generation;
+  --pending_;
   struct freed {
     event_queue* queue;
     std::uint32_t number;
@@ -66,7 +68,6 @@ void event_queue::free_slot(std::uint32_t number) noexcept {
   s.act = nullptr;
   ++s.generation;
   s.next_free = std::exchange(free_, number);
-  --pending_;
 }
 
 void event_queue::fetch(const void* begin, std::size_t bytes) noexcept {
