@@ -15,9 +15,9 @@
 
 namespace chorale::simulation {
 
-/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. They cost
-/// memory only where there have never been so many. A function of up to `event_queue::room` bytes lies in the
-/// queue itself.
+/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. They
+/// cost memory only where there have never been so many. A function of up to `event_queue::room` bytes lies
+/// in the queue itself.
 class event_queue {
  public:
   static constexpr std::size_t room = 64;

@@ -36,7 +36,8 @@ class by_pair {
   /// Where the key is, or is to be.
   place& place_of(std::uint64_t key) noexcept {
     const std::size_t mask = places_.size() - 1;
-    // The upper bits depend on all of the key, the lower ones only on how both ranks differ, which is the same for many.
+    // The upper bits depend on all of the key, the lower ones on how both ranks differ alone, which is the
+    // same for many pairs.
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9e3779b97f4a7c15U;
     std::size_t at = static_cast<std::size_t>(mixed >> 40) & mask;
     while (places_[at].what != nullptr && places_[at].key != key) at = (at + 1) & mask;

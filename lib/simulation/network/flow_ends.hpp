@@ -17,8 +17,8 @@ class flow_ends {
   /// That of a pair, to be set, until it is asked for the next; the beginning of time if there is none.
   instant& of(host_number from, host_number to);
 
-  /// What is over at `now` is forgotten when it has become much, so that memory stays in proportion to what is
-  /// under way.
+  /// What is over at `now` is forgotten when it has become much, so that memory stays in proportion to what
+  /// is under way.
   void forget(instant now) {
     if (taken_ >= kept_) forget_over(now);
   }
