@@ -83,6 +83,20 @@ TEST_CASE("The shipped table has each operation, and on few ranks each algorithm
   }
 }
 
+TEST_CASE("The shipped table goes to many thousands of ranks where each sends to few", "[tuning]") {
+  const auto table = by_operation(shipped());
+  for (const auto& [what, ranks] : {std::pair{operation::barrier, 65536},
+                                    {operation::broadcast, 65536},
+                                    {operation::reduce, 65536},
+                                    {operation::gather, 16384},
+                                    {operation::scatter, 16384},
+                                    {operation::scan, 16384}}) {
+    INFO(chorale::name(what) << " on " << ranks << " ranks");
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{16384}})
+      CHECK(table.at(what).count({ranks, what == operation::barrier ? 0 : bytes}) == 1);
+  }
+}
+
 TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
   const auto on = chorale::simulation::read_machine("hdr-64core");
   for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}}, {64, std::size_t{8}}})
