@@ -57,7 +57,7 @@ TEST_CASE("The shipped table knows no algorithm that does not exist", "[tuning]"
   }
 }
 
-TEST_CASE("The shipped table has each operation, and on few ranks each algorithm", "[tuning]") {
+TEST_CASE("The shipped table has each operation, and on two ranks each algorithm", "[tuning]") {
   const auto table = by_operation(shipped());
   for (auto [what, names] : known()) {
     INFO(chorale::name(what));
@@ -70,12 +70,11 @@ TEST_CASE("The shipped table has each operation, and on few ranks each algorithm
     const auto sizes = what == operation::barrier ? std::vector<std::size_t>{0}
                                                   : std::vector<std::size_t>{8, 1024, 16384, 262144};
     for (const std::size_t bytes : sizes) {
-      for (const int ranks : {2, 3, 4}) {
-        INFO(ranks << " ranks, " << bytes << " bytes");
-        REQUIRE(table.at(what).count({ranks, bytes}) == 1);
-        CHECK(table.at(what).at({ranks, bytes}) == names);
-      }
-      for (int ranks = 8; ranks <= 32; ranks *= 2) {
+      REQUIRE(table.at(what).count({2, bytes}) == 1);
+      INFO("2 ranks, " << bytes << " bytes");
+      CHECK(table.at(what).at({2, bytes}) == names);
+      // On more, those that are far behind are left out.
+      for (const int ranks : {3, 4, 8, 16, 32}) {
         INFO(ranks << " ranks, " << bytes << " bytes");
         CHECK(table.at(what).count({ranks, bytes}) == 1);
       }
