@@ -1,25 +1,26 @@
 #include "event_queue.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace chorale::simulation {
 namespace {
 
-constexpr std::size_t children = 4;
 constexpr std::size_t cache_line = 64;
-/// Of what the next event is about.
+/// So many events before their turn slots are fetched, and what the events are about.
+constexpr std::size_t slots_ahead = 8;
+constexpr std::size_t ahead = 3;
+/// Of what an event is about.
 constexpr std::size_t fetched_bytes = 4 * cache_line;
 
 }  // namespace
 
 event_queue::~event_queue() {
-  for (const entry& e : heap_) cancel(e.what);
+  for (; !entries_.empty(); entries_.take_first()) cancel(entries_.first().what);
 }
 
-instant event_queue::first() noexcept {
+instant event_queue::first() {
   drop_cancelled();
-  return heap_.front().when;
+  return entries_.first().when;
 }
 
 bool event_queue::cancel(event_id event) noexcept {
@@ -28,17 +29,19 @@ bool event_queue::cancel(event_id event) noexcept {
   if (s.generation != event.generation || s.act == nullptr) return false;
   s.act(s.place, false);
   free_slot(event.slot);
+  --pending_;
   return true;
 }
 
 void event_queue::happen() {
   drop_cancelled();
-  const std::uint32_t number = heap_.front().what.slot;
-  pop();
+  const std::uint32_t number = entries_.first().what.slot;
+  entries_.take_first();
   fetch_ahead();
   slot& s = at(number);
-  // From here on nobody can cancel it; its slot is free when it has been called.
+  // From here on nobody can cancel it, and the queue may be empty; its slot is free when it has been called.
   ++s.generation;
+  --pending_;
   struct freed {
     event_queue* queue;
     std::uint32_t number;
@@ -65,58 +68,27 @@ void event_queue::free_slot(std::uint32_t number) noexcept {
   s.act = nullptr;
   ++s.generation;
   s.next_free = std::exchange(free_, number);
-  --pending_;
 }
 
-void event_queue::push(instant when, event_id what) {
-  const entry added{when, order_++, what};
-  heap_.push_back(added);
-  std::size_t hole = heap_.size() - 1;
-  while (hole > 0) {
-    const std::size_t parent = (hole - 1) / children;
-    if (!added.before(heap_[parent])) break;
-    heap_[hole] = heap_[parent];
-    hole = parent;
-  }
-  heap_[hole] = added;
-}
-
-void event_queue::pop() noexcept {
-  const entry moved = heap_.back();
-  heap_.pop_back();
-  if (heap_.empty()) return;
-  std::size_t hole = 0;
-  for (;;) {
-    const std::size_t begin = hole * children + 1;
-    const std::size_t end = std::min(begin + children, heap_.size());
-    if (begin >= end) break;
-    std::size_t least = begin;
-    for (std::size_t i = begin + 1; i < end; ++i) {
-      if (heap_[i].before(heap_[least])) least = i;
-    }
-    if (!heap_[least].before(moved)) break;
-    heap_[hole] = heap_[least];
-    hole = least;
-  }
-  heap_[hole] = moved;
+void event_queue::fetch(const void* begin, std::size_t bytes) noexcept {
+  for (std::size_t byte = 0; byte < bytes; byte += cache_line)
+    __builtin_prefetch(static_cast<const std::byte*>(begin) + byte);
 }
 
 void event_queue::fetch_ahead() noexcept {
-  // Those that may come next but one.
-  for (std::size_t i = 1; i < std::min(heap_.size(), 1 + children); ++i)
-    __builtin_prefetch(&at(heap_[i].what.slot));
-  if (heap_.empty()) return;
-  // Functions of events capture first what they are members of, and then what they are about. If it is no
-  // address, the prefetch does nothing.
-  const slot& next = at(heap_.front().what.slot);
+  if (const auto* const later = entries_.after_first(slots_ahead)) fetch(&at(later->what.slot), sizeof(slot));
+  const auto* const sooner = entries_.after_first(ahead);
+  if (sooner == nullptr) return;
+  // Functions of events capture first what they are members of, and then what they are about. It need not be
+  // an address to be fetched.
   std::uintptr_t about = 0;
-  std::memcpy(&about, next.place + sizeof about, sizeof about);
-  for (std::size_t byte = 0; byte < fetched_bytes; byte += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(about + byte));
+  std::memcpy(&about, at(sooner->what.slot).place + sizeof about, sizeof about);
+  fetch(reinterpret_cast<const void*>(about), fetched_bytes);
 }
 
-void event_queue::drop_cancelled() noexcept {
-  while (!heap_.empty() && at(heap_.front().what.slot).generation != heap_.front().what.generation) pop();
+void event_queue::drop_cancelled() {
+  while (!entries_.empty() && at(entries_.first().what.slot).generation != entries_.first().what.generation)
+    entries_.take_first();
 }
 
 }  // namespace chorale::simulation

@@ -11,17 +11,13 @@
 
 #include <chorale/simulation/time.hpp>
 
+#include "timetable.hpp"
+
 namespace chorale::simulation {
 
-/// Names an event that has been added. That of an event that has happened or was cancelled names none.
-struct event_id {
-  std::uint32_t slot = UINT32_MAX;
-  std::uint32_t generation = 0;
-};
-
-/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. Both
-/// cost O(log n) for n events, and memory only where there have never been so many. A function of up to
-/// `event_queue::room` bytes lies in the queue itself.
+/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. They
+/// cost memory only where there have never been so many. A function of up to `event_queue::room` bytes lies
+/// in the queue itself.
 class event_queue {
  public:
   static constexpr std::size_t room = 64;
@@ -34,7 +30,7 @@ class event_queue {
 
   [[nodiscard]] bool empty() const noexcept { return pending_ == 0; }
   /// The instant of the first event. Not of an empty queue.
-  [[nodiscard]] instant first() noexcept;
+  [[nodiscard]] instant first();
   template <class F>
   event_id add(instant when, F&& what);
   /// Whether the event was still to come. It will not.
@@ -50,14 +46,6 @@ class event_queue {
     std::uint32_t next_free = none;
     alignas(std::max_align_t) std::byte place[room];
   };
-  struct entry {
-    instant when;
-    std::uint64_t order;
-    event_id what;
-    [[nodiscard]] bool before(const entry& other) const noexcept {
-      return when != other.when ? when < other.when : order < other.order;
-    }
-  };
   static constexpr std::uint32_t none = UINT32_MAX;
   static constexpr std::uint32_t in_chunk = 1024;
 
@@ -66,17 +54,17 @@ class event_queue {
   }
   std::uint32_t take_slot();
   void free_slot(std::uint32_t number) noexcept;
-  void push(instant when, event_id what);
-  void pop() noexcept;
-  void drop_cancelled() noexcept;
-  /// Prefetches the next event while this one runs; with many pending it is not in the cache.
+  void drop_cancelled();
+  /// What comes next is on its way to the cache while this event happens: among many that are pending, none
+  /// is there.
   void fetch_ahead() noexcept;
+  static void fetch(const void* begin, std::size_t bytes) noexcept;
 
   std::vector<std::unique_ptr<slot[]>> chunks_;
   std::uint32_t free_ = none;
   std::size_t pending_ = 0;
   std::uint64_t order_ = 0;
-  std::vector<entry> heap_;  ///< of four children a node: half as deep as one of two
+  timetable entries_;
 };
 
 template <class F>
@@ -102,7 +90,7 @@ event_id event_queue::add(instant when, F&& what) {
     };
   }
   const event_id event{number, s.generation};
-  push(when, event);
+  entries_.add({when, order_++, event});
   return event;
 }
 

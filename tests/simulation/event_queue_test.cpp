@@ -80,6 +80,43 @@ TEST_CASE("An event may add others and cancel them, and itself it cannot cancel"
   CHECK(happened[1234] == 1234);
 }
 
+TEST_CASE("While the last event happens, the queue is empty", "[events]") {
+  event_queue queue;
+  bool was_empty = false;
+  queue.add(instant{duration{1}}, [&] { was_empty = queue.empty(); });
+  queue.happen();
+  CHECK(was_empty);
+}
+
+TEST_CASE("Events near and far, of many periods, come in their order", "[events]") {
+  random_bits draw{7};
+  event_queue queue;
+  std::map<std::pair<instant, int>, int> expected;
+  std::vector<int> happened;
+  std::vector<int> right;
+  instant now{};
+  int number = 0;
+  for (int step = 0; step < 20000; ++step) {
+    // From within a period to some hundred calendars ahead.
+    const instant when =
+        now + duration{static_cast<std::int64_t>(draw.below(std::uint64_t{1} << draw.below(32)))};
+    expected[{when, number}] = number;
+    queue.add(when, [&happened, number] { happened.push_back(number); });
+    ++number;
+    if (draw.below(5) == 0) continue;
+    for (std::uint64_t i = draw.below(3); i > 0 && !expected.empty(); --i) {
+      const auto first = expected.begin();
+      now = first->first.first;
+      REQUIRE(queue.first() == now);
+      right.push_back(first->second);
+      expected.erase(first);
+      queue.happen();
+    }
+  }
+  CHECK(happened == right);
+  CHECK(happened.size() > 10000);
+}
+
 TEST_CASE("What happens is what an ordered map says, whatever is added and cancelled", "[events]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);

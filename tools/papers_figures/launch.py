@@ -43,6 +43,7 @@ class Launcher:
     """`template`: the words of a launcher with {ranks} among them, or "none"; None: Open MPI's mpirun, if it is there."""
     template: str = None
     time_limit: float = 300
+    apart_beyond = None  # on more ranks than that each contestant has a launch of its own
 
     def words(self, ranks):
         """What stands before the program. @throws NoLauncher"""
@@ -137,11 +138,20 @@ class BenchLaunch:
 
     def run(self, tools, launcher, effort):
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
+        some = [(part, part.set_up.contestants) for part in self.parts]
+        if launcher.apart_beyond is None or self.ranks <= launcher.apart_beyond:
+            return self.run_together(some, tools, launcher, effort)
+        return [row for part, contestants in some for one in contestants
+                for row in self.run_together([(part, (one,))], tools, launcher, effort)]
+
+    def run_together(self, some, tools, launcher, effort):
+        """`some`: [(part, those of its contestants that take part)]."""
         with tempfile.TemporaryDirectory() as folder:
             plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
-            named = {f"{part.set_up.operation} {number}": part for number, part in enumerate(self.parts, 1)}
-            plan.write_text(json.dumps({"set_ups": [part.set_up.document(name, part.sizes)
-                                                    for name, part in named.items()]}), encoding="utf-8")
+            named = {f"{part.set_up.operation} {number}": (part, contestants) for number, (part, contestants) in enumerate(some, 1)}
+            plan.write_text(json.dumps({"set_ups": [
+                dataclasses.replace(part.set_up, contestants=contestants).document(name, part.sizes)
+                for name, (part, contestants) in named.items()]}), encoding="utf-8")
             launcher.run(self.ranks, [*launcher.bench(tools, self.ranks), "--set-ups", str(plan), "--check", "--json",
                                       str(result), *effort.options()], self.environment)
             rows, told = [], read(result)
@@ -150,7 +160,7 @@ class BenchLaunch:
                 at = {"ranks": self.ranks}
                 if row["operation"] != "barrier":
                     at["bytes"] = row["bytes"]
-                rows.append((named[row["set_up"]].set_up,
+                rows.append((named[row["set_up"]][0].set_up,
                              {"contestant": row["contestant"], "at": at, "value": row["median"], "unit": "us",
                               "wrong": row["wrong_ranks"]}))
             return rows

@@ -7,7 +7,9 @@ import io
 import json
 import os
 import pathlib
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,6 +36,7 @@ log = pathlib.Path(os.environ["LOG"])
 run = sum(f"ranks {ranks} " in line for line in (log.read_text().splitlines() if log.exists() else []))
 with log.open("a") as out:
     print(f"ranks {ranks} ", sorted((one["operation"], one["sizes"]) for one in plan["set_ups"]), file=out)
+log.with_name("pid").write_text(str(os.getpid()))
 time.sleep(float(os.environ.get("SLEEP", "0")))
 rows = []
 for one in plan["set_ups"]:
@@ -193,6 +196,26 @@ class Measuring(Fakes):
         began = time.monotonic()
         self.assertIn("took more than 0.5 s", self.failures(one_figure())[0])
         self.assertLess(time.monotonic() - began, 20)
+
+    def test_programs_end_with_the_script(self):
+        self.environment(SLEEP="50")
+        note = self.folder / "pid"
+        with subprocess.Popen([TOOLS / "papers", "P1.6", "--build", self.folder, "--launcher", "env RANKS={ranks}"],
+                              stdout=subprocess.DEVNULL) as script:
+            while not (note.exists() and note.read_text(encoding="utf-8")) and script.poll() is None:
+                time.sleep(0.01)
+            script.terminate()
+            self.assertEqual(script.wait(20), 128 + signal.SIGTERM)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(note.read_text(encoding="utf-8")), 0)
+
+    def test_contestants_apart(self):
+        together = self.measure(one_figure())["P1.1"]
+        self.assertEqual(len(self.log()), 2)
+        self.launcher.apart_beyond = 2
+        apart = self.measure(one_figure())["P1.1"]
+        self.assertEqual([line.split()[1] for line in self.log()[2:]], ["2", "4", "4"])
+        self.assertEqual([(row.contestant, row.at) for row in apart.rows], [(row.contestant, row.at) for row in together.rows])
 
     def test_programs_that_are_not_built(self):
         self.assertIn("no-such is not built", self.failures(one_figure(set_ups=(figure.Program("no-such"),)))[0])

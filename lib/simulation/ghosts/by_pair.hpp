@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
+
+#include "../large_pages.hpp"
+#include "steady.hpp"
 
 namespace chorale::simulation::ghosts {
 
@@ -20,7 +22,7 @@ class by_pair {
     if (2 * (all_.size() + 1) > places_.size()) grow();
     place& found = place_of(key);
     const bool is_new = found.what == nullptr;
-    if (is_new) found = {key, &all_.emplace_back()};
+    if (is_new) found = {key, &all_.add()};
     return {found.what, is_new};
   }
 
@@ -29,24 +31,27 @@ class by_pair {
     std::uint64_t key = 0;
     T* what = nullptr;  ///< null: the place is free
   };
+  using places = std::vector<place, in_large_pages<place>>;
 
   /// Where the key is, or is to be.
   place& place_of(std::uint64_t key) noexcept {
     const std::size_t mask = places_.size() - 1;
+    // The upper bits depend on all of the key, the lower ones on how both ranks differ alone, which is the
+    // same for many pairs.
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9e3779b97f4a7c15U;
-    std::size_t at = static_cast<std::size_t>(mixed >> 20) & mask;
+    std::size_t at = static_cast<std::size_t>(mixed >> 40) & mask;
     while (places_[at].what != nullptr && places_[at].key != key) at = (at + 1) & mask;
     return places_[at];
   }
   void grow() {
-    std::vector<place> before(places_.empty() ? 64 : 2 * places_.size());
+    places before(places_.empty() ? 64 : 2 * places_.size());
     before.swap(places_);
     for (const place& one : before)
       if (one.what != nullptr) place_of(one.key) = one;
   }
 
-  std::vector<place> places_;  ///< a power of two, at least half of them empty
-  std::deque<T> all_;
+  places places_;  ///< a power of two, at least half of them empty
+  steady<T> all_;
 };
 
 }  // namespace chorale::simulation::ghosts

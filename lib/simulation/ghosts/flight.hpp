@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include <chorale/simulation/time.hpp>
@@ -10,6 +9,7 @@
 #include "../machine/adapter.hpp"
 #include "../network/network.hpp"
 #include "lane.hpp"
+#include "steady.hpp"
 
 namespace chorale::simulation::ghosts {
 
@@ -44,7 +44,7 @@ struct flight {
 class hangar {
  public:
   [[nodiscard]] flight& take() {
-    if (free_.empty()) return all_.emplace_back();
+    if (free_.empty()) return all_.add();
     flight& one = *free_.back();
     free_.pop_back();
     return one;
@@ -55,7 +55,7 @@ class hangar {
   }
 
  private:
-  std::deque<flight> all_;
+  steady<flight> all_;
   std::vector<flight*> free_;
 };
 

@@ -15,6 +15,7 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../event_queue.hpp"
+#include "../large_pages.hpp"
 #include "by_pair.hpp"
 #include "flight.hpp"
 #include "lane.hpp"
@@ -116,7 +117,7 @@ class world final : private time_source {
   event_queue queue_;
   passages passages_;
   std::vector<std::uint32_t> queue_pairs_;  // of each host, so far
-  std::vector<rank_state> ranks_;
+  std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;
   shadow kept_;

@@ -1,6 +1,7 @@
 #include "network.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,10 +29,6 @@ const link_costs& network::costs_of(link_number over) const {
       break;
   }
   return costs_.global_link;
-}
-
-instant& network::end_of_flow(host_number from, host_number to) {
-  return flows_[std::uint64_t{from} << 32 | to];
 }
 
 network::progress network::pass(link_number over, const progress& before, instant not_before,
@@ -64,7 +61,7 @@ network::progress network::through_switch(const progress& before, link_number ov
 
 arrival network::carry(const message& what, host_number to) {
   const auto bytes = bytes_on_link(what.bytes, what.kind);
-  auto& free = end_of_flow(what.from, to);
+  auto& free = flows_.of(what.from, to);
   progress now{{what.first, std::max(what.first, what.last)}};
   if (what.from == to) {
     const auto begin = std::max(what.first, free);
@@ -96,7 +93,7 @@ std::vector<arrival> network::multicast(const message& what, std::span<const hos
     way_.clear();
     std::visit([&](const auto& ways) { ways.append(what.from, host, group, way_); }, routes_);
     auto* before = &sender;
-    auto& free = end_of_flow(what.from, host);
+    auto& free = flows_.of(what.from, host);
     for (const auto over : way_) {
       const auto [found, is_new] = reached.try_emplace(over);
       if (is_new) {
@@ -114,9 +111,7 @@ std::vector<arrival> network::multicast(const message& what, std::span<const hos
 
 void network::forget(instant now) {
   now_ = std::max(now_, now);
-  if (flows_.size() < flows_kept_) return;
-  std::erase_if(flows_, [this](const auto& flow) { return flow.second <= now_; });
-  flows_kept_ = std::max<std::size_t>(1024, 2 * flows_.size());
+  flows_.forget(now_);
 }
 
 route network::way(host_number from, host_number to) const {

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <chorale/simulation/link_load.hpp>
 #include <chorale/simulation/machine/network_costs.hpp>
 #include <chorale/simulation/time.hpp>
 
+#include "flow_ends.hpp"
 #include "link.hpp"
 #include "occupancy.hpp"
 #include "routes.hpp"
@@ -94,16 +94,13 @@ class network {
   /// From the end of a link to where it can go over the next.
   [[nodiscard]] progress through_switch(const progress& before, link_number over, const message& what) const;
   [[nodiscard]] const link_costs& costs_of(link_number over) const;
-  instant& end_of_flow(host_number from, host_number to);
   [[nodiscard]] std::string name(const vertex& of) const;
 
   network_costs costs_;
   std::uint32_t hosts_;
   routes routes_;
   std::vector<link_state> links_;
-  // Until when the last link of a pair of hosts is taken by it; what is over may be missing.
-  std::unordered_map<std::uint64_t, instant> flows_;
-  std::size_t flows_kept_ = 1024;
+  flow_ends flows_;  // when the last link of a pair of hosts is no longer taken by it
   instant now_{};
   route way_;  // of the message that is asked for, kept for its memory
 };

@@ -10,6 +10,7 @@ instant occupancy::take(instant from, duration length) {
     const auto begin = take_between(from, length);
     last_ = earlier_.back();
     earlier_.pop_back();
+    note_earliest();
     return begin;
   }
   if (length == duration::zero()) return from;
@@ -18,14 +19,18 @@ instant occupancy::take(instant from, duration length) {
     last_.end += length;
     return from;
   }
-  if (last_.end != instant::min()) earlier_.push_back(last_);
+  if (last_.end != instant::min()) {
+    earlier_.push_back(last_);
+    note_earliest();
+  }
   last_ = {from, from + length};
   return from;
 }
 
 /// With all intervals in `earlier_`.
 instant occupancy::take_between(instant from, duration length) {
-  auto next = std::lower_bound(earlier_.begin(), earlier_.end(), from,
+  const auto first = earlier_.begin() + static_cast<std::ptrdiff_t>(forgotten_);
+  auto next = std::lower_bound(first, earlier_.end(), from,
                                [](const interval& one, instant at) { return one.end <= at; });
   auto begin = from;
   for (; next != earlier_.end() && next->begin < begin + length; ++next) begin = std::max(begin, next->end);
@@ -34,7 +39,7 @@ instant occupancy::take_between(instant from, duration length) {
 
   taken_ += length;
   const auto end = begin + length;
-  const bool joins_before = next != earlier_.begin() && std::prev(next)->end == begin;
+  const bool joins_before = next != first && std::prev(next)->end == begin;
   const bool joins_after = next != earlier_.end() && next->begin == end;
   if (joins_before && joins_after) {
     std::prev(next)->end = next->end;
@@ -50,9 +55,13 @@ instant occupancy::take_between(instant from, duration length) {
 }
 
 void occupancy::forget_earlier(instant before) {
-  const auto kept = std::find_if(earlier_.begin(), earlier_.end(),
-                                 [before](const interval& one) { return one.end > before; });
-  earlier_.erase(earlier_.begin(), kept);
+  while (forgotten_ < earlier_.size() && earlier_[forgotten_].end <= before) ++forgotten_;
+  // Moving what is left each time would be most of the work where many wait.
+  if (2 * forgotten_ >= earlier_.size()) {
+    earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(forgotten_));
+    forgotten_ = 0;
+  }
+  note_earliest();
 }
 
 }  // namespace chorale::simulation

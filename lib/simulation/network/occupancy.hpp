@@ -18,9 +18,8 @@ class occupancy {
   /// What lies before `instant` will not be asked for any more.
   void forget(instant before) {
     if (last_.end <= before) {
-      earlier_.clear();
-      last_ = {};
-    } else if (!earlier_.empty()) {
+      forget_all();
+    } else if (earliest_end_ <= before) {
       forget_earlier(before);
     }
   }
@@ -36,11 +35,22 @@ class occupancy {
 
   instant take_between(instant from, duration length);
   void forget_earlier(instant before);
+  void forget_all() noexcept {
+    earlier_.clear();
+    forgotten_ = 0;
+    earliest_end_ = instant::max();
+    last_ = {};
+  }
+  void note_earliest() noexcept {
+    earliest_end_ = forgotten_ < earlier_.size() ? earlier_[forgotten_].end : instant::max();
+  }
 
   // Ascending; none touches the next. The last one, which is all that there is most often, lies here: memory
   // of its own would be one more cache miss for each message.
   std::vector<interval> earlier_;
-  interval last_;  // empty, and before all times, if there is none
+  std::size_t forgotten_ = 0;              // so many at its beginning are no longer there
+  instant earliest_end_ = instant::max();  // of those that are, to be asked without looking there
+  interval last_;                          // empty, and before all times, if there is none
   duration taken_{};
 };
 
