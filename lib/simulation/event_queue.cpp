@@ -70,20 +70,21 @@ void event_queue::free_slot(std::uint32_t number) noexcept {
   s.next_free = std::exchange(free_, number);
 }
 
-void event_queue::fetch(const void* begin, std::size_t bytes) noexcept {
+void event_queue::fetch(std::uintptr_t begin, std::size_t bytes) noexcept {
   for (std::size_t byte = 0; byte < bytes; byte += cache_line)
-    __builtin_prefetch(static_cast<const std::byte*>(begin) + byte);
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + byte));
 }
 
 void event_queue::fetch_ahead() noexcept {
-  if (const auto* const later = entries_.after_first(slots_ahead)) fetch(&at(later->what.slot), sizeof(slot));
+  if (const auto* const later = entries_.after_first(slots_ahead))
+    fetch(reinterpret_cast<std::uintptr_t>(&at(later->what.slot)), sizeof(slot));
   const auto* const sooner = entries_.after_first(ahead);
   if (sooner == nullptr) return;
-  // Functions of events capture first what they are members of, and then what they are about. It need not be
-  // an address to be fetched.
+  // Functions of events capture first what they are members of, and then what they are about. If it is no
+  // address, the prefetch does nothing.
   std::uintptr_t about = 0;
   std::memcpy(&about, at(sooner->what.slot).place + sizeof about, sizeof about);
-  fetch(reinterpret_cast<const void*>(about), fetched_bytes);
+  fetch(about, fetched_bytes);
 }
 
 void event_queue::drop_cancelled() {

@@ -55,10 +55,9 @@ class event_queue {
   std::uint32_t take_slot();
   void free_slot(std::uint32_t number) noexcept;
   void drop_cancelled();
-  /// What comes next is on its way to the cache while this event happens: among many that are pending, none
-  /// is there.
+  /// Prefetches what comes next while this event happens; with many pending it is not in the cache.
   void fetch_ahead() noexcept;
-  static void fetch(const void* begin, std::size_t bytes) noexcept;
+  static void fetch(std::uintptr_t begin, std::size_t bytes) noexcept;
 
   std::vector<std::unique_ptr<slot[]>> chunks_;
   std::uint32_t free_ = none;
