@@ -228,7 +228,8 @@ std::vector<setting> make_settings() {
              "bytes of user memory that stay registered"),
       number("CHORALE_CONNECTIONS", "connections", &config::connections,
              {0, 65536, [](long long value) { return value != 1; }, "0, or 2 to 65536"},
-             "connections that a rank keeps open, the least recently used is evicted; 0: as many as are "
+             "connections that a rank keeps open, more for a while when all are in use; the least recently "
+             "used is evicted; 0: as many as are "
              "used; the same on all ranks"),
       text("CHORALE_TUNING", "tuning", &config::tuning, "a file of chorale-bench --table",
            "the built-in table", "measurements by which algorithms are chosen; the same on all ranks"),
