@@ -51,7 +51,6 @@ TEST_CASE("An alltoall over fewer connections than peers takes at most twenty ti
       const auto limited = time_of_alltoall(ranks, limit);
       CAPTURE(ranks, limit, unlimited.count(), limited.count());
       CHECK(limited <= 20 * unlimited);
-      WARN(ranks << " " << limit << " " << unlimited.count() << " " << limited.count());
     }
   }
 }
