@@ -22,7 +22,7 @@ def run(*command, **variables):
     environment.update(CHORALE_DEVICE="soft0", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     environment.update(variables)
     return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=100, check=False)
+                          timeout=250, check=False)
 
 
 class Info(unittest.TestCase):
