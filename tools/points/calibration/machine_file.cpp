@@ -49,21 +49,21 @@ json none(const char* unit, const std::string& why) {
   return {{unit, 0}, {"from", "[calibration]: " + why}};
 }
 
-/// Steps that go from each point to the next as the straight line does.
+/// Steps that go from each point to the next as the straight line does. More bytes take no less time than fewer
+/// do, and no core is faster than `fastest`, whatever noise has been measured.
 json work(const work_facts& of, const std::string& what) {
-  constexpr double fastest = 1e13;
+  constexpr double fastest = 1e12;  // bytes a second
   json steps = json::array();
   work_point before{0, 0};
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    const work_point& at = of[i];
-    const double seconds = std::max(at.seconds, static_cast<double>(at.bytes) / fastest);
+  for (const work_point& at : of) {
+    const double seconds = std::max({at.seconds, before.seconds, static_cast<double>(at.bytes) / fastest});
     const auto step = [&](std::size_t from, double call, double each) {
-      steps.push_back({{"bytes", from},
-                       {"call", time(call, what + ", between sizes")},
-                       {"rate", rate(each, what + fmt::format(" of up to {} bytes", at.bytes))}});
+      steps.push_back(
+          {{"bytes", from},
+           {"call", time(call, what + ", between sizes")},
+           {"rate", rate(std::min(each, fastest), what + fmt::format(" of up to {} bytes", at.bytes))}});
     };
-    const double slope =
-        std::max(1e-14, seconds - before.seconds) / static_cast<double>(at.bytes - before.bytes);
+    const double slope = (seconds - before.seconds) / static_cast<double>(at.bytes - before.bytes);
     const double call = before.seconds - static_cast<double>(before.bytes) * slope;
     if (call >= 0 && slope * fastest >= 1)
       step(before.bytes, call, 1 / slope);
@@ -71,7 +71,7 @@ json work(const work_facts& of, const std::string& what) {
       // Each part by the rate at its beginning, since no call takes less than nothing.
       for (std::size_t from = before.bytes; from < at.bytes; from = std::max(2 * from, at.bytes / 2)) {
         const double there = before.seconds + static_cast<double>(from - before.bytes) * slope;
-        step(from, 0, static_cast<double>(std::max<std::size_t>(from, 1)) / std::max(there, 1e-14));
+        step(from, 0, from == 0 ? fastest : static_cast<double>(from) / there);
       }
     before = {at.bytes, seconds};
   }
