@@ -130,7 +130,7 @@ reduction reduction::of_bytes(byte_operator op, std::size_t size) {
     table how;
     byte_loops loops;
   };
-  const table how{size, op.commutes(),
+  const table how{size, op.commutes(), false,
                   [](const void* self, std::byte* mine, const std::byte* right, std::size_t n) {
                     static_cast<const held*>(self)->loops.left(mine, right, n);
                   },

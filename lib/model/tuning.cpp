@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -69,10 +70,14 @@ int tuning_table::nearest_ranks(const situation& s, std::string_view transport) 
   return nearest;
 }
 
-std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::string> algorithms) const {
-  if (algorithms.size() == 1) return {{no_limit, 0, "it is the only one"}};
+/// What has been measured in a situation, by size, and where.
+struct tuning_table::known {
   std::map<std::size_t, std::vector<candidate>> by_size;
   std::string source;
+};
+
+tuning_table::known tuning_table::about(const situation& s, std::span<const std::string> algorithms) const {
+  known found;
   for (const std::string_view transport : {s.transport, std::string_view{"rc"}}) {
     const int ranks = nearest_ranks(s, transport);
     if (ranks == 0) continue;
@@ -81,15 +86,54 @@ std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::s
         continue;
       const auto at = std::find(algorithms.begin(), algorithms.end(), r.algorithm);
       if (at != algorithms.end())
-        by_size[r.bytes].push_back({static_cast<int>(at - algorithms.begin()), r.microseconds});
+        found.by_size[r.bytes].push_back({static_cast<int>(at - algorithms.begin()), r.microseconds});
     }
-    source = fmt::format("measured on {} ranks over {}{}, {}", ranks, transport,
-                         s.crowded ? " that share cores" : "", origin_);
-    if (!by_size.empty()) break;
+    found.source = fmt::format("measured on {} ranks over {}{}, {}", ranks, transport,
+                               s.crowded ? " that share cores" : "", origin_);
+    if (!found.by_size.empty()) break;
   }
-  if (!by_size.empty()) return rules_from(by_size, algorithms, source);
+  return found;
+}
+
+std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::string> algorithms) const {
+  if (algorithms.size() == 1) return {{no_limit, 0, "it is the only one"}};
+  const known measured = about(s, algorithms);
+  if (!measured.by_size.empty()) return rules_from(measured.by_size, algorithms, measured.source);
   auto found = rules_by_formula(s.what, s.ranks, algorithms);
   if (found.empty()) return {{no_limit, 0, "nothing is known of any, so the first"}};
+  return found;
+}
+
+std::vector<int> tuning_table::contenders(const situation& s, std::span<const std::string> algorithms,
+                                          std::size_t bytes, double factor, std::size_t most) const {
+  auto by_size = about(s, algorithms).by_size;
+  if (by_size.empty()) {
+    for (std::size_t i = 0; i < algorithms.size(); ++i)
+      if (const auto us = estimate(s.what, algorithms[i], s.ranks, bytes, message_cost{}))
+        by_size[bytes].push_back({static_cast<int>(i), *us});
+  }
+  // Of each algorithm, what it took in units of the best where it was measured nearest to `bytes`.
+  const auto distance = [bytes](std::size_t at) {
+    return std::abs(std::log2(static_cast<double>(at) + 1) - std::log2(static_cast<double>(bytes) + 1));
+  };
+  std::vector<candidate> share(algorithms.size());
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    share[i] = {static_cast<int>(i), 0};  // of which nothing is known
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const auto& [size, all] : by_size) {
+      const double best = fastest(all).microseconds;
+      for (const candidate& c : all)
+        if (c.algorithm == share[i].algorithm && distance(size) < nearest) {
+          nearest = distance(size);
+          // Rounded, so that libraries that were compiled otherwise find the same.
+          share[i].microseconds = std::round(c.microseconds / best * 256) / 256;
+        }
+    }
+  }
+  std::ranges::stable_sort(share, {}, &candidate::microseconds);
+  std::vector<int> found;
+  for (const candidate& c : share)
+    if (c.microseconds <= factor && found.size() < most) found.push_back(c.algorithm);
   return found;
 }
 

@@ -159,6 +159,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.messages.send_block_bytes = settings.send_receive_block_bytes;
   terms.messages.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
   terms.tuning = model::tuning_table::of(settings)->fingerprint();
+  terms.trials = static_cast<std::uint64_t>(settings.trials);
   terms.connections = settings.connections;
   terms.set_transport(plan.transport);
   terms.set_composition(group.composition());

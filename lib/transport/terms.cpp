@@ -72,7 +72,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   for (const std::uint64_t word :
        {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
         messages.eager_bytes, messages.eager_way, messages.send_block_bytes, messages.long_sends, tuning,
-        std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
+        trials, std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
@@ -138,6 +138,8 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   compare("config::send_receive_long", &message_terms::long_sends, "set CHORALE_SEND_RECEIVE_LONG alike");
   if (theirs.tuning != mine.tuning)
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
+  if (theirs.trials != mine.trials)
+    differ("config::trials", mine.trials, theirs.trials, "set CHORALE_TRIALS alike");
   if (theirs.connections != mine.connections)
     differ("config::connections", mine.connections, theirs.connections, "set CHORALE_CONNECTIONS alike");
   if (theirs.port_count != mine.port_count)

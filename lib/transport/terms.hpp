@@ -43,6 +43,7 @@ struct group_terms {
   static constexpr std::size_t most_ports = 16;
   message_terms messages{};
   std::uint64_t tuning = 0;  ///< fingerprint of the table
+  std::uint64_t trials = 0;
   std::uint32_t connections = 0;
   std::uint32_t port_count = 1;
   std::uint64_t transport_hash = 0;    ///< of the whole text

@@ -1,10 +1,13 @@
 // The choice among algorithms: the same result whatever is chosen, the same choice on all ranks, and its
 // reasons.
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string>
 #include <unistd.h>
@@ -153,6 +156,108 @@ TEST_CASE("an algorithm that was not measured is named, and is not another one o
     comm.allreduce(std::span{data}, chorale::sum);
     if (last != -1) throw wrong("what was not measured was chosen");
   });
+}
+
+TEST_CASE("algorithms are tried in turn, and then all ranks keep to one", "[automatic]") {
+  using trying = chorale::communicator<
+      chorale::transport::rc,
+      chorale::automatic<telling::reproducible, telling::recursive_doubling, telling::rabenseifner>>;
+  for (const auto policy : {chorale::trial_policy::automatic, chorale::trial_policy::all}) {
+    for (const int ranks : {2, 3, 5, 8}) {
+      auto settings = inprocess::settings();
+      settings.trials = policy;
+      std::array<int, 8> kept{};
+      inprocess::run_ranks<trying>(ranks, settings, [&](trying& comm) {
+        const auto mine = static_cast<std::size_t>(comm.rank());
+        std::set<int> served;
+        std::uint64_t seed = 11;
+        // More calls than a trial of three has, of two sizes with trials of their own, some nonblocking.
+        for (int i = 0; i < 160; ++i) {
+          check_allreduce<std::uint64_t>(comm, 5, chorale::sum, ++seed, {.nonblocking = i % 5 == 4});
+          served.insert(telling::last[mine]);
+          check_allreduce<std::uint64_t>(comm, 3000, chorale::bitwise_xor, ++seed);
+          served.insert(telling::last[mine]);
+        }
+        if (served.size() != 3) throw wrong(std::to_string(served.size()) + " algorithms served");
+        const std::string why = comm.explain(operation::allreduce, 40);
+        if (why.find("in a trial: ") == std::string::npos) throw wrong(why);
+        for (int i = 0; i < 10; ++i) {
+          check_allreduce<std::uint64_t>(comm, 5, chorale::sum, ++seed);
+          if (i == 0) kept[mine] = telling::last[mine];
+          if (telling::last[mine] != kept[mine]) throw wrong("it changed after the trial");
+        }
+      });
+      for (int r = 1; r < ranks; ++r) CHECK(kept[static_cast<std::size_t>(r)] == kept[0]);
+    }
+  }
+}
+
+TEST_CASE("nonblocking calls that are made during a trial and reached after it go by what it found",
+          "[automatic]") {
+  using trying =
+      chorale::communicator<chorale::transport::rc,
+                            chorale::automatic<telling::reproducible, telling::recursive_doubling>>;
+  inprocess::run_ranks<trying>(3, inprocess::settings(), [](trying& comm) {
+    constexpr std::size_t calls = 250;
+    std::vector<std::uint32_t> data(calls, static_cast<std::uint32_t>(comm.rank() + 1));
+    std::vector<chorale::request> all;
+    for (std::size_t i = 0; i < calls; ++i) {
+      // Rank 1 makes some of them as blocking calls.
+      if (comm.rank() == 1 && i % 7 == 3)
+        comm.allreduce(std::span{&data[i], 1}, chorale::sum);
+      else
+        all.push_back(comm.iallreduce(std::span{&data[i], 1}, chorale::sum));
+    }
+    chorale::wait_all(all);
+    for (const auto found : data)
+      if (found != 6) throw wrong("a sum is " + std::to_string(found));
+  });
+}
+
+TEST_CASE("results whose bits depend on brackets do not depend on trials", "[automatic]") {
+  using trying = chorale::communicator<
+      chorale::transport::rc,
+      chorale::automatic<telling::reproducible, telling::recursive_doubling, telling::rabenseifner>>;
+  for (const auto policy : {chorale::trial_policy::automatic, chorale::trial_policy::all}) {
+    auto settings = inprocess::settings();
+    settings.trials = policy;
+    inprocess::run_ranks<trying>(5, settings, [&](trying& comm) {
+      std::set<int> served;
+      for (int i = 0; i < 100; ++i) {
+        double value = 0.1 * comm.rank();
+        comm.allreduce(std::span{&value, 1}, chorale::sum);
+        served.insert(telling::last[static_cast<std::size_t>(comm.rank())]);
+        // A trial of calls of this size that may take part changes nothing for those that may not.
+        std::uint64_t number = 1;
+        comm.allreduce(std::span{&number, 1}, chorale::sum);
+      }
+      const std::size_t expected = policy == chorale::trial_policy::all ? 3 : 1;
+      if (served.size() != expected) throw wrong(std::to_string(served.size()) + " algorithms served");
+    });
+  }
+}
+
+TEST_CASE("without trials, and with a table of one's own, the table decides", "[automatic]") {
+  using deciding =
+      chorale::communicator<chorale::transport::rc,
+                            chorale::automatic<telling::reproducible, telling::recursive_doubling>>;
+  const table_file table{"-own.json", 9};
+  for (const bool own : {false, true}) {
+    auto settings = inprocess::settings();
+    if (own)
+      settings.tuning = table.name;
+    else
+      settings.trials = chorale::trial_policy::off;
+    inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {
+      std::set<int> served;
+      for (int i = 0; i < 100; ++i) {
+        std::uint64_t number = 1;
+        comm.allreduce(std::span{&number, 1}, chorale::sum);
+        served.insert(telling::last[static_cast<std::size_t>(comm.rank())]);
+      }
+      if (served.size() != 1) throw wrong(std::to_string(served.size()) + " algorithms served");
+    });
+  }
 }
 
 TEST_CASE("ranks with different tables are refused", "[automatic]") {

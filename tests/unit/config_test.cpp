@@ -115,6 +115,7 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.registration_bytes == std::size_t{1} << 32);
   CHECK(c.connections == 0);
   CHECK(c.tuning.empty());
+  CHECK(c.trials == chorale::trial_policy::automatic);
   CHECK_FALSE(c.explain);
   CHECK(c.multicast_patience == std::chrono::milliseconds{1});
   CHECK(c.wait == wait_policy::automatic);
@@ -246,6 +247,7 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
                 [](config& c) { c.alltoall_zero_copy_bytes = (std::size_t{1} << 40) + 1; });
   check_invalid("registration",
                 [](config& c) { c.registration = static_cast<chorale::registration_policy>(3); });
+  check_invalid("trials", [](config& c) { c.trials = static_cast<chorale::trial_policy>(3); });
   check_invalid("registration_entries", [](config& c) { c.registration_entries = 0; });
   check_invalid("registration_bytes", [](config& c) { c.registration_bytes = (std::size_t{1} << 40) + 1; });
   check_invalid("connections", [](config& c) { c.connections = 1; });

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,6 +117,31 @@ TEST_CASE("an algorithm that nobody knows is chosen only where no other is known
   CHECK(table.rules({operation::allgather, "rc", 4, false}, mixed)[0].algorithm == 1);
   const std::vector<std::string> one{"mine"};
   CHECK(table.rules({operation::allgather, "rc", 4, false}, one).size() == 1);
+}
+
+TEST_CASE("contenders are what is near to the best, and what nobody knows", "[tuning]") {
+  const tuning_table table{{row("ring", 64, 9), row("bruck", 64, 5), row("direct", 64, 20),
+                            row("ring", 65536, 10), row("bruck", 65536, 31), row("direct", 1 << 20, 1)},
+                           "a test"};
+  const std::vector<std::string> known{"ring", "bruck", "direct"};
+  const auto contenders = [&](std::span<const std::string> of, std::size_t bytes, std::size_t most = 9,
+                              int ranks = 4) {
+    std::vector<std::string> found;
+    for (const int i : table.contenders({operation::allgather, "rc", ranks, false}, of, bytes, 2, most))
+      found.push_back(of[static_cast<std::size_t>(i)]);
+    return found;
+  };
+  using list = std::vector<std::string>;
+  CHECK(contenders(known, 8) == list{"bruck", "ring"});
+  CHECK(contenders(known, 64, 1) == list{"bruck"});
+  // `direct` was not measured at 64 KiB: at the size nearest to it, it was the best.
+  CHECK(contenders(known, 65536) == list{"ring", "direct"});
+  CHECK(contenders(names, 8) == list{"my_own", "bruck", "ring"});
+  CHECK(contenders(names, 8, 2) == list{"my_own", "bruck"});
+  // Where nothing was measured formulas decide, and where there is none, all may be the best.
+  CHECK(contenders(known, 8, 9, 64) == list{"bruck"});
+  const std::vector<std::string> unknown{"mine", "yours"};
+  CHECK(contenders(unknown, 8) == unknown);
 }
 
 TEST_CASE("the fingerprint is that of the content", "[tuning]") {

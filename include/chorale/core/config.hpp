@@ -21,6 +21,14 @@ enum class wait_policy {
   yield,      ///< yield the core after each poll, then sleep in short naps
 };
 
+/// Which calls of `automatic` algorithms find out by trial what is the fastest here.
+enum class trial_policy {
+  /// Those whose results are the same bits whatever the algorithm, unless config::tuning names a file.
+  automatic,
+  all,  ///< all: a sum of floating-point numbers may then have other bits in another run
+  off,  ///< none: the tuning table decides
+};
+
 /// How long registrations of user memory are kept.
 enum class registration_policy {
   automatic,      ///< cached where that is safe: on devices that find pages by address, or else `watched`
@@ -129,6 +137,9 @@ struct config {
   /// File of `chorale-bench --table` by which algorithms are chosen; empty: the built-in table. The same on
   /// all ranks.
   std::string tuning;
+  /// Whether algorithms are tried in turn during the first calls of a size (`algorithm/automatic.hpp`). The
+  /// same on all ranks.
+  trial_policy trials = trial_policy::automatic;
   /// Rank 0 says on standard error which algorithms it chooses, and why.
   bool explain = false;
   service_policy service = service_policy::event;

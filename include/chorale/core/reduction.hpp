@@ -38,6 +38,11 @@ constexpr bool says_it_commutes() {
   else
     return builtin_tag<library_operator<Op>> != 0 && is_number<T>;
 }
+/// Whether the bits of a result cannot depend on where brackets are: integers, as the library's operators
+/// combine them.
+template <class T, class Op>
+inline constexpr bool is_exact =
+    builtin_tag<library_operator<Op>> != 0 && (std::integral<T> || std::same_as<T, std::byte>);
 template <class T, class Op>
 void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t n) {
   if constexpr (std::same_as<T, std::byte>)
@@ -92,6 +97,9 @@ class reduction {
   }
   /// True if the operands may be exchanged.
   [[nodiscard]] bool commutes() const noexcept { return table_->commutes; }
+  /// True if the bits of a result are known to be the same wherever the brackets are: not for floating-point
+  /// numbers, nor for operators that the library does not know.
+  [[nodiscard]] bool is_exact() const noexcept { return table_->is_exact; }
 
   /// mine[i] = op(mine[i], right[i]): operands of higher ranks come in. Same size, no overlap, any alignment.
   void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
@@ -108,6 +116,7 @@ class reduction {
   struct table {
     std::size_t element_bytes;
     bool commutes;
+    bool is_exact;
     void (*left)(const void* op, std::byte* mine, const std::byte* right, std::size_t n);
     void (*right)(const void* op, const std::byte* left, std::byte* mine, std::size_t n);
   };
@@ -116,8 +125,8 @@ class reduction {
   static constexpr bool fits =
       sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
   template <class T, class Op>
-  static constexpr table table_for{sizeof(T), chorale::commutes<Op, T>, &detail::fold_left<T, Op>,
-                                   &detail::fold_right<T, Op>};
+  static constexpr table table_for{sizeof(T), chorale::commutes<Op, T>, detail::is_exact<T, Op>,
+                                   &detail::fold_left<T, Op>, &detail::fold_right<T, Op>};
   [[nodiscard]] const void* op() const noexcept {
     return large_ ? large_.get() : static_cast<const void*>(small_.data());
   }

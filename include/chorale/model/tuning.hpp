@@ -58,6 +58,12 @@ class tuning_table {
   /// rule's `why` names those that were not measured at its size.
   [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;
 
+  /// Those of `algorithms` that may be the fastest for `bytes` on another machine too, `most` of them: what
+  /// nothing is known of, and then, the best first, what took at most `factor` times the best at the measured
+  /// size nearest to `bytes`. Where `rules` goes by formulas, this does.
+  [[nodiscard]] std::vector<int> contenders(const situation& s, std::span<const std::string> algorithms,
+                                            std::size_t bytes, double factor, std::size_t most) const;
+
   /// The same on ranks whose tables choose alike.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// "the built-in table", or the file's name.
@@ -65,6 +71,8 @@ class tuning_table {
   [[nodiscard]] const std::vector<measurement>& rows() const noexcept { return rows_; }
 
  private:
+  struct known;
+  [[nodiscard]] known about(const situation& s, std::span<const std::string> algorithms) const;
   [[nodiscard]] int nearest_ranks(const situation& s, std::string_view transport) const;
 
   std::vector<measurement> rows_;
