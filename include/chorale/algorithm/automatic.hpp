@@ -15,9 +15,11 @@
 #include <vector>
 
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/model/trial.hpp>
@@ -71,9 +73,10 @@ inline bool keeps_bits(const reduction& op) noexcept {
 /// The tuning table (`model/tuning.hpp`, config::tuning) says what to begin with, and what comes near to it.
 /// Since the library's was measured on some other machine, the first calls of each size, in steps of four, are a *trial*
 /// (`model/trial.hpp`): contenders serve them in turn, the ranks add up what the calls took them, and
-/// the fastest serves the rest. Results that depend on where the brackets are, as sums of floating-point
-/// numbers do, must not depend on time: on more than two ranks those calls take no part and go by the table,
-/// unless config::trials says otherwise. Every rank chooses alike, since all have the same table, calls and sums.
+/// the fastest serves the rest. Results whose bits depend on where the brackets are, as those of sums of
+/// floating-point numbers do, must not depend on time: on more than two ranks those calls have trials of
+/// their own, of what evaluates as the table's choice does (`algorithm/evaluation.hpp`), unless
+/// config::trials says otherwise. Every rank chooses alike, since all have the same table, calls and sums.
 ///
 /// Cost: a look at a few limits a call; and up to 288 calls a size, which are slower than the best where
 /// contenders are, by the table not more than twice.
@@ -96,35 +99,39 @@ struct automatic {
   [[gnu::always_inline]] static task<> run(Net& net, call_id now, const Arguments&... arguments) {
     choice& all = choice_for(net);
     rule& found = all.of(detail::payload_of(arguments...));
-    if (!all.tries_all && !(detail::keeps_bits(arguments) && ...))
-      return dispatch<Net, 0, First, Rest...>(found.by_table, net, now, arguments...);
-    if (found.trial) [[unlikely]]
-      return try_out(net, now, found, arguments...);
-    return dispatch<Net, 0, First, Rest...>(found.algorithm, net, now, arguments...);
+    const bool is_free = all.is_free || (detail::keeps_bits(arguments) && ...);
+    lane& mine = is_free ? found.any : found.alike;
+    if (mine.trial) [[unlikely]]
+      return try_out(net, now, mine, arguments...);
+    return dispatch<Net, 0, First, Rest...>(mine.algorithm, net, now, arguments...);
   }
 
-  /// Which algorithm serves `bytes` (of a block, for operations of blocks), and why: of calls that take part
-  /// in trials, once those are over.
+  /// Which algorithm serves `bytes` (of a block, for operations of blocks), and why: where bits do not depend
+  /// on it, once trials are over.
   template <tunable_transport Net>
   static std::string explain(Net& net, std::size_t bytes) {
     auto& all = choice_for(net);
-    const rule& found = all.of(bytes);
+    const lane& found = all.of(bytes).any;
     return all.names[static_cast<std::size_t>(found.algorithm)] + ": " + found.why;
   }
 
  private:
+  /// What serves calls of a size.
+  struct lane {
+    int algorithm = 0;  ///< once there is no trial; by the table until then
+    std::optional<model::trial> trial;
+    std::string why;
+  };
   /// Messages of at most `up_to` bytes.
   struct rule {
     std::size_t up_to = 0;
-    int algorithm = 0;  ///< once there is no trial
-    int by_table = 0;
-    std::optional<model::trial> trial;
-    std::string why;
+    lane any;    ///< results have the same bits whatever the algorithm, or may have others
+    lane alike;  ///< results have to have the bits of the table's choice
   };
   struct choice {
     std::vector<std::string> names;
     std::vector<rule> rules;
-    bool tries_all = false;
+    bool is_free = false;  ///< no call has to have the bits of the table's choice
     [[nodiscard]] rule& of(std::size_t bytes) noexcept {
       rule* r = rules.data();
       while (bytes > r->up_to) ++r;
@@ -150,9 +157,11 @@ struct automatic {
   static void make(Net& net, choice& made) {
     std::vector<std::string> suitable;
     std::vector<int> numbers;
+    std::vector<evaluation> evaluations;
     const auto add = [&]<class A>() {
       if constexpr (A::template runs_on<Net>) {
         made.names.push_back(type_name<A>());
+        evaluations.push_back(evaluation_of<A>);
         if (!suits<A>(net)) return;
         suitable.push_back(made.names.back());
         numbers.push_back(static_cast<int>(made.names.size()) - 1);
@@ -169,48 +178,56 @@ struct automatic {
     const bool tries = net.size() > 1 && suitable.size() > 1 && policy != trial_policy::off &&
                        (policy == trial_policy::all || net.settings().tuning.empty());
     // Two operands have no brackets.
-    made.tries_all = policy == trial_policy::all || net.size() == 2;
+    made.is_free = policy == trial_policy::all || net.size() == 2;
     const auto table = model::tuning_table::of(net.settings());
     const model::situation here{implements, Net::name, net.size(), net.oversubscribed()};
-    // A barrier has one size.
-    const auto limits = [&](std::size_t from, std::size_t up_to) {
-      return tries && implements != operation::barrier ? model::trial_limits(from, up_to)
-                                                       : std::vector{up_to};
-    };
     for (const model::rule& by_table : table->rules(here, suitable)) {
       const int first = numbers[static_cast<std::size_t>(by_table.algorithm)];
       std::size_t from = made.rules.empty() ? 0 : made.rules.back().up_to + 1;
-      for (const std::size_t up_to : limits(from, by_table.up_to)) {
-        rule& r = made.rules.emplace_back(rule{up_to, first, first, {}, by_table.why});
-        if (!tries) continue;
-        std::vector<int> contenders{first};
-        for (const int i : table->contenders(here, suitable, from, 2, model::trial::most_contenders))
-          if (const int other = numbers[static_cast<std::size_t>(i)];
-              other != first && contenders.size() < model::trial::most_contenders)
-            contenders.push_back(other);
-        if (contenders.size() > 1) r.trial.emplace(std::move(contenders), from);
+      // A barrier has one size.
+      for (const std::size_t up_to : tries&& implements != operation::barrier
+                                         ? model::trial_limits(from, by_table.up_to)
+                                         : std::vector{by_table.up_to}) {
+        const lane served{first, {}, by_table.why};
+        rule& r = made.rules.emplace_back(rule{up_to, served, served});
+        if (tries) {
+          auto any = table->contenders(here, suitable, from, 2, model::trial::most_contenders);
+          for (int& one : any) one = numbers[static_cast<std::size_t>(one)];
+          std::erase(any, first);
+          any.insert(any.begin(), first);
+          any.resize(std::min(any.size(), model::trial::most_contenders));
+          auto alike = any;
+          const auto kind = [&](int one) { return evaluations[static_cast<std::size_t>(one)]; };
+          std::erase_if(alike, [&](int one) {
+            return one != first && (kind(one) == evaluation::own || kind(one) != kind(first));
+          });
+          if (any.size() > 1) r.any.trial.emplace(std::move(any), from);
+          if (alike.size() > 1) r.alike.trial.emplace(std::move(alike), from);
+        }
         from = up_to + 1;
       }
     }
     if (!net.settings().explain || net.rank() != 0) return;
-    for (std::size_t i = 0; i < made.rules.size(); ++i) say(net, made, i);
+    for (const rule& r : made.rules) say(net, made, r, r.any);
   }
   /// One line of what `config::explain` asks for.
   template <class Net>
-  static void say(const Net& net, const choice& made, std::size_t index) {
-    const rule& r = made.rules[index];
+  static void say(const Net& net, const choice& made, const rule& r, const lane& served) {
+    const bool first = &r == made.rules.data();
     const bool last = r.up_to == std::numeric_limits<std::size_t>::max();
     std::string tried;
-    if (r.trial) tried = "; the first " + std::to_string(r.trial->calls_left()) + " calls are a trial";
-    std::fprintf(stderr, "chorale: %s of %zu bytes %s%s on %d ranks over %s: %s: %s%s\n", name(implements),
-                 index == 0 ? 0 : made.rules[index - 1].up_to + 1, last ? "and more" : "to ",
+    if (served.trial)
+      tried = "; the first " + std::to_string(served.trial->calls_left()) + " calls are a trial";
+    std::fprintf(stderr, "chorale: %s of %zu bytes %s%s on %d ranks over %s: %s%s: %s%s\n", name(implements),
+                 first ? 0 : (&r)[-1].up_to + 1, last ? "and more" : "to ",
                  last ? "" : std::to_string(r.up_to).c_str(), net.size(), Net::name,
-                 made.names[static_cast<std::size_t>(r.algorithm)].c_str(), r.why.c_str(), tried.c_str());
+                 made.names[static_cast<std::size_t>(served.algorithm)].c_str(),
+                 &served == &r.alike ? ", to the same bits" : "", served.why.c_str(), tried.c_str());
   }
 
   /// A call of a trial; or one that was made when there was one, and is reached when it is over.
   template <class Net, class... Arguments>
-  static task<> try_out(Net& net, call_id now, rule& here, Arguments... arguments) {
+  static task<> try_out(Net& net, call_id now, lane& here, Arguments... arguments) {
     if (!here.trial) {
       co_await dispatch<Net, 0, First, Rest...>(here.algorithm, net, now, arguments...);
       co_return;
@@ -223,11 +240,13 @@ struct automatic {
     co_await allreduce::recursive_doubling::run(net, now, std::as_writable_bytes(here.trial->times()),
                                                 reduction::of<std::uint64_t>(sum));
     const choice& all = choice_for(net);
+    const std::string& by_table = all.names[static_cast<std::size_t>(here.algorithm)];
+    here.why = here.trial->describe(net.size(), by_table);
     here.algorithm = here.trial->winner();
-    here.why = here.trial->describe(net.size(), all.names[static_cast<std::size_t>(here.by_table)]);
     here.trial.reset();
-    if (net.settings().explain && net.rank() == 0)
-      say(net, all, static_cast<std::size_t>(&here - all.rules.data()));
+    if (!net.settings().explain || net.rank() != 0) co_return;
+    for (const rule& r : all.rules)
+      if (&here == &r.any || &here == &r.alike) say(net, all, r, here);
   }
   template <class Net, int Index, class A, class... More, class... Arguments>
   [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, call_id now,

@@ -23,9 +23,10 @@ enum class wait_policy {
 
 /// Which calls of `automatic` algorithms find out by trial what is the fastest here.
 enum class trial_policy {
-  /// Those whose results are the same bits whatever the algorithm, unless config::tuning names a file.
+  /// All, but never at the price of other bits than the table's choice gives; none if config::tuning names
+  /// a file.
   automatic,
-  all,  ///< all: a sum of floating-point numbers may then have other bits in another run
+  all,  ///< a sum of floating-point numbers may then have other bits in another run
   off,  ///< none: the tuning table decides
 };
 

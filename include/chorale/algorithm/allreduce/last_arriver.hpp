@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
-#include <chorale/algorithm/allreduce/degree_k.hpp>
-#include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/host_slots.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -17,11 +17,12 @@ namespace chorale::allreduce {
 /// Each rank writes its operand into a slot of its own that all ranks of the host see; whoever is last
 /// combines all of them in the order of the ranks, ((x0 op x1) op x2) ..., and publishes the result. Nobody
 /// waits for a leader that has no core, and each byte is combined once, so that it is the fastest for short
-/// messages where ranks outnumber cores. Where ranks do not share memory it is a degree-15 tree with a flat
-/// broadcast. Cost: for each block two copies and one atomic addition a rank, n - 1 combinations in all, and
+/// messages where ranks outnumber cores. Where ranks do not share memory it is `reproducible`, to the same
+/// bits. Cost: for each block two copies and one atomic addition a rank, n - 1 combinations in all, and
 /// a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::allreduce;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mapping_transport<T>;
   template <class T>
@@ -35,7 +36,7 @@ struct last_arriver {
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
     if (!host.are_there()) [[unlikely]] {
-      co_await degree_k<15, broadcast::flat>::run(net, now, data, op);
+      co_await reproducible::run(net, now, data, op);
       co_return;
     }
     shared_slots& slots = host.slots();

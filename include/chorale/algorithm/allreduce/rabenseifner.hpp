@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
@@ -20,6 +21,7 @@ namespace chorale::allreduce {
 /// in all twice the message each way; zero copy on the way back. For long messages.
 struct rabenseifner {
   static constexpr auto implements = operation::allreduce;
+  static constexpr auto evaluates = evaluation::doubling;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -16,6 +17,7 @@ namespace chorale::allreduce {
 /// since a broadcast may cut it anywhere.  Cost: n broadcasts; the memory of one operand.
 struct rank_by_rank {
   static constexpr auto implements = operation::allreduce;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

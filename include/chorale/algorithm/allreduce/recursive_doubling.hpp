@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
@@ -19,6 +20,7 @@ namespace chorale::allreduce {
 /// Cost: log2 n steps of the whole block, floor(log2 n) + 2 if n is no power of two: best for short messages.
 struct recursive_doubling {
   static constexpr auto implements = operation::allreduce;
+  static constexpr auto evaluates = evaluation::doubling;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <chorale/algorithm/allgather/ring.hpp>
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/even_shares.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
@@ -22,6 +23,7 @@ namespace chorale::allreduce {
 /// for long messages two of them, a share each.
 struct reproducible {
   static constexpr auto implements = operation::allreduce;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/reduction.hpp>
@@ -17,6 +18,7 @@ namespace chorale::reduce {
 /// operator. Cost: n - 1 messages at the root, one step.
 struct reproducible {
   static constexpr auto implements = operation::reduce;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/blocks.hpp>
@@ -24,6 +25,7 @@ namespace chorale::reduce_scatter {
 /// its own block piece by piece, and the call is over when all that read from this rank have.
 struct direct {
   static constexpr auto implements = operation::reduce_scatter;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

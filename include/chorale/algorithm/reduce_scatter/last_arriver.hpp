@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/host_slots.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/core/blocks.hpp>
@@ -21,6 +22,7 @@ namespace chorale::reduce_scatter {
 /// addition a rank, n - 1 combinations of its own block, and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::reduce_scatter;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mapping_transport<T>;
   template <class T>

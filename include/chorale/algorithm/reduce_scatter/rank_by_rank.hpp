@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -17,6 +18,7 @@ namespace chorale::reduce_scatter {
 /// uneven blocks. Cost: n broadcasts; the memory of two operands.
 struct rank_by_rank {
   static constexpr auto implements = operation::reduce_scatter;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

@@ -1,0 +1,134 @@
+// Algorithms that say where their brackets are (`algorithm/evaluation.hpp`) compute exactly that.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/algorithm/allreduce/rabenseifner.hpp>
+#include <chorale/algorithm/allreduce/rank_by_rank.hpp>
+#include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/reduce/rank_by_rank.hpp>
+#include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
+#include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
+#include <chorale/chorale.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "ranks.hpp"
+
+using collectives::wrong;
+
+namespace {
+
+template <class... Algorithms>
+using with = chorale::communicator<chorale::transport::rc, Algorithms...>;
+
+/// Of rank `rank`: numbers of either sign and all magnitudes, so that a sum is rounded otherwise wherever
+/// brackets are moved.
+std::vector<double> operand(int rank, std::size_t count) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t h = chorale::detail::mix(chorale::weight_of(static_cast<std::uint64_t>(rank)) + i);
+    values[i] = std::ldexp(static_cast<double>(static_cast<std::int64_t>(h)), static_cast<int>(h % 41) - 83);
+  }
+  return values;
+}
+
+std::vector<double> serial_sum(int ranks, std::size_t count) {
+  auto all = operand(0, count);
+  for (int r = 1; r < ranks; ++r) {
+    const auto next = operand(r, count);
+    for (std::size_t i = 0; i < count; ++i) all[i] += next[i];
+  }
+  return all;
+}
+
+bool same_bits(std::span<const double> a, std::span<const double> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+/// `body(comm, elements)` for groups and sizes, on each rank.
+template <class Comm, class Body>
+void on_groups(const Body& body) {
+  for (const int ranks : {3, 4, 7, 8}) {
+    if (inprocess::too_large(ranks)) continue;
+    inprocess::run_ranks<Comm>(ranks, inprocess::settings(), [&](Comm& comm) {
+      for (const std::size_t count : {std::size_t{1}, std::size_t{77}, std::size_t{3001}, std::size_t{40000}})
+        body(comm, count);
+    });
+  }
+}
+
+template <class Comm>
+std::vector<double> allreduced(Comm& comm, std::size_t count) {
+  auto data = operand(comm.rank(), count);
+  comm.allreduce(std::span{data}, chorale::sum);
+  return data;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("serial allreduces have the bits of a loop over the ranks", "[evaluation]",
+                   chorale::allreduce::reproducible, chorale::allreduce::last_arriver,
+                   chorale::allreduce::rank_by_rank) {
+  STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
+  on_groups<with<TestType>>([](auto& comm, std::size_t count) {
+    if (!same_bits(allreduced(comm, count), serial_sum(comm.size(), count)))
+      throw wrong("sums of " + std::to_string(count) + " numbers");
+  });
+}
+
+TEMPLATE_TEST_CASE("serial reduces have the bits of a loop over the ranks", "[evaluation]",
+                   chorale::reduce::reproducible, chorale::reduce::rank_by_rank) {
+  STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
+  on_groups<with<TestType>>([](auto& comm, std::size_t count) {
+    const int root = comm.size() - 1;
+    const auto mine = operand(comm.rank(), count);
+    std::vector<double> out(count);
+    comm.reduce(mine, out, chorale::sum, root);
+    if (comm.rank() == root && !same_bits(out, serial_sum(comm.size(), count)))
+      throw wrong("sums of " + std::to_string(count) + " numbers");
+  });
+}
+
+TEMPLATE_TEST_CASE("serial reduce-scatters have the bits of a loop over the ranks", "[evaluation]",
+                   chorale::reduce_scatter::direct, chorale::reduce_scatter::last_arriver,
+                   chorale::reduce_scatter::rank_by_rank) {
+  STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
+  on_groups<with<TestType>>([](auto& comm, std::size_t count) {
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const auto mine = operand(comm.rank(), count * ranks);
+    std::vector<double> out(count);
+    comm.reduce_scatter(mine, out, chorale::sum);
+    const auto all = serial_sum(comm.size(), count * ranks);
+    if (!same_bits(out, std::span{all}.subspan(count * static_cast<std::size_t>(comm.rank()), count)))
+      throw wrong("blocks of " + std::to_string(count) + " numbers");
+  });
+}
+
+TEST_CASE("rabenseifner has the bits of recursive doubling", "[evaluation]") {
+  using chorale::allreduce::rabenseifner;
+  using chorale::allreduce::recursive_doubling;
+  STATIC_REQUIRE(chorale::evaluation_of<rabenseifner> == chorale::evaluation::doubling);
+  STATIC_REQUIRE(chorale::evaluation_of<recursive_doubling> == chorale::evaluation::doubling);
+  std::map<std::pair<int, std::size_t>, std::vector<double>> doubled;  // by ranks and count
+  on_groups<with<recursive_doubling>>([&](auto& comm, std::size_t count) {
+    const auto sums = allreduced(comm, count);
+    if (comm.size() > 3 && count > 1 && same_bits(sums, serial_sum(comm.size(), count)))
+      throw wrong("these operands do not tell brackets apart");
+    if (comm.rank() == 0) doubled[{comm.size(), count}] = sums;
+  });
+  on_groups<with<rabenseifner>>([&](auto& comm, std::size_t count) {
+    if (!same_bits(allreduced(comm, count), doubled.at({comm.size(), count})))
+      throw wrong("sums of " + std::to_string(count) + " numbers");
+  });
+}
