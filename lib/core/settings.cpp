@@ -236,8 +236,7 @@ std::vector<setting> make_settings() {
       choice("CHORALE_TRIALS", "trials", &config::trials,
              {{"auto", trial_policy::automatic}, {"all", trial_policy::all}, {"off", trial_policy::off}},
              "whether the first calls of a size try algorithms in turn: auto unless CHORALE_TUNING is set, "
-             "and none "
-             "that gives other bits than the table's choice; the same on all ranks"),
+             "and none that gives other bits than the table's choice; the same on all ranks"),
       number("CHORALE_EXPLAIN", "explain", &config::explain, {0, 1, nullptr, "0 or 1"},
              "1: rank 0 says on standard error which algorithms it chooses, and why"),
       elsewhere("CHORALE_RANKS", "1 and up", "any number",
