@@ -107,19 +107,22 @@ std::vector<rule> tuning_table::rules(const situation& s, std::span<const std::s
 std::vector<int> tuning_table::contenders(const situation& s, std::span<const std::string> algorithms,
                                           std::size_t bytes, double factor, std::size_t most) const {
   auto by_size = about(s, algorithms).by_size;
-  if (by_size.empty()) {
+  const bool is_measured = !by_size.empty();
+  if (!is_measured) {
     for (std::size_t i = 0; i < algorithms.size(); ++i)
       if (const auto us = estimate(s.what, algorithms[i], s.ranks, bytes, message_cost{}))
         by_size[bytes].push_back({static_cast<int>(i), *us});
   }
+  const bool tries_unknown = is_measured || by_size.empty();
   // Of each algorithm, what it took in units of the best where it was measured nearest to `bytes`.
   const auto distance = [bytes](std::size_t at) {
     return std::abs(std::log2(static_cast<double>(at) + 1) - std::log2(static_cast<double>(bytes) + 1));
   };
+  constexpr double no_share = std::numeric_limits<double>::infinity();
   std::vector<candidate> share(algorithms.size());
   for (std::size_t i = 0; i < share.size(); ++i) {
-    share[i] = {static_cast<int>(i), 0};  // of which nothing is known
-    double nearest = std::numeric_limits<double>::infinity();
+    share[i] = {static_cast<int>(i), tries_unknown ? 0 : no_share};
+    double nearest = no_share;
     for (const auto& [size, all] : by_size) {
       const double best = fastest(all).microseconds;
       for (const candidate& c : all)

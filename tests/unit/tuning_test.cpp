@@ -140,8 +140,10 @@ TEST_CASE("contenders are what is near to the best, and what nobody knows", "[tu
   CHECK(contenders(names, 8, 2) == list{"my_own", "bruck"});
   // Where nothing was measured formulas decide, and where there is none, all may be the best.
   CHECK(contenders(known, 8, 9, 64) == list{"bruck"});
+  CHECK(contenders(names, 8, 9, 64) == list{"bruck"});
   const std::vector<std::string> unknown{"mine", "yours"};
   CHECK(contenders(unknown, 8) == unknown);
+  CHECK(contenders(unknown, 8, 9, 64) == unknown);
 }
 
 TEST_CASE("the fingerprint is that of the content", "[tuning]") {

@@ -60,7 +60,8 @@ class tuning_table {
 
   /// Those of `algorithms` that may be the fastest for `bytes` on another machine too, `most` of them: what
   /// nothing is known of, and then, the best first, what took at most `factor` times the best at the measured
-  /// size nearest to `bytes`. Where `rules` goes by formulas, this does.
+  /// size nearest to `bytes`. Where `rules` goes by formulas this does, without what has none: on groups
+  /// that nobody has measured an unknown algorithm may be slower without limit.
   [[nodiscard]] std::vector<int> contenders(const situation& s, std::span<const std::string> algorithms,
                                             std::size_t bytes, double factor, std::size_t most) const;
 
