@@ -10,17 +10,18 @@
 
 namespace chorale::calls {
 
-/// `all`, into which this rank's block is copied if it is not there.
+/// `all`, into which this rank's block is copied when the call starts, if it is not there.
 template <class Caller>
 auto allgather_blocks(Caller& on, operation what, const input& in, const output& out, blocks<std::byte> all) {
   on.arguments().check_memory(what, in);
   on.arguments().check_memory(what, out);
   const auto mine = all[on.rank()];
+  std::span<const std::byte> from;
   if (!in.is_in_place) {
     on.arguments().check_sizes(what, mine.size(), in.bytes.size(), out.one);
     if (in.bytes.data() != mine.data()) {
       on.arguments().check_apart(what, in.bytes, out.bytes);
-      place_own(in.bytes, mine);
+      from = in.bytes;
     }
   }
   call identity{.what = what, .bytes = mine.size(), .type = out.type};
@@ -29,7 +30,8 @@ auto allgather_blocks(Caller& on, operation what, const input& in, const output&
     identity.counts = all.layout().counts();
   }
   return prepared{
-      identity, [&on, all = std::move(all)](call_id now) {
+      identity, [&on, from, mine, all = std::move(all)](call_id now) {
+        place_own(from, mine);
         if constexpr (!serves_uneven<operation::allgather, algorithm_of<operation::allgather, Caller>>) {
           if (!all.layout().is_even()) return substitute<operation::allgather>(on.net(), now, all);
         }

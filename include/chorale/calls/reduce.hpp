@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include <chorale/calls/caller.hpp>
@@ -15,32 +16,33 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
   return {.what = what, .root = root, .bytes = bytes, .type = type, .reduction = with.tag};
 }
 
-/// In place.
+/// In `data`, into which `from` is copied when the call starts, unless it is empty or there already.
 template <class Caller>
-auto allreduce(Caller& on, output data, named_reduction with) {
+auto allreduce(Caller& on, output data, named_reduction with, std::span<const std::byte> from = {}) {
   on.arguments().check_memory(operation::allreduce, data);
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
-  return prepared{what, [&on, bytes = data.bytes, op = std::move(with.op)](call_id now) {
+  return prepared{what, [&on, from, bytes = data.bytes, op = std::move(with.op)](call_id now) {
+                    place_own(from, bytes);
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
                       return substitute<operation::allreduce>(on.net(), now, bytes, op);
                     return serve<operation::allreduce>(on, now, bytes, op);
                   }};
 }
 
-/// Brings what is read to where a call in place finds it, and gives that.
+/// What a call in place has to copy to its buffer first, checked; empty if it is there.
 template <class Caller>
-const output& move_in(Caller& on, operation what, const operands& io) {
+std::span<const std::byte> to_move_in(Caller& on, operation what, const operands& io) {
   const auto& [in, out] = io;
-  if (in.is_in_place) return out;
+  if (in.is_in_place) return {};
   on.arguments().check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
   on.arguments().check_memory(what, in);
   on.arguments().check_memory(what, out);
-  if (!on.arguments().check_same_or_apart(what, in.bytes, out.bytes)) place_own(in.bytes, out.bytes);
-  return out;
+  on.arguments().check_same_or_apart(what, in.bytes, out.bytes);
+  return in.bytes;
 }
 template <class Caller>
 auto allreduce(Caller& on, const operands& io, named_reduction with) {
-  return allreduce(on, move_in(on, operation::allreduce, io), std::move(with));
+  return allreduce(on, io.out, std::move(with), to_move_in(on, operation::allreduce, io));
 }
 
 template <class Caller>
