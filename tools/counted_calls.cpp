@@ -5,27 +5,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <valgrind/callgrind.h>
 #include <vector>
 
 #include <chorale/chorale.hpp>
 
+#include "counting.hpp"
+
 namespace {
 
-/// Makes `calls` times `body(i)` on both ranks, and leaves the count of all of them in a dump of that name.
-template <class Comm, class Body>
-void count(Comm& comm, const std::string& name, int calls, const Body& body) {
-  // The macro refers to it after its own end.
-  const std::string dump = name + " " + std::to_string(calls);
-  for (int i = 0; i < 32; ++i) body(i);
-  comm.barrier();
-  if (comm.rank() == 0) CALLGRIND_ZERO_STATS;
-  comm.barrier();
-  for (int i = 0; i < calls; ++i) body(i);
-  comm.barrier();
-  if (comm.rank() == 0) CALLGRIND_DUMP_STATS_AT(dump.c_str());
-  comm.barrier();
-}
+using counting::count;
 
 template <class Comm>
 void count_calls(Comm& comm, std::size_t bytes, int calls) {

@@ -76,6 +76,7 @@
 #include <chorale/core/type_name.hpp>
 #include <chorale/device_array.hpp>
 #include <chorale/model/tuning.hpp>
+#include <chorale/plan.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>

@@ -23,6 +23,7 @@ namespace chorale {
 
 template <element T, class Communicator>
 class window;
+class plan;
 
 /// A group of ranks that makes collective calls. `Policies`, in any order: a transport (`transport::rc` if
 /// there is none) and algorithms, at most one an operation; the other operations have defaults.
@@ -43,8 +44,8 @@ class window;
 /// @throws error errc::invalid_argument, on this rank and before anything is sent, for sizes that do not fit
 /// and buffers that overlap.
 ///
-/// *Forms.* `call(...)` returns when this rank's part is over, `icall(...)` gives a request; until that is
-/// over its buffers belong to the call. Calls without an `out` make their result.
+/// *Forms.* `call(...)` returns when this rank's part is over; `icall(...)` gives a request, which has the
+/// buffers until it is over, `plan_call(...)` a plan (`plan.hpp`). Calls without `out` make their result.
 template <class... Policies>
 class communicator {
   using composed = detail::composition<transport::rc, Policies...>;
@@ -56,8 +57,7 @@ class communicator {
   using algorithm_of = typename composed::template algorithm_of<What>;
 
   /// All ranks of the job that a PMIx launcher started; without a launcher one rank (see `launched()`).
-  /// Collective.
-  /// @throws error as `bootstrap::pmix` and `verbs::choose`, and if ranks do not fit together.
+  /// Collective. @throws error as `bootstrap::pmix` and `verbs::choose`, and if ranks do not fit together.
   explicit communicator(const config& settings = config::from_environment())
       : communicator(bootstrap::pmix{}, settings) {}
 
@@ -82,15 +82,16 @@ class communicator {
 
   /// Returns when all ranks have called it.
   void barrier() { run(calls::barrier(on())); }
-  request ibarrier() { return start(calls::barrier(on())); }
+  request ibarrier() { return on().start(calls::barrier(on())); }
+  plan plan_barrier();
 
   /// Copies `data` of rank `root` into `data` of all ranks; the same count everywhere.
   template <class Data>
   void broadcast(Data&& data, calls::rank_number root = 0) {
     run(calls::broadcast(on(), calls::written<Data>(data), root.value));
   }
-  template <class Data>
-  request ibroadcast(Data&& data, calls::rank_number root = 0);
+  request ibroadcast(auto&& data, calls::rank_number root = 0);
+  plan plan_broadcast(auto&& data, calls::rank_number root = 0);
 
   /// out[i] = op over all ranks' in[i], at rank `root`, in the order that the algorithm documents; elsewhere
   /// `out` is not touched and may be `nothing`. `in` and `out` may be the same, and `in` `in_place`.
@@ -100,6 +101,7 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0);
+  plan plan_reduce(auto&&... arguments);
   /// The result at the root; empty elsewhere.
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] std::optional<T> reduce(const T& value, Op op = {}, calls::rank_number root = 0) {
@@ -121,6 +123,7 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iallreduce(In&& in, Out&& out, Op op = {});
+  plan plan_allreduce(auto&&... arguments);
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T allreduce(const T& value, Op op = {}) {
     return calls::make_allreduce(*this, value, op);
@@ -132,8 +135,8 @@ class communicator {
   void allgather(const In& in, Out&& out) {
     run(calls::allgather(on(), calls::both<In, Out>(in, out)));
   }
-  template <class In, class Out>
-  request iallgather(In&& in, Out&& out);
+  request iallgather(auto&& in, auto&& out);
+  plan plan_allgather(auto&& in, auto&& out);
   template <class In>
   [[nodiscard]] auto allgather(const In& in) {
     return calls::make_allgather(*this, in);
@@ -146,8 +149,8 @@ class communicator {
   void allgatherv(const In& in, Out&& out, calls::counts sizes, calls::counts displacements = {}) {
     run(calls::allgatherv(on(), calls::both<In, Out>(in, out), sizes.values, displacements.values));
   }
-  template <class In, class Out>
-  request iallgatherv(In&& in, Out&& out, calls::counts sizes, calls::counts displacements = {});
+  request iallgatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {});
+  plan plan_allgatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {});
   /// The same where ranks do not know the counts. Cost: an `allgather` of 8 bytes more.
   template <class In>
   [[nodiscard]] auto allgatherv(const In& in) {
@@ -160,8 +163,8 @@ class communicator {
   void alltoall(const In& in, Out&& out) {
     run(calls::alltoall(on(), calls::both<In, Out>(in, out)));
   }
-  template <class In, class Out>
-  request ialltoall(In&& in, Out&& out);
+  request ialltoall(auto&& in, auto&& out);
+  plan plan_alltoall(auto&& in, auto&& out);
   template <class In>
   [[nodiscard]] auto alltoall(const In& in) {
     return calls::make_alltoall(*this, in);
@@ -175,9 +178,10 @@ class communicator {
     run(calls::alltoallv(on(), calls::both<In, Out>(in, out), {send_counts.values, send_displacements.values},
                          {receive_counts.values, receive_displacements.values}));
   }
-  template <class In, class Out>
-  request ialltoallv(In&& in, calls::counts send_counts, Out&& out, calls::counts receive_counts,
+  request ialltoallv(auto&& in, calls::counts send_counts, auto&& out, calls::counts receive_counts,
                      calls::counts send_displacements = {}, calls::counts receive_displacements = {});
+  plan plan_alltoallv(auto&& in, calls::counts send_counts, auto&& out, calls::counts receive_counts,
+                      calls::counts send_displacements = {}, calls::counts receive_displacements = {});
   /// all[r], of a range of ranges, comes to rank r, which gets it as its result[rank()]. Cost: a copy of what
   /// is sent, and an `alltoall` of 8 bytes for each rank.
   template <class Parts>
@@ -192,8 +196,8 @@ class communicator {
   void gather(const In& in, Out&& out, calls::rank_number root = 0) {
     run(calls::gather(on(), calls::both<In, Out>(in, out), root.value));
   }
-  template <class In, calls::other_buffer<In> Out>
-  request igather(In&& in, Out&& out, calls::rank_number root = 0);
+  request igather(auto&& in, auto&& out, calls::rank_number root = 0);
+  plan plan_gather(auto&& in, auto&& out, calls::rank_number root = 0);
   /// The result is empty but at the root.
   template <class In>
   [[nodiscard]] auto gather(const In& in, calls::rank_number root = 0) {
@@ -207,9 +211,10 @@ class communicator {
                calls::counts displacements = {}) {
     run(calls::gatherv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
   }
-  template <class In, class Out>
-  request igatherv(In&& in, Out&& out, calls::counts sizes, calls::rank_number root = 0,
+  request igatherv(auto&& in, auto&& out, calls::counts sizes, calls::rank_number root = 0,
                    calls::counts displacements = {});
+  plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::rank_number root = 0,
+                    calls::counts displacements = {});
   /// The same where the root does not know the counts; empty but at the root. Cost: a `gather` of 8 bytes
   /// more.
   template <class In>
@@ -223,8 +228,8 @@ class communicator {
   void scatter(const In& in, Out&& out, calls::rank_number root = 0) {
     run(calls::scatter(on(), calls::both<In, Out>(in, out), root.value));
   }
-  template <class In, calls::other_buffer<In> Out>
-  request iscatter(In&& in, Out&& out, calls::rank_number root = 0);
+  request iscatter(auto&& in, auto&& out, calls::rank_number root = 0);
+  plan plan_scatter(auto&& in, auto&& out, calls::rank_number root = 0);
   /// One element for each rank; elsewhere than at the root `in` may be empty.
   template <class In>
   [[nodiscard]] auto scatter(const In& in, calls::rank_number root = 0) {
@@ -238,9 +243,10 @@ class communicator {
                 calls::counts displacements = {}) {
     run(calls::scatterv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
   }
-  template <class In, class Out>
-  request iscatterv(In&& in, calls::counts sizes, Out&& out, calls::rank_number root = 0,
+  request iscatterv(auto&& in, calls::counts sizes, auto&& out, calls::rank_number root = 0,
                     calls::counts displacements = {});
+  plan plan_scatterv(auto&& in, calls::counts sizes, auto&& out, calls::rank_number root = 0,
+                     calls::counts displacements = {});
   /// all[r] of the root, a range of ranges, comes to rank r; elsewhere `all` is not looked at. Cost: a copy
   /// at the root, and a `scatter` of 8 bytes more.
   template <class Parts>
@@ -266,6 +272,7 @@ class communicator {
   }
   template <class In, class Out, calls::buffer Counts, class Op = sum_t>
   request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {});
+  plan plan_reduce_scatter(auto&&... arguments);
 
   /// data[i] = op over data[i] of ranks 0 to rank(), in rank order. In place.
   template <calls::buffer Data, calls::value Op = sum_t>
@@ -281,6 +288,7 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iscan(In&& in, Out&& out, Op op = {});
+  plan plan_scan(auto&&... arguments);
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] T scan(const T& value, Op op = {}) {
     return calls::make_scan(*this, value, op);
@@ -301,6 +309,7 @@ class communicator {
   }
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iexscan(In&& in, Out&& out, Op op = {});
+  plan plan_exscan(auto&&... arguments);
   /// Empty at rank 0, which has nothing before it: `comm.exscan(n).value_or(0)`.
   template <calls::value T, calls::value Op = sum_t>
   [[nodiscard]] std::optional<T> exscan(const T& value, Op op = {}) {
@@ -317,23 +326,21 @@ class communicator {
     run(calls::exchange(on(), sends.list, takes.list));
   }
   request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
+  plan plan_exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
   /// The same with one message each way: a shift around a ring, or along a line, with `nobody` at its ends.
   template <class Out, class In>
   void send_receive(calls::rank_number to, const Out& out, calls::rank_number from, In&& in) {
     calls::check_same_elements<Out, In>();
     exchange({chorale::to(to, out)}, {chorale::from(from, in)});
   }
-  template <class Out, class In>
-  request isend_receive(calls::rank_number to, Out&& out, calls::rank_number from, In&& in);
+  request isend_receive(calls::rank_number to, auto&& out, calls::rank_number from, auto&& in);
+  plan plan_send_receive(calls::rank_number to, auto&& out, calls::rank_number from, auto&& in);
 
   /// A communicator of the ranks that give the same `color`, in the order of `key`, then of rank here; null
   /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
   /// is independent of this one, which may end first: it has an endpoint, queue pairs and memory of its own,
   /// and one may be used by another thread at the same time as the other. It has the same settings and
-  /// device. Cost: six allgathers of small messages; a device context, a datagram queue pair with its
-  /// buffers, and connections as they are used (`transport().registered_bytes()` and `connections()` tell).
-  /// On soft0 with four ranks: 2 ms, six file descriptors and 340 KiB of registered memory; once a barrier
-  /// has made connections, a seventh descriptor and 1 MiB more.
+  /// device. Cost: six allgathers of small messages, and an endpoint (docs/starting.md).
   /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
   /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
   /// that rank on the others of its group. Neither poisons this communicator or another group.
@@ -380,10 +387,6 @@ class communicator {
   template <class Start>
   [[gnu::always_inline]] void run(const calls::prepared<Start>& made) {
     calls_->run(made);
-  }
-  template <class Start>
-  request start(const calls::prepared<Start>& made) {
-    return calls_->start(made);
   }
   [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine);
   request_for<communicator> start_part(const calls::wish& mine);

@@ -63,17 +63,23 @@ struct outcome {
 class [[nodiscard]] request {
  public:
   request() = default;
-  explicit request(std::shared_ptr<detail::pending_call> call) noexcept : call_(std::move(call)) {}
+  /// `owner`: what errors call the object that waits for the call.
+  explicit request(std::shared_ptr<detail::pending_call> call, const char* owner = "the request") noexcept
+      : call_(std::move(call)), owner_(owner) {}
   request(request&& other) noexcept
-      : call_(std::exchange(other.call_, nullptr)), exceptions_(other.exceptions_) {}
+      : call_(std::exchange(other.call_, nullptr)), owner_(other.owner_), exceptions_(other.exceptions_) {}
   request& operator=(request&& other) noexcept {
     if (this == &other) return *this;
     settle();
     call_ = std::exchange(other.call_, nullptr);
+    owner_ = other.owner_;
     exceptions_ = other.exceptions_;
     return *this;
   }
   ~request() { settle(); }
+
+  /// From now on it stands for `call`. Precondition: it stands for none.
+  void stand_for(const std::shared_ptr<detail::pending_call>& call) noexcept { call_ = call; }
 
   /// True if it stands for a call whose end has not been reported yet.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
@@ -113,11 +119,12 @@ class [[nodiscard]] request {
   }
   void settle() noexcept {
     if (!call_) return;
-    if (!call_->done) call_->queue->settle(*call_, std::uncaught_exceptions() > exceptions_, "the request");
+    if (!call_->done) call_->queue->settle(*call_, std::uncaught_exceptions() > exceptions_, owner_);
     call_ = nullptr;
   }
 
   std::shared_ptr<detail::pending_call> call_;
+  const char* owner_ = "the request";
   int exceptions_ = std::uncaught_exceptions();
 };
 

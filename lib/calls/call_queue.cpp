@@ -79,13 +79,13 @@ void call_queue::drive(attention how) {
   while (!calls_.empty()) {
     if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
     if (net_->failures().is_poisoned()) return fail(net_->failures().poison());
-    const auto head = calls_.front();
+    pending_call* const head = calls_.front().get();
     if (!std::exchange(head->started, true))
       head->algorithm.resume();
     else
       net_->engine().advance(std::exchange(how, how == attention::waits ? attention::passes : how));
     if (head->algorithm.done()) {
-      finish(*head);
+      finish();
     } else if (net_->failures().ended_by()) {
       // An await has failed, and the algorithm went on.
       return fail(net_->calls().labelled(net_->failures().ended_by()));
@@ -103,7 +103,9 @@ void call_queue::get_on(attention how) noexcept {
   if (inside.is_open()) drive(how);
 }
 
-void call_queue::finish(pending_call& head) {
+void call_queue::finish() {
+  const auto ended = std::move(calls_.front());
+  pending_call& head = *ended;
   calls_.pop_front();
   if (calls_.empty()) leave();
   head.done = true;

@@ -4,7 +4,7 @@
 // expect: values of this type cannot be sent as bytes
 // expect: what a call receives would be lost: this argument is a temporary
 // expect: this argument is to receive and is const
-// expect: reads its argument until its request is over, and this one is a temporary
+// expect: reads its argument until its request is over, a plan at each start, and this one is a temporary
 // expect: the elements that this call reads and those that it writes are of different types
 // expect: a call cannot return elements of type bool
 // expect: is a range of ranges, one for each rank

@@ -16,6 +16,7 @@ USER = {
     "communicator.hpp": "a communicator, for those who choose what they include",
     "policies.hpp": "its template arguments, for programs that compose them",
     "request.hpp": "nonblocking calls",
+    "plan.hpp": "calls that are prepared once and made as often as one likes",
     "window.hpp": "one-sided access",
     "device_array.hpp": "memory of the device",
     "bench.hpp": "measuring an algorithm of one's own",

@@ -1,6 +1,7 @@
 // The nonblocking calls of one communicator that are not over.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -48,19 +49,51 @@ class call_queue : private background {
   std::shared_ptr<pending_call> start(const call& what, Make&& make) {
     auto begun = std::make_shared<pending_call>();
     begun->what = what;
-    begun->queue = this;
-    begun->now = net_->begin(what);
-    begun->now.parks = true;
+    start(begun, what.signature(), make);
+    return begun;
+  }
+  /// The same of a call that has been over before, or has never been begun. `signature` is that of its
+  /// `what`.
+  template <class Make>
+  void start(const std::shared_ptr<pending_call>& one, std::uint32_t signature, Make&& make) {
+    one->now = net_->begin(one->what, signature);
+    one->now.parks = true;
+    one->queue = this;
+    one->started = false;
+    one->done = false;
+    one->failure = nullptr;
     try {
-      begun->algorithm = make(begun->now);
-      push(begun);
+      one->algorithm = make(one->now);
+      push(one);
     } catch (...) {
       // The other ranks are about to make this call.
+      one->done = true;
+      one->queue = nullptr;
       fail(std::current_exception());
       throw;
     }
     drive(attention::passes);
-    return begun;
+  }
+  /// A blocking call of what `make(call_id)` returns, after those before it: its waits happen inside the
+  /// awaits, so that it is over when `resume` returns. Inline, so that what is constant in a call is constant
+  /// in its signature.
+  template <class Make>
+  [[gnu::always_inline]] void run(const call& what, std::uint32_t signature, Make&& make) {
+    transport::endpoint& net = *net_;
+    if (!empty()) [[unlikely]]
+      drain();
+    const call_id now = net.begin(what, signature);
+    try {
+      task<> algorithm = make(now);
+      algorithm.resume();
+      algorithm.result();
+      net.failures().require_whole();
+    } catch (...) {
+      const std::exception_ptr why = net.calls().labelled(std::current_exception());
+      net.failures().fail(why);
+      std::rethrow_exception(why);
+    }
+    net.calls().complete(now);
   }
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
@@ -88,7 +121,7 @@ class call_queue : private background {
 
   void push(std::shared_ptr<pending_call> begun);
   void get_on(attention how) noexcept override;
-  void finish(pending_call& head);
+  void finish();
   void fail(const std::exception_ptr& why) noexcept;
   void leave() noexcept;
 

@@ -85,25 +85,11 @@ class caller {
   /// The transport as algorithms see it.
   [[nodiscard]] typename Composition::net& net() noexcept { return net_; }
 
-  /// A blocking call of what `start(call_id)` makes: its waits happen inside the awaits, so that it is over
-  /// when `resume` returns. Inline, so that what is constant in a call is constant in its signature.
+  /// A blocking call of what `start(call_id)` makes.
   template <class Start>
   [[gnu::always_inline]] void run(const prepared<Start>& made) {
     const transport::occupancy::entry inside{net_.core().use(), made.what.what};
-    if (!queue_.empty()) [[unlikely]]
-      queue_.drain();
-    const call_id now = net_.core().begin(made.what);
-    try {
-      task<> algorithm = made.start(now);
-      algorithm.resume();
-      algorithm.result();
-      net_.core().failures().require_whole();
-    } catch (...) {
-      const std::exception_ptr why = net_.core().calls().labelled(std::current_exception());
-      net_.core().failures().fail(why);
-      std::rethrow_exception(why);
-    }
-    net_.core().calls().complete(now);
+    queue_.run(made.what, made.what.signature(), made.start);
   }
 
   template <class Start>

@@ -164,12 +164,13 @@ input read(const R& r) {
   }
 }
 
-/// The same of an argument of type `R&&` of a nonblocking call, which reads when the statement is over.
+/// The same of an argument of type `R&&` of a nonblocking call or a plan, which read when the statement is
+/// over.
 template <class R>
 input lasting_input(const std::remove_reference_t<R>& r) {
   static_assert(argument::lasts<R>,
-                "chorale: a nonblocking call reads its argument until its request is over, and this one is "
-                "a temporary: keep it in a variable");
+                "chorale: a nonblocking call reads its argument until its request is over, a plan at each "
+                "start, and this one is a temporary: keep it in a variable");
   return read(r);
 }
 
@@ -240,7 +241,7 @@ operands both(const In& in, std::remove_reference_t<Out>& out) {
   check_same_elements<In, Out>();
   return compared<In, Out>({read(in), written<Out>(out)});
 }
-/// The same of a nonblocking call.
+/// The same of a nonblocking call or a plan.
 template <class In, class Out>
 operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
   check_same_elements<In, Out>();

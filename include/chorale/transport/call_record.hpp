@@ -16,9 +16,11 @@ namespace chorale::transport {
 class call_record {
  public:
   /// A call begins. All ranks count alike, so that a number stands for the same call on each.
-  [[gnu::always_inline]] call_id begin(const call& c) noexcept {
+  [[gnu::always_inline]] call_id begin(const call& c) noexcept { return begin(c, c.signature()); }
+  /// The same of a call whose signature is known.
+  [[gnu::always_inline]] call_id begin(const call& c, std::uint32_t signature) noexcept {
     page_.begin(++number_, c);
-    return {number_, c.signature(), c.what};
+    return {number_, signature, c.what};
   }
   void complete(call_id now) noexcept { page_.complete(now.number); }
   /// The call that this rank is in, or was in last: for what goes on beside the calls.

@@ -99,10 +99,12 @@ class endpoint {
 
   /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed. Inline in each call,
   /// where most of what is recorded is constant.
-  [[gnu::always_inline]] call_id begin(const call& c) {
+  [[gnu::always_inline]] call_id begin(const call& c) { return begin(c, c.signature()); }
+  /// The same of a call whose signature is known.
+  [[gnu::always_inline]] call_id begin(const call& c, std::uint32_t signature) {
     failures_.require_sound();
     clock::worked(host_work::call);
-    return calls_.begin(c);
+    return calls_.begin(c, signature);
   }
 
   /// Tells the others that this rank leaves, and ends the service thread. Called by the destructor of the

@@ -24,16 +24,20 @@ class status_page {
   static constexpr std::int32_t for_any = -1;
 
   [[gnu::always_inline]] void begin(std::uint64_t number, const call& c) noexcept {
-    std::array<std::uint64_t, words> text;
-    std::memcpy(text.data(), &c, sizeof c);
+    // Each by itself, or what is in memory would be copied before it is stored.
+    const auto word = [&c](std::size_t i) {
+      std::uint64_t text;
+      std::memcpy(&text, reinterpret_cast<const std::byte*>(&c) + i * sizeof text, sizeof text);
+      return text;
+    };
     // Released, so that a reader that sees a word of this call sees as well that the call before has begun.
     // No loop, which GCC 12 keeps at -O2: what is constant in a call is then stored as constants.
     static_assert(words == 4);
     auto& row = calls_[number % kept];
-    row[0].store(text[0], std::memory_order_release);
-    row[1].store(text[1], std::memory_order_release);
-    row[2].store(text[2], std::memory_order_release);
-    row[3].store(text[3], std::memory_order_release);
+    row[0].store(word(0), std::memory_order_release);
+    row[1].store(word(1), std::memory_order_release);
+    row[2].store(word(2), std::memory_order_release);
+    row[3].store(word(3), std::memory_order_release);
     current_.store(number, std::memory_order_release);
   }
   void complete(std::uint64_t number) noexcept { completed_.store(number, std::memory_order_relaxed); }

@@ -1,0 +1,76 @@
+// A call that is made again and again: what is behind a plan.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <chorale/calls/call_queue.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/task.hpp>
+#include <chorale/request.hpp>
+#include <chorale/transport/dependents.hpp>
+#include <chorale/transport/entry.hpp>
+
+namespace chorale::calls {
+
+/// Starts the algorithm of one call, as often as it is asked to.
+class repeated_start {
+ public:
+  repeated_start() = default;
+  repeated_start(const repeated_start&) = delete;
+  repeated_start& operator=(const repeated_start&) = delete;
+  virtual ~repeated_start() = default;
+  virtual task<> operator()(call_id now) = 0;
+};
+
+/// One call of a communicator whose arguments have been checked, with all that stays the same from start to
+/// start. It may outlive its communicator: then it can no longer be started. It belongs to the thread of the
+/// communicator, and stays where it is.
+class planned_call {
+ public:
+  planned_call(detail::call_queue& queue, const call& what, std::unique_ptr<repeated_start> start);
+  planned_call(const planned_call&) = delete;
+  planned_call& operator=(const planned_call&) = delete;
+
+  /// Begins the call. @throws error errc::misuse if it is not over, or the communicator has ended.
+  void start() {
+    detail::call_queue& queue = idle_queue();
+    const transport::occupancy::entry inside{queue.net().use(), what_.what};
+    queue.start(call_, signature_, *start_);
+    running_.stand_for(call_);
+  }
+  /// The blocking form, with the same errors. Inline, since it is to cost less than the plain call.
+  [[gnu::always_inline]] void run() {
+    detail::call_queue& queue = idle_queue();
+    const transport::occupancy::entry inside{queue.net().use(), what_.what};
+    queue.run(what_, signature_, *start_);
+  }
+  [[nodiscard]] bool is_running() const noexcept { return running_.valid(); }
+  bool test() { return running_.test(); }
+  /// @throws error errc::misuse if it has not been started.
+  void wait();
+
+ private:
+  [[nodiscard]] detail::call_queue& idle_queue() const {
+    if (queue_ == nullptr || is_running()) [[unlikely]]
+      refuse_start();
+    return *queue_;
+  }
+  [[noreturn]] void refuse_start() const;
+  [[noreturn]] void refuse(const char* why) const;
+
+  detail::call_queue* queue_;  ///< null once the communicator has ended
+  int rank_;
+  std::uint32_t signature_;
+  call what_;
+  std::unique_ptr<repeated_start> start_;
+  std::shared_ptr<detail::pending_call> call_;
+  transport::dependents::entry listed_;
+  request running_;  ///< ends first
+};
+
+/// What every use of a plan of no call says.
+[[noreturn]] void refuse_empty_plan();
+
+}  // namespace chorale::calls

@@ -1,0 +1,213 @@
+// Bodies of a communicator's plans, each of which prepares what its blocking and nonblocking twins run.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <chorale/calls/pinned_buffers.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/plan.hpp>
+
+namespace chorale {
+
+namespace calls {
+
+/// Starts a prepared call again and again; what it reads and writes stays registered meanwhile.
+template <class Start, class Net>
+class prepared_start final : public repeated_start {
+ public:
+  prepared_start(Start start, pinned_buffers<Net> buffers)
+      : start_(std::move(start)), buffers_(std::move(buffers)) {}
+  task<> operator()(call_id now) override { return start_(now); }
+
+ private:
+  Start start_;
+  pinned_buffers<Net> buffers_;
+};
+
+/// `pin(buffers)` names what the call reads and writes on this rank.
+template <class Caller, class Start, class Pin>
+plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
+  using net_type = typename Caller::transport_type;
+  const transport::occupancy::entry inside{on.transport().core().use(), made.what.what};
+  pinned_buffers<net_type> buffers{on.transport()};
+  pin(buffers);
+  return plan{std::make_unique<planned_call>(
+      on.queue(), made.what,
+      std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))};
+}
+/// Of a call that reads and writes these.
+template <class Caller, class Start>
+plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> reads,
+               std::span<std::byte> writes) {
+  return make_plan(on, std::move(made), [&](auto& buffers) {
+    buffers.read(reads);
+    buffers.write(writes);
+  });
+}
+
+// Calls whose second argument may be an operator or a buffer.
+
+template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
+plan plan_reduce(Caller& on, In&& in, Out&& out, Op op = {}, rank_number root = 0) {
+  const operands io = lasting<In, Out>(in, out);
+  const bool takes = on.rank() == root.value;
+  return make_plan(on, reduce(on, io, by<In, Out>(op, in, out), root.value),
+                   io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
+                   takes ? io.out.bytes : std::span<std::byte>{});
+}
+
+template <class Caller, class Data, value Op = sum_t>
+plan plan_allreduce(Caller& on, Data&& data, Op op = {}) {
+  const output io = written<Data>(data);
+  return make_plan(on, allreduce(on, io, by<Data>(op, data)), {}, io.bytes);
+}
+template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
+plan plan_allreduce(Caller& on, In&& in, Out&& out, Op op = {}) {
+  const operands io = lasting<In, Out>(in, out);
+  return make_plan(on, allreduce(on, io, by<In, Out>(op, in, out)), {}, io.out.bytes);
+}
+
+template <class Caller, class In, class Out, value Op = sum_t>
+plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, Op op = {}) {
+  const operands io = lasting<In, Out>(in, out);
+  return make_plan(on, reduce_scatter(on, io, by<In, Out>(op, in, out)), io.in.bytes, io.out.bytes);
+}
+template <class Caller, class In, class Out, buffer Counts, class Op = sum_t>
+plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, const Counts& sizes, Op op = {}) {
+  const operands io = lasting<In, Out>(in, out);
+  return make_plan(on, reduce_scatter(on, io, counts{sizes}.values, by<In, Out>(op, in, out)), io.in.bytes,
+                   io.out.bytes);
+}
+
+template <class Caller, class Data, value Op = sum_t>
+plan plan_scan(Caller& on, operation what, Data&& data, Op op = {}) {
+  const output io = written<Data>(data);
+  return make_plan(on, scan(on, what, io, by<Data>(op, data)), {}, io.bytes);
+}
+template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
+plan plan_scan(Caller& on, operation what, In&& in, Out&& out, Op op = {}) {
+  const operands io = lasting<In, Out>(in, out);
+  return make_plan(on, scan(on, what, io, by<In, Out>(op, in, out)), {}, io.out.bytes);
+}
+
+}  // namespace calls
+
+template <class... Policies>
+plan communicator<Policies...>::plan_barrier() {
+  return calls::make_plan(on(), calls::barrier(on()), {}, {});
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_broadcast(auto&& data, calls::rank_number root) {
+  const calls::output io = calls::written<decltype(data)>(data);
+  return calls::make_plan(on(), calls::broadcast(on(), io, root.value), {}, io.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_reduce(auto&&... arguments) {
+  return calls::plan_reduce(on(), std::forward<decltype(arguments)>(arguments)...);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_allreduce(auto&&... arguments) {
+  return calls::plan_allreduce(on(), std::forward<decltype(arguments)>(arguments)...);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_allgather(auto&& in, auto&& out) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::allgather(on(), io), {}, io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_allgatherv(auto&& in, auto&& out, calls::counts sizes,
+                                                calls::counts displacements) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::allgatherv(on(), io, sizes.values, displacements.values), {},
+                          io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_alltoall(auto&& in, auto&& out) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::alltoall(on(), io), io.in.bytes, io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_alltoallv(auto&& in, calls::counts send_counts, auto&& out,
+                                               calls::counts receive_counts, calls::counts send_displacements,
+                                               calls::counts receive_displacements) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(),
+                          calls::alltoallv(on(), io, {send_counts.values, send_displacements.values},
+                                           {receive_counts.values, receive_displacements.values}),
+                          io.in.bytes, io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::rank_number root) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::gather(on(), io, root.value), io.in.bytes,
+                          rank() == root.value ? io.out.bytes : std::span<std::byte>{});
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_gatherv(auto&& in, auto&& out, calls::counts sizes,
+                                             calls::rank_number root, calls::counts displacements) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::gatherv(on(), io, sizes.values, root.value, displacements.values),
+                          io.in.bytes, rank() == root.value ? io.out.bytes : std::span<std::byte>{});
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::rank_number root) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::scatter(on(), io, root.value),
+                          rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_scatterv(auto&& in, calls::counts sizes, auto&& out,
+                                              calls::rank_number root, calls::counts displacements) {
+  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  return calls::make_plan(on(), calls::scatterv(on(), io, sizes.values, root.value, displacements.values),
+                          rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_reduce_scatter(auto&&... arguments) {
+  return calls::plan_reduce_scatter(on(), std::forward<decltype(arguments)>(arguments)...);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_scan(auto&&... arguments) {
+  return calls::plan_scan(on(), operation::scan, std::forward<decltype(arguments)>(arguments)...);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_exscan(auto&&... arguments) {
+  return calls::plan_scan(on(), operation::exscan, std::forward<decltype(arguments)>(arguments)...);
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_exchange(const calls::messages<outgoing>& sends,
+                                              const calls::messages<incoming>& takes) {
+  return calls::make_plan(on(), calls::exchange(on(), sends.list, takes.list), [&](auto& buffers) {
+    for (const outgoing& one : sends.list)
+      if (one.peer != nobody) buffers.read(one.bytes);
+    for (const incoming& one : takes.list)
+      if (one.peer != nobody) buffers.write(one.bytes);
+  });
+}
+
+template <class... Policies>
+plan communicator<Policies...>::plan_send_receive(calls::rank_number to, auto&& out, calls::rank_number from,
+                                                  auto&& in) {
+  const calls::operands io = calls::lasting<decltype(out), decltype(in)>(out, in);
+  return plan_exchange({outgoing{to.value, io.in.bytes, io.in.type}},
+                       {incoming{from.value, io.out.bytes, io.out.type}});
+}
+
+}  // namespace chorale

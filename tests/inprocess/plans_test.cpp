@@ -1,0 +1,175 @@
+// Plans: every call, started again and again with other contents, beside plain calls and each other.
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <chorale/plan.hpp>
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+
+#include "planned_calls.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::plan;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+enum class way { run, wait, test, plain };
+
+void make(planned_call& one, way how) {
+  switch (how) {
+    case way::run:
+      return one.plan.run();
+    case way::wait:
+      one.plan.start();
+      return one.plan.wait();
+    case way::test:
+      one.plan.start();
+      while (!one.plan.test()) chorale::clock::give_way();
+      return;
+    case way::plain:
+      return one.plain();
+  }
+}
+
+chorale::config zero_copy_of_24_kilobytes() {
+  auto c = settings();
+  c.zero_copy_bytes = 24'000;
+  return c;
+}
+
+/// Every plan four times with other contents; in each round another way on each rank, the plain call among
+/// them.
+template <class Comm>
+void check_every_plan(int size, std::size_t count, bool in_place) {
+  arrivals came(static_cast<std::size_t>(size));
+  run_ranks<Comm>(size, zero_copy_of_24_kilobytes(), [&](auto& comm) {
+    planned_calls calls{comm, count, in_place, size / 2, came};
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      for (auto& one : calls.all()) {
+        one.fill(seed() + round);
+        make(one, static_cast<way>((round + static_cast<unsigned>(comm.rank())) % 4));
+        one.check(seed() + round);
+        if (one.plan.is_running()) throw std::runtime_error(one.name + ": over, and said to be running");
+      }
+    }
+  });
+}
+
+}  // namespace
+
+// No bytes, a message, several, and memory that is moved without a copy.
+TEMPLATE_TEST_CASE("plans of every call give what plain calls give, start after start", "[plans]",
+                   standard<rc>, degree_1<rc>) {
+  for (const int size : {1, 2, 3, 5}) {
+    for (const std::size_t count : {0U, 1U, 700U, 3001U})
+      for (const bool in_place : {false, true}) check_every_plan<TestType>(size, count, in_place);
+  }
+  if (!too_large(8)) check_every_plan<TestType>(8, 3001, false);
+}
+
+TEMPLATE_TEST_CASE("the same over other transports", "[plans]", standard<chorale::transport::rc_send_receive>,
+                   standard<ud>, standard<chorale::transport::ud_rdma>,
+                   standard<chorale::transport::hybrid<2>>) {
+  check_every_plan<TestType>(2, 0, false);
+  check_every_plan<TestType>(2, 3001, true);
+  check_every_plan<TestType>(5, 700, false);
+}
+
+TEMPLATE_TEST_CASE("plans may be outstanding together, and between plain calls", "[plans]", standard<rc>,
+                   degree_1<rc>, standard<ud>) {
+  for (const int size : {1, 2, 5}) {
+    for (const std::size_t count : {1U, 3001U}) {
+      arrivals came(static_cast<std::size_t>(size));
+      run_ranks<TestType>(size, zero_copy_of_24_kilobytes(), [&](auto& comm) {
+        planned_calls calls{comm, count, false, size - 1, came};
+        planned_calls others{comm, 5, true, 0, came};
+        auto& all = calls.all();
+        for (std::uint64_t round = 0; round < 3; ++round) {
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i].fill(seed() + round);
+            all[i].plan.start();
+            if (i % 6 != 5) continue;
+            // A plain call waits for all plans before it, and a blocking start as well.
+            auto& other = others.all()[i];
+            other.fill(seed() + round);
+            make(other, comm.rank() % 2 == 0 ? way::plain : way::run);
+            other.check(seed() + round);
+          }
+          // Another order on each rank.
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            auto& one = all[(i * 7 + static_cast<std::size_t>(comm.rank())) % all.size()];
+            if (i % 2 == 0)
+              one.plan.wait();
+            else
+              while (!one.plan.test()) chorale::clock::give_way();
+          }
+          for (auto& one : all) one.check(seed() + round);
+        }
+      });
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a plan follows its communicator, and may be moved while it runs", "[plans]", standard<rc>,
+                   standard<ud>) {
+  run_ranks<TestType>(3, settings(), [&](auto& original) {
+    auto first = original.duplicate();
+    std::vector<number> data(100);
+    std::optional<plan> sum{first->plan_allreduce(data, chorale::sum)};
+    TestType comm = std::move(*first);
+    first.reset();
+    std::vector<plan> kept;
+    for (number round = 1; round < 4; ++round) {
+      std::fill(data.begin(), data.end(), round);
+      sum->start();
+      kept.push_back(std::move(*sum));
+      if (sum->valid() || sum->is_running()) throw std::runtime_error("moved from, and still a plan");
+      sum.emplace(std::move(kept.back()));
+      if (!sum->is_running()) throw std::runtime_error("moved while it ran, and not running");
+      sum->wait();
+      for (const number n : data)
+        if (n != 3 * round)
+          throw std::runtime_error("the sum of round " + std::to_string(round) + " is wrong");
+    }
+    plan other = comm.plan_barrier();
+    other = std::move(*sum);
+    other.run();
+    if (data.front() != 27) throw std::runtime_error("the plan that was assigned is wrong");
+  });
+}
+
+TEST_CASE("a plan keeps its buffers registered, whatever else is", "[plans]") {
+  auto c = settings();
+  c.zero_copy_bytes = 8192;
+  c.registration_entries = 2;
+  run_ranks<standard<rc>>(2, c, [&](auto& comm) {
+    constexpr std::size_t count = 64 * 1024;
+    std::vector<number> in(count), out(2 * count);
+    const std::span<const number> source{in};
+    plan gathered = comm.plan_allgather(source, out);
+    gathered.run();
+    const auto crowd_out = [&] {
+      std::vector<std::vector<number>> others(5, std::vector<number>(count, 7));
+      for (auto& one : others) comm.broadcast(one);
+    };
+    const auto misses = [&](auto&& call) {
+      const auto before = comm.transport().registrations().misses;
+      call();
+      return comm.transport().registrations().misses - before;
+    };
+    if (misses(crowd_out) == 0) throw std::runtime_error("nothing was crowded out");
+    if (misses([&] { gathered.run(); }) != 0) throw std::runtime_error("the plan's buffers were given up");
+    gathered = plan{};
+    crowd_out();
+    if (misses([&] { comm.allgather(source, out); }) == 0)
+      throw std::runtime_error("the buffers of a plan that has ended are still registered");
+  });
+}
