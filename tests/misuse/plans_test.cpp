@@ -20,9 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using number = std::uint64_t;
-
-constexpr number of_others = 0xfeedfacecafebeef;
+constexpr std::uint64_t of_somebody_else = 0xfeedfacecafebeef;
 
 /// The text of the errc::misuse that `call` throws.
 template <class Call>
@@ -106,9 +104,9 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
     auto c = misuse::settings();
     c.deadline = comes ? c.deadline : 500ms;
     std::atomic<bool> gone{false};
-    std::vector<number> lost(20'000, 1);
+    std::vector<std::uint64_t> lost(20'000, 1);
     const auto all = misuse::run<chorale::communicator<TestType>>(3, c, [&](auto& comm) {
-      std::vector<number> mine(lost.size(), 1);
+      std::vector<std::uint64_t> mine(lost.size(), 1);
       comm.barrier();
       if (comm.rank() == 1) {
         {
@@ -116,7 +114,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
           sum.start();
         }
         if (comes && lost.back() != 3) throw std::runtime_error("a dropped call is not over");
-        std::fill(lost.begin(), lost.end(), of_others);
+        std::fill(lost.begin(), lost.end(), of_somebody_else);
         gone = true;
       } else {
         while (!comes && !gone) std::this_thread::sleep_for(1ms);
@@ -125,7 +123,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
       comm.barrier();
     });
     INFO(misuse::describe(all));
-    CHECK(std::all_of(lost.begin(), lost.end(), [](number n) { return n == of_others; }));
+    CHECK(std::all_of(lost.begin(), lost.end(), [](std::uint64_t n) { return n == of_somebody_else; }));
     for (const auto& one : all) {
       CHECK(one.failed() != comes);
       if (comes) continue;

@@ -68,6 +68,20 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
     second.wait();
     return first.wait();
   }
+  if (operation == "plan") {
+    std::vector<int> more(data);
+    auto first = comm.plan_allreduce(all);
+    auto second = comm.plan_allreduce(more);
+    auto third = comm.plan_barrier();
+    for (int round = 0; round < 3; ++round) {
+      first.start();
+      second.start();
+      if (round == 1) third.run();
+      second.wait();
+      first.wait();
+    }
+    return;
+  }
   throw std::invalid_argument("no operation '" + operation + "'");
 }
 

@@ -134,7 +134,7 @@ class Killed(Case):
     def check_kills(self, transport, deadline):
         cases = [(scenario, operation, victim)
                  for scenario, operation in [("kill", "barrier"), ("kill", "broadcast"), ("kill", "allreduce"),
-                                             ("kill", "nonblocking"), ("kill-first", "barrier"),
+                                             ("kill", "nonblocking"), ("kill", "plan"), ("kill-first", "barrier"),
                                              ("kill-first", "allreduce")]
                  for victim in self.victims]
         if BUDGET < 1:
@@ -168,6 +168,7 @@ class Datagrams(Case):
         """Killed, stopped, gone; without losses and with them."""
         self.check(transport, "kill", "allreduce", 2, ["peer_lost", "deadline"])
         self.check(transport, "kill", "nonblocking", 4, ["peer_lost", "deadline"], env=self.adversary)
+        self.check(transport, "kill", "plan", 1, ["peer_lost", "deadline"], env=self.adversary)
         self.check(transport, "kill-first", "barrier", 0, ["peer_lost", "deadline"])
         self.check(transport, "leave", "allreduce", 2, ["peer_lost"], ["has left"], deadline=DEADLINE)
 
@@ -182,13 +183,13 @@ class Silent(Case):
     """A rank that is alive and does not come."""
 
     def test_never_calls(self):
-        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
+        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("rc", "plan"), ("ud", "broadcast"):
             with self.subTest(transport=transport, operation=operation):
                 found = self.run_ranks(4, "never", 1, operation, transport=transport, deadline=SHORT)
                 self.check_survivors(found, 4, 1, ["deadline"], ["CHORALE_DEADLINE_MS", "rank 1 computes"])
 
     def test_leaves_early(self):
-        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("ud", "broadcast"):
+        for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("rc", "plan"), ("ud", "broadcast"):
             with self.subTest(transport=transport, operation=operation):
                 found = self.run_ranks(4, "leave", 2, operation, transport=transport)
                 self.check_survivors(found, 4, 2, ["peer_lost"], ["has left"])
@@ -277,6 +278,7 @@ class Mismatched(Case):
         for transport in "rc", "ud", "hybrid":
             for kind, operation, words in [("operation", "barrier", ["barrier", "allreduce"]),
                                            ("operation", "nonblocking", []),
+                                           ("operation", "plan", []),
                                            ("root", "broadcast", ["root 0", "root 1"]),
                                            ("root", "reduce", ["root 0", "root 1"]),
                                            ("bytes", "broadcast", ["4000", "4004"]),
