@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
     return std::cerr << "usage: counted_plans [rc [CALLS]]\n", 2;
   const int calls = argc > 2 ? std::atoi(argv[2]) : 2000;
   chorale::config c;
+  // The table's choice, in each count the same.
+  c.trials = decltype(c.trials)::off;
   c.device = "soft0";
   c.wait = chorale::wait_policy::yield;
   chorale::bootstrap::run_in_process(2, [&](auto& group) {

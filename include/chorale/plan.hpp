@@ -31,7 +31,8 @@ namespace chorale {
 ///
 /// A plan may outlive its communicator, which may be moved, but not be started then. In a child of fork() it
 /// can only be destroyed. Move-only; one that was moved from, or that nothing was assigned to, stands for no
-/// call. Cost: up to 1 KiB a start takes fewer instructions than the plain call (docs/nonblocking.md).
+/// call. Cost: up to 1 KiB `run()` takes fewer instructions than the plain call, `start()` with `wait()` than
+/// the nonblocking one (docs/nonblocking.md has them; a barrier has nothing to save).
 /// @throws error errc::misuse, before anything is sent and without harm to the communicator, for a start of
 /// one that has been started and not been waited for, a wait for one that has not been started, and a plan
 /// of no call.
