@@ -21,6 +21,7 @@
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>

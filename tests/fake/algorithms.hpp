@@ -20,6 +20,7 @@
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
@@ -76,7 +77,8 @@ using moving =
               broadcast::binomial_store_and_forward, broadcast::flat, broadcast::chain, broadcast::fetch,
               broadcast::scatter_allgather, broadcast::multicast, allgather::standard, allgather::bruck,
               allgather::direct, allgather::recursive_doubling, allgather::recursive_doubling_at<1000>,
-              allgather::ring, allgather::last_arriver, alltoall::standard, alltoall::bruck, alltoall::direct,
+              allgather::ring, allgather::last_arriver, alltoall::standard, alltoall::bruck,
+              alltoall::bruck_k<3>, alltoall::bruck_k<4>, alltoall::bruck_k<40>, alltoall::direct,
               alltoall::pairwise, alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial,
               gather::flat, scatter::standard, scatter::binomial, scatter::fetch, scatter::flat,
               exchange::direct>;

@@ -13,6 +13,7 @@
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -58,9 +59,9 @@ using degree_3 = chorale::communicator<Transport, chorale::barrier::disseminatio
                                        chorale::allreduce::degree_k<3, chorale::broadcast::flat>,
                                        chorale::allgather::bruck, chorale::alltoall::bruck>;
 template <class Transport>
-using degree_7 =
-    chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
-                          chorale::allreduce::degree_k<7>, chorale::allgather::direct, chorale::scan::chain>;
+using degree_7 = chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
+                                       chorale::allreduce::degree_k<7>, chorale::allgather::direct,
+                                       chorale::alltoall::bruck_k<4>, chorale::scan::chain>;
 template <class Transport>
 using doubling = chorale::communicator<Transport, chorale::allreduce::recursive_doubling>;
 template <class Transport>

@@ -33,7 +33,7 @@ template <class Transport>
 using other =
     chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
                           chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
-                          chorale::allgather::bruck, chorale::alltoall::bruck, chorale::gather::binomial,
+                          chorale::allgather::bruck, chorale::alltoall::bruck_k<3>, chorale::gather::binomial,
                           chorale::scatter::binomial, chorale::reduce_scatter::recursive_halving>;
 /// Blocks step by step and one after the other.
 template <class Transport>

@@ -60,6 +60,8 @@ using algorithms = chorale::type_list<                           //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
     chorale::alltoall::bruck,                                    //
+    chorale::alltoall::bruck_k<4>,                               //
+    chorale::alltoall::bruck_k<8>,                               //
     chorale::gather::standard,                                   //
     chorale::gather::flat,                                       //
     chorale::gather::binomial,                                   //
