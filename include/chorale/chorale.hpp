@@ -20,7 +20,9 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
+#include <chorale/algorithm/allreduce/two_trees.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
@@ -41,6 +43,7 @@
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
+#include <chorale/algorithm/broadcast/two_trees.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -49,6 +52,7 @@
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
+#include <chorale/algorithm/reduce/two_trees.hpp>
 #include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>

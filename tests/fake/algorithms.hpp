@@ -19,7 +19,9 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
+#include <chorale/algorithm/allreduce/two_trees.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
+#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
@@ -39,6 +41,7 @@
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
+#include <chorale/algorithm/broadcast/two_trees.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -48,6 +51,7 @@
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
+#include <chorale/algorithm/reduce/two_trees.hpp>
 #include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
@@ -69,19 +73,21 @@ namespace all {
 using namespace chorale;
 
 using moving =
-    type_list<allgather::circulant, broadcast::circulant,  //
+    type_list<allgather::circulant, broadcast::circulant, broadcast::two_trees,  //
               barrier::standard, barrier::central, barrier::dissemination, barrier::pairwise_exchange,
               barrier::dissemination_k<3>, barrier::dissemination_k<7>, barrier::gather_multicast<1>,
               barrier::gather_multicast<7>, barrier::last_arriver, broadcast::standard, broadcast::binomial,
               broadcast::binomial_store_and_forward, broadcast::flat, broadcast::chain, broadcast::fetch,
               broadcast::scatter_allgather, broadcast::multicast, allgather::standard, allgather::bruck,
               allgather::direct, allgather::recursive_doubling, allgather::recursive_doubling_at<1000>,
-              allgather::ring, allgather::last_arriver, alltoall::standard, alltoall::bruck, alltoall::direct,
+              allgather::ring, allgather::last_arriver, alltoall::standard, alltoall::bruck,
+              alltoall::bruck_k<3>, alltoall::bruck_k<4>, alltoall::bruck_k<40>, alltoall::direct,
               alltoall::pairwise, alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial,
               gather::flat, scatter::standard, scatter::binomial, scatter::fetch, scatter::flat,
               exchange::direct>;
 using reducing = type_list<
-    allreduce::circulant, reduce_scatter::circulant, scan::doubling_123,       //
+    allreduce::circulant, reduce_scatter::circulant, scan::doubling_123, reduce::two_trees,
+    allreduce::two_trees,                                                      //
     allreduce::recursive_multiplying<3>, allreduce::recursive_multiplying<4>,  //
     reduce::standard, reduce::degree_k<1>, reduce::degree_k<3>, reduce::degree_k<7>, reduce::degree_k<15>,
     reduce::rank_by_rank, reduce::reproducible, allreduce::standard, allreduce::recursive_doubling,

@@ -33,12 +33,17 @@ template <class Transport>
 using other =
     chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
                           chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
-                          chorale::allgather::bruck, chorale::alltoall::bruck, chorale::gather::binomial,
+                          chorale::allgather::bruck, chorale::alltoall::bruck_k<3>, chorale::gather::binomial,
                           chorale::scatter::binomial, chorale::reduce_scatter::recursive_halving>;
 /// Blocks step by step and one after the other.
 template <class Transport>
 using stepwise = chorale::communicator<Transport, chorale::allgather::ring, chorale::alltoall::pairwise,
                                        chorale::gather::flat, chorale::scatter::flat>;
+
+/// Two trees at once.
+template <class Transport>
+using branching = chorale::communicator<Transport, chorale::broadcast::two_trees, chorale::reduce::two_trees,
+                                        chorale::allreduce::two_trees>;
 
 /// One datagram to all.
 template <class Transport>
@@ -182,6 +187,8 @@ int main(int count, char** words) try {
   if (multirank::tests_transport("rc")) {
     stepwise<rc> steps;
     run_blocks(steps, t, seed + 6);
+    branching<rc> trees;
+    run(trees, t, seed + 8);
   }
   if (multirank::tests_transport("rc")) {
     multicasting<rc> datagrams;

@@ -26,12 +26,14 @@ using algorithms = chorale::type_list<                           //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
     chorale::broadcast::circulant,                               //
+    chorale::broadcast::two_trees,                               //
     chorale::broadcast::multicast,                               //
     chorale::reduce::standard,                                   //
     chorale::reduce::degree_k<15>,                               //
     chorale::reduce::degree_k<1>,                                //
     chorale::reduce::degree_k<3>,                                //
     chorale::reduce::degree_k<7>,                                //
+    chorale::reduce::two_trees,                                  //
     chorale::reduce::reproducible,                               //
     chorale::allreduce::standard,                                //
     chorale::allreduce::recursive_doubling,                      //
@@ -47,6 +49,7 @@ using algorithms = chorale::type_list<                           //
     chorale::allreduce::last_arriver,                            //
     chorale::allreduce::ring,                                    //
     chorale::allreduce::circulant,                               //
+    chorale::allreduce::two_trees,                               //
     chorale::allreduce::reproducible,                            //
     chorale::allreduce::rank_by_rank,                            //
     chorale::allgather::standard,                                //
@@ -60,6 +63,8 @@ using algorithms = chorale::type_list<                           //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
     chorale::alltoall::bruck,                                    //
+    chorale::alltoall::bruck_k<4>,                               //
+    chorale::alltoall::bruck_k<8>,                               //
     chorale::gather::standard,                                   //
     chorale::gather::flat,                                       //
     chorale::gather::binomial,                                   //

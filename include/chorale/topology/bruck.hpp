@@ -1,4 +1,4 @@
-// Bruck's patterns: ceil(log2 n) rounds for any n, in a buffer that is rotated by the rank.
+// Bruck's patterns: rounds that grow as log n for any n, in a buffer that is rotated by the rank.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -78,6 +78,76 @@ class bruck_alltoall {
  private:
   int rank_ = 0;
   int size_ = 1;
+};
+
+/// The rounds of one rank in Bruck's alltoall of radix r. Place j of the working buffer first holds the block
+/// for (rank + j) mod size, at the end the one from (rank - j) mod size. In round m, at distance d = r^m,
+/// message i of i = 0 .. r - 2 takes every place whose digit m to the base r is i + 1 to (rank + (i + 1) d)
+/// mod size, and brings the same places from (rank - (i + 1) d) mod size, as far as (i + 1) d < size. Cost:
+/// ceil(log_r size) rounds of at most r - 1 messages; a block travels once for each of its digits that is not
+/// zero.  Source: Bruck, Ho, Kipnis, Upfal and Weathersby, 1997; P5 section 2 for r = 2.
+class bruck_alltoall_k {
+ public:
+  /// The messages of one round.
+  class round {
+   public:
+    /// Messages of this round in each direction, from 1 to the radix - 1.
+    [[nodiscard]] constexpr int count() const { return count_; }
+    /// Receiver of message `i` in [0, count()).
+    [[nodiscard]] constexpr int to(int i) const { return wrap(rank_ + (i + 1) * distance_, size_); }
+    /// Sender of message `i` in [0, count()).
+    [[nodiscard]] constexpr int from(int i) const { return wrap(rank_ - (i + 1) * distance_, size_); }
+    /// Calls `use(place)` for the places that travel in message `i`, in ascending order. No message of the
+    /// round has more of them than message 0.
+    template <class Use>
+    constexpr void each_place(int i, Use&& use) const {
+      const long long cycle = static_cast<long long>(distance_) * radix_;
+      for (long long first = (i + 1LL) * distance_; first < size_; first += cycle)
+        for (long long place = first; place < first + distance_ && place < size_; ++place)
+          use(static_cast<int>(place));
+    }
+
+   private:
+    friend class bruck_alltoall_k;
+    constexpr round(const bruck_alltoall_k& all, int distance)
+        : rank_(all.rank_), size_(all.size_), radix_(all.radix_), distance_(distance) {
+      const int reachable = (size_ - 1) / distance_;
+      count_ = reachable < radix_ - 1 ? reachable : radix_ - 1;
+    }
+    int rank_;
+    int size_;
+    int radix_;
+    int distance_;
+    int count_;
+  };
+
+  /// A group of one.
+  constexpr bruck_alltoall_k() = default;
+  /// @throws error errc::invalid_argument if rank is outside [0, size), or radix is less than 2.
+  constexpr bruck_alltoall_k(int rank, int size, int radix) : rank_(rank), size_(size), radix_(radix) {
+    detail::require_group("bruck_alltoall_k", rank, size);
+    if (radix < 2 || radix > max_size) detail::reject("bruck_alltoall_k", "radix", radix, "2 to 2^30");
+  }
+
+  /// Rounds.
+  [[nodiscard]] constexpr int size() const {
+    int rounds = 0;
+    for (long long reached = 1; reached < size_; reached *= radix_) ++rounds;
+    return rounds;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 1; }
+  constexpr round operator[](int index) const {
+    int distance = 1;
+    for (int m = 0; m < index; ++m) distance *= radix_;
+    return {*this, distance};
+  }
+  [[nodiscard]] constexpr auto begin() const { return index_iterator<bruck_alltoall_k>{*this, 0}; }
+  [[nodiscard]] constexpr auto end() const { return index_iterator<bruck_alltoall_k>{*this, size()}; }
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+  int radix_ = 2;
 };
 
 }  // namespace chorale::topology

@@ -17,3 +17,4 @@
 #include <chorale/topology/recursive_multiplying.hpp>
 #include <chorale/topology/ring.hpp>
 #include <chorale/topology/star.hpp>
+#include <chorale/topology/two_trees.hpp>

@@ -1,0 +1,145 @@
+// Bruck's alltoall of radix K.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/topology/bruck.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::alltoall {
+
+/// Store and forward by the digits of the distance to the base K: round m sends every block whose distance
+/// still to go has digit m = i to rank + i K^m, those of one digit together, to K - 1 ranks at once. Even
+/// blocks. K = 2 sends what `bruck` sends; a larger K has more messages, fewer rounds and moves fewer bytes,
+/// K >= n sends each block straight to its rank. Cost: ceil(log_K n) rounds of at most K - 1 messages, in
+/// which a rank sends at most (K - 1) / K n blocks where n is a power of K, and as much memory as the
+/// message. For short messages.  Source: `topology::bruck_alltoall_k`.
+///
+/// The blocks of a message come into the places of those that left with the same digit: chunk by chunk, and a
+/// chunk has been sent when its place is overwritten; or all together, where the transport has messages of
+/// any length.
+template <int K>
+requires(K >= 2) struct bruck_k {
+  static constexpr auto implements = operation::alltoall;
+  static constexpr bool uneven = false;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
+    const int ranks = net.size();
+    const std::size_t one = in.layout().largest();
+    if (one == 0) co_return;
+    place_own(in[net.rank()], out[net.rank()]);
+    // Place j: first the block for rank + j, at the end the one from rank - j.
+    std::vector<std::byte> places(static_cast<std::size_t>(ranks) * one);
+    const auto place = [&](int j) {
+      return std::span{places}.subspan(static_cast<std::size_t>(j) * one, one);
+    };
+    for (int j = 1; j < ranks; ++j) {
+      const auto block = in[(net.rank() + j) % ranks];
+      copy_bytes(place(j).data(), block.data(), block.size());
+    }
+    std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
+    std::array<load, K - 1> loads;
+    for (const auto round : topology::bruck_alltoall_k{net.rank(), ranks, K}) {
+      for (int i = 0; i < round.count(); ++i) {
+        loads[i].places.clear();
+        round.each_place(i, [&](int j) { loads[i].places.push_back(place(j)); });
+      }
+      const std::size_t longest = loads[0].total();
+      if constexpr (message_transport<Net>) {
+        if (transfer::is_whole(net, longest)) {
+          co_await as_messages(net, now, round, std::span{loads}.first(round.count()));
+          continue;
+        }
+      }
+      for (std::size_t at = 0; at < longest; at += packed.size()) {
+        for (int i = 0; i < round.count(); ++i) {
+          const auto chunk = std::span{packed}.first(loads[i].bytes_from(at, packed.size()));
+          if (chunk.empty()) continue;
+          loads[i].pack(at, chunk);
+          co_await net.send(round.to(i), now, chunk);
+        }
+        for (int i = 0; i < round.count(); ++i) {
+          const std::size_t expected = loads[i].bytes_from(at, packed.size());
+          if (expected == 0) continue;
+          const auto message = co_await net.receive(round.from(i), now);
+          loads[i].unpack(at, transfer::exact(net, round.from(i), now, message, expected));
+        }
+      }
+    }
+    for (int j = 1; j < ranks; ++j)
+      copy_bytes(out[(net.rank() - j + ranks) % ranks].data(), place(j).data(), one);
+  }
+
+ private:
+  /// The places that travel in one message, one behind the other.
+  struct load {
+    std::vector<std::span<std::byte>> places;
+
+    [[nodiscard]] std::size_t total() const noexcept {
+      return places.empty() ? 0 : places.size() * places.front().size();
+    }
+    /// Bytes from `at` on, at most `most`.
+    [[nodiscard]] std::size_t bytes_from(std::size_t at, std::size_t most) const noexcept {
+      return at < total() ? std::min(most, total() - at) : 0;
+    }
+    /// Copies the bytes from `at` on to `to`.
+    void pack(std::size_t at, std::span<std::byte> to) const {
+      each_part(at, to.size(), [&](std::size_t done, std::span<std::byte> part) {
+        copy_bytes(to.data() + done, part.data(), part.size());
+      });
+    }
+    /// Copies `from` over the bytes from `at` on.
+    void unpack(std::size_t at, std::span<const std::byte> from) const {
+      each_part(at, from.size(), [&](std::size_t done, std::span<std::byte> part) {
+        copy_bytes(part.data(), from.data() + done, part.size());
+      });
+    }
+
+   private:
+    /// `use(bytes before, part)` for the parts of bytes [at, at + length).
+    template <class Use>
+    void each_part(std::size_t at, std::size_t length, Use&& use) const {
+      for (std::size_t done = 0; done < length;) {
+        const std::size_t one = places.front().size();
+        const std::size_t inside = (at + done) % one;
+        const std::size_t part = std::min(length - done, one - inside);
+        use(done, places[(at + done) / one].subspan(inside, part));
+        done += part;
+      }
+    }
+  };
+
+  /// A round whose messages are left to the transport, all at once.
+  template <message_transport Net>
+  static task<> as_messages(Net& net, call_id now, topology::bruck_alltoall_k::round round,
+                            std::span<const load> loads) {
+    std::size_t total = 0;
+    for (const load& one : loads) total += one.total();
+    std::vector<std::byte> out_of(total);
+    std::vector<std::byte> into(total);
+    std::vector<transfer::going> out;
+    std::vector<transfer::coming> in;
+    std::size_t at = 0;
+    for (const load& one : loads) {
+      const int i = static_cast<int>(out.size());
+      out.push_back({round.to(i), std::span{out_of}.subspan(at, one.total())});
+      in.push_back({round.from(i), std::span{into}.subspan(at, one.total())});
+      one.pack(0, std::span{out_of}.subspan(at, one.total()));
+      at += one.total();
+    }
+    co_await transfer::move(net, now, out, in);
+    for (std::size_t i = 0; i < loads.size(); ++i) loads[i].unpack(0, in[i].bytes);
+  }
+};
+
+}  // namespace chorale::alltoall
