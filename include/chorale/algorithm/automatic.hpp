@@ -71,11 +71,11 @@ inline bool keeps_bits(const reduction& op) noexcept {
 /// on all ranks.
 ///
 /// The tuning table (`model/tuning.hpp`, config::tuning) says what to begin with, and what comes near to it.
-/// Since the library's was measured on some other machine, the first calls of each size, in steps of four, are a *trial*
-/// (`model/trial.hpp`): contenders serve them in turn, the ranks add up what the calls took them, and
-/// the fastest serves the rest. Results whose bits depend on where the brackets are, as those of sums of
-/// floating-point numbers do, must not depend on time: on more than two ranks those calls have trials of
-/// their own, of what evaluates as the table's choice does (`algorithm/evaluation.hpp`), unless
+/// Since the library's was measured on some other machine, the first calls of each size, in steps of four,
+/// are a *trial* (`model/trial.hpp`): contenders serve them in turn, the ranks add up what the calls took
+/// them, and the fastest serves the rest. Results whose bits depend on where the brackets are, as those of
+/// sums of floating-point numbers do, must not depend on time: on more than two ranks those calls have trials
+/// of their own, of what evaluates as the table's choice does (`algorithm/evaluation.hpp`), unless
 /// config::trials says otherwise. Every rank chooses alike, since all have the same table, calls and sums.
 ///
 /// Cost: a look at a few limits a call; and up to 288 calls a size, which are slower than the best where

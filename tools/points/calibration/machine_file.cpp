@@ -49,8 +49,8 @@ json none(const char* unit, const std::string& why) {
   return {{unit, 0}, {"from", "[calibration]: " + why}};
 }
 
-/// Steps that go from each point to the next as the straight line does. More bytes take no less time than fewer
-/// do, and no core is faster than `fastest`, whatever noise has been measured.
+/// Steps that go from each point to the next as the straight line does. More bytes take no less time than
+/// fewer do, and no core is faster than `fastest`, whatever noise has been measured.
 json work(const work_facts& of, const std::string& what) {
   constexpr double fastest = 1e12;  // bytes a second
   json steps = json::array();
