@@ -1,0 +1,87 @@
+"""What a page of the guide asks for: files, statements, and commands with what they print.
+
+* A block of C++, CMake or Meson whose first line is a comment with a file's name is that file.
+* Other C++ stands for statements among which `comm` is a communicator, or for declarations where it begins with one.
+* A block without a language whose lines begin with `$ ` is a terminal: each command and what it prints. `...` stands for any text within
+  a line, and alone for any lines. Where the first line is `# Needs ...` the commands are not replayed, and the line says why.
+* Any other block is shown, and must say what it is: its language is `text`.
+"""
+import dataclasses
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from markdown_blocks import blocks  # noqa: E402
+
+NAMED = re.compile(r"(?://|#) (\w[\w.]*\.\w+|CMakeLists\.txt|meson\.build)$")
+NEEDS = re.compile(r"# Needs .+")
+DECLARES = re.compile(r"(?:#include|template|struct|class|namespace|inline|enum)\b")
+FILES = ("cpp", "c", "cmake", "meson", "python")
+
+
+@dataclasses.dataclass
+class Command:
+    """A command of a terminal, and the lines that it prints."""
+    text: str
+    expected: list
+    line: int
+
+
+@dataclasses.dataclass
+class Page:
+    """What a page holds. Every `sessions` entry is one terminal."""
+    name: str
+    files: dict
+    statements: list
+    declarations: list
+    sessions: list
+    skipped: list
+
+
+def commands_of(block):
+    """The commands of a terminal's block. Raises ValueError where it begins otherwise."""
+    found = []
+    for number, line in enumerate(block.text.splitlines(), block.line + 1):
+        if line.startswith("$ "):
+            found.append(Command(line[2:], [], number))
+        elif not found:
+            raise ValueError(f"line {number}: a terminal begins with a command, '$ ...'; a block of anything else names its language")
+        elif found[-1].text.endswith("\\") and not found[-1].expected:
+            found[-1].text += "\n" + line
+        else:
+            found[-1].expected.append(line)
+    return found
+
+
+def read(path):
+    """The page in a file. Raises ValueError, with the line, for a block that is none of the above."""
+    page = Page(path.name, {}, [], [], [], [])
+    for block in blocks(path.read_text(encoding="utf-8")):
+        first = block.text.split("\n", 1)[0]
+        named = NAMED.match(first)
+        if block.language in FILES and named:
+            if named.group(1) in page.files:
+                raise ValueError(f"line {block.line}: there are two files named {named.group(1)}")
+            page.files[named.group(1)] = block.text
+        elif block.language == "cpp":
+            (page.declarations if DECLARES.match(first) else page.statements).append(block)
+        elif block.language == "":
+            if NEEDS.match(first):
+                page.skipped.append((block.line, first[2:]))
+            else:
+                page.sessions.append(commands_of(block))
+        elif block.language != "text":
+            raise ValueError(f"line {block.line}: a block of {block.language} without a file's name")
+    return page
+
+
+def fits(expected, said):
+    """Whether the lines that were printed are those that the page shows."""
+    pattern = ""
+    for line in expected:
+        if line == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*".join(re.escape(part) for part in line.rstrip().split("...")) + "[ \t]*\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None
