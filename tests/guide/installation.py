@@ -63,6 +63,8 @@ def surroundings(build, prefix, sanitizer, folder):
     compiler = shutil.which(compile_command(build)[0][0])
     shim(commands, "c++", compiler, *([f"-fsanitize={sanitizer}"] if sanitizer != "none" else []))
     shim(commands, "mpirun", *launcher)
+    if mpi_compiler := shutil.which("mpicxx.openmpi"):
+        shim(commands, "mpicxx", mpi_compiler)
     package = next(prefix_here.rglob("chorale.pc"))
     library = package.parent.parent
     own = {

@@ -3,12 +3,14 @@
 * A block of C++, CMake or Meson whose first line is a comment with a file's name is that file.
 * Other C++ stands for statements among which `comm` is a communicator, or for declarations where it begins with one.
 * A block without a language whose lines begin with `$ ` is a terminal: each command and what it prints. `...` stands for any text within
-  a line, and alone for any lines. Where the first line is `# Needs ...` the commands are not replayed, and the line says why.
+  a line, and alone for any lines. Where the first line is `# Needs ...` the commands are not replayed, and the line says why; where it is
+  `# Where COMMAND is installed ...`, they are if it is.
 * Any other block is shown, and must say what it is: its language is `text`.
 """
 import dataclasses
 import pathlib
 import re
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
@@ -16,7 +18,8 @@ from markdown_blocks import blocks  # noqa: E402
 
 NAMED = re.compile(r"(?://|#) (\w[\w.]*\.\w+|CMakeLists\.txt|meson\.build)$")
 NEEDS = re.compile(r"# Needs .+")
-DECLARES = re.compile(r"(?:#include|template|struct|class|namespace|inline|enum)\b")
+WHERE = re.compile(r"# Where (\S+) is installed.*\n")
+DECLARES = re.compile(r"(?:template|struct|class|namespace|inline|enum)\b")
 FILES = ("cpp", "c", "cmake", "meson", "python")
 
 
@@ -37,6 +40,11 @@ class Page:
     declarations: list
     sessions: list
     skipped: list
+
+
+def is_installed(command):
+    """Whether there is a command; of those that belong to an MPI, that of Open MPI."""
+    return shutil.which(command + ".openmpi") is not None or shutil.which(command) is not None and not command.startswith("mpi")
 
 
 def commands_of(block):
@@ -65,12 +73,15 @@ def read(path):
                 raise ValueError(f"line {block.line}: there are two files named {named.group(1)}")
             page.files[named.group(1)] = block.text
         elif block.language == "cpp":
-            (page.declarations if DECLARES.match(first) else page.statements).append(block)
+            code = re.sub(r"^#include .*\n+", "", block.text, flags=re.MULTILINE)
+            (page.declarations if DECLARES.match(code) else page.statements).append(block)
         elif block.language == "":
             if NEEDS.match(first):
                 page.skipped.append((block.line, first[2:]))
+            elif (where := WHERE.match(block.text)) and not is_installed(where.group(1)):
+                page.skipped.append((block.line, first[2:]))
             else:
-                page.sessions.append(commands_of(block))
+                page.sessions.append(commands_of(dataclasses.replace(block, text=WHERE.sub("", block.text))))
         elif block.language != "text":
             raise ValueError(f"line {block.line}: a block of {block.language} without a file's name")
     return page
