@@ -42,9 +42,9 @@ class Page:
     skipped: list
 
 
-def is_installed(command):
-    """Whether there is a command; of those that belong to an MPI, that of Open MPI."""
-    return shutil.which(command + ".openmpi") is not None or shutil.which(command) is not None and not command.startswith("mpi")
+def is_installed(command, path):
+    """Whether there is a command on a path of folders; of those that belong to an MPI, that of Open MPI."""
+    return shutil.which(command + ".openmpi" if command.startswith("mpi") else command, path=path) is not None
 
 
 def commands_of(block):
@@ -62,8 +62,8 @@ def commands_of(block):
     return found
 
 
-def read(path):
-    """The page in a file. Raises ValueError, with the line, for a block that is none of the above."""
+def read(path, commands):
+    """The page in a file, of which those terminals are replayed that need what is on the path `commands`. Raises ValueError, with the line, for a block that is none of the above."""
     page = Page(path.name, {}, [], [], [], [])
     for block in blocks(path.read_text(encoding="utf-8")):
         first = block.text.split("\n", 1)[0]
@@ -78,7 +78,7 @@ def read(path):
         elif block.language == "":
             if NEEDS.match(first):
                 page.skipped.append((block.line, first[2:]))
-            elif (where := WHERE.match(block.text)) and not is_installed(where.group(1)):
+            elif (where := WHERE.match(block.text)) and not is_installed(where.group(1), commands):
                 page.skipped.append((block.line, first[2:]))
             else:
                 page.sessions.append(commands_of(dataclasses.replace(block, text=WHERE.sub("", block.text))))

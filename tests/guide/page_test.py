@@ -74,17 +74,17 @@ def replay(page, commands, environment, folder):
 
 def main():
     build, prefix, sanitizer, path = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], ROOT / sys.argv[4]
-    try:
-        page = pages.read(path)
-    except ValueError as e:
-        sys.exit(f"{path.name}: {e}")
-    for line, reason in page.skipped:
-        print(f"{page.name}:{line}: not replayed: {reason}")
     with tempfile.TemporaryDirectory(prefix="chorale-guide-") as place:
         environment, reason = installation.surroundings(build, prefix, sanitizer, pathlib.Path(place))
         if environment is None:
             print(f"skipped: {reason}")
             sys.exit(77)
+        try:
+            page = pages.read(path, environment["PATH"])
+        except ValueError as e:
+            sys.exit(f"{path.name}: {e}")
+        for line, skipped in page.skipped:
+            print(f"{page.name}:{line}: not replayed: {skipped}")
         folder = pathlib.Path(place) / "work"
         folder.mkdir()
         for name, text in page.files.items():
