@@ -20,7 +20,7 @@ NAMED = re.compile(r"(?://|#) (\w[\w.]*\.\w+|CMakeLists\.txt|meson\.build)$")
 NEEDS = re.compile(r"# Needs .+")
 WHERE = re.compile(r"# Where (\S+) is installed.*\n")
 DECLARES = re.compile(r"(?:template|struct|class|namespace|inline|enum)\b")
-FILES = ("cpp", "c", "cmake", "meson", "python")
+FILES = ("cpp", "cmake", "meson", "python", "text")
 
 
 @dataclasses.dataclass
