@@ -14,16 +14,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "multirank")]
 import launch  # noqa: E402
+from markdown_blocks import blocks  # noqa: E402
 from project_compiler import compile_command  # noqa: E402
 
-BLOCK = re.compile(r"^```(cpp|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ mpirun -n (\d+) \./(\w+)\n(.*)", re.DOTALL)
-
-
-def blocks(text):
-    """(C++ texts, texts of terminals) of a page, in their order."""
-    found = BLOCK.findall(text)
-    return [body for kind, body in found if kind == "cpp"], [body for kind, body in found if kind == ""]
 
 
 def as_program(code):
@@ -40,7 +34,9 @@ def main():
         sys.exit(77)
     command, folder = compile_command(sys.argv[1])
     library = pathlib.Path(sys.argv[2]).resolve()
-    codes, terminals = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    page = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    codes = [block.text for block in page if block.language == "cpp"]
+    terminals = [block.text for block in page if block.language == ""]
     ranks, name, expected = COMMAND.match(next(t for t in terminals if COMMAND.match(t))).groups()
     with tempfile.TemporaryDirectory(prefix="chorale-readme-") as place:
         for number, code in enumerate(codes):

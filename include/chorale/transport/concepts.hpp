@@ -13,7 +13,7 @@
 //   a window                           window_transport (above memory_transport, atomic_transport)
 //
 // tests/fake/transport.hpp has all of the layers of algorithms, in one process and without a device;
-// docs/transport.md says how to write a transport.
+// docs/guide/writing-a-transport.md says how to write a transport.
 #pragma once
 
 #include <concepts>

@@ -63,7 +63,7 @@ struct joined_group {
 /// * Then each opens its port, and says that datagrams reach it now.
 ///
 /// A rank that cannot join gives a refusal with its reason in whichever round the others are, so that none
-/// waits for it: all fail then. Cost: two rounds, the work of one pass over the cards (`docs/starting.md`).
+/// waits for it: all fail then. Cost: two rounds, the work of one pass over the cards (`docs/joining.md`).
 class joining {
  public:
   /// Opens device and port. A failure of this rank is not thrown: it is what the next message says.

@@ -1,0 +1,81 @@
+"""A folder that looks like an installed Chorale, and the environment of a user who has it: made of links, in no time.
+
+The tests of `tests/install` install for real. Here the pages of the guide find headers, library, tools, pkg-config and CMake packages
+at a prefix, while builds of other tests go on.
+"""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "multirank")]
+import launch  # noqa: E402
+from project_compiler import compile_command  # noqa: E402
+
+# Files that say where they are are copied; all others are links.
+COPIED = {".pc", ".cmake"}
+
+
+def link_installation(build, prefix, folder):
+    """Puts what `meson install` would put below `prefix` below `folder`. What has not been built is left out."""
+    with open(build / "meson-info" / "intro-installed.json", encoding="utf-8") as file:
+        installed = json.load(file)
+    for source, destination in installed.items():
+        there = folder / os.path.relpath(destination, prefix)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if there.suffix in COPIED:
+            text = pathlib.Path(source).read_text(encoding="utf-8")
+            there.write_text(text.replace(f"prefix={prefix}\n", f"prefix={folder}\n"), encoding="utf-8")
+        # Shorter names of a library are listed under themselves.
+        elif os.path.exists(file_of(installed, source)):
+            there.symlink_to(file_of(installed, source))
+    return folder
+
+
+def file_of(installed, source):
+    """The file that is installed; of a shorter name of a library, the library."""
+    if os.path.isabs(source):
+        return source
+    return next(file for file in installed if os.path.isabs(file) and os.path.basename(file).startswith(source + "."))
+
+
+def shim(folder, name, *words):
+    """A command that calls another one, with its arguments behind `words`."""
+    file = folder / name
+    file.write_text("#!/bin/sh\nexec " + shlex.join([str(word) for word in words]) + ' "$@"\n', encoding="utf-8")
+    file.chmod(0o755)
+
+
+def surroundings(build, prefix, sanitizer, folder):
+    """The environment in which the commands of a page run, or the reason why there is none here."""
+    launcher = launch.mpirun()
+    if launcher is None:
+        return None, "there is no Open MPI mpirun (tools/install-dependencies)"
+    if shutil.which("pkg-config") is None:
+        return None, "there is no pkg-config"
+    prefix_here = link_installation(build, prefix, folder / "installed")
+    commands = folder / "commands"
+    commands.mkdir()
+    # The compiler of the build, with its sanitizer; mpirun for whoever runs the tests, on however many cores.
+    compiler = shutil.which(compile_command(build)[0][0])
+    shim(commands, "c++", compiler, *([f"-fsanitize={sanitizer}"] if sanitizer != "none" else []))
+    shim(commands, "mpirun", *launcher)
+    if mpi_compiler := shutil.which("mpicxx.openmpi"):
+        shim(commands, "mpicxx", mpi_compiler)
+    package = next(prefix_here.rglob("chorale.pc"))
+    library = package.parent.parent
+    own = {
+        "PATH": os.pathsep.join([str(commands), str(prefix_here / "bin"), os.environ["PATH"]]),
+        "PKG_CONFIG_PATH": str(package.parent),
+        "CMAKE_PREFIX_PATH": str(prefix_here),
+        "LD_LIBRARY_PATH": os.pathsep.join(filter(None, [str(library), os.environ.get("LD_LIBRARY_PATH", "")])),
+        "CXX": str(commands / "c++"),
+        "CHORALE_DEVICE": "soft0",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_") or name == "CHORALE_WAIT"}
+    return inherited | own, None

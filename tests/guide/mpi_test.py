@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Checks that docs/guide/from-mpi.md has every function of the MPIs that are installed which is a collective, or concerns
+neighbourhoods, one-sided operations, communicators, groups or operators, and that what it names exists in one of them.
+
+Usage: mpi_test.py. Exit status 77 (skipped) where there is no mpi.h.
+"""
+import pathlib
+import re
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/guide/from-mpi.md"
+FAMILIES = re.compile(
+    r"MPI_(I?(all(gather|reduce|toall)|barrier|bcast|gather|scatter|reduce|scan|exscan|neighbor)|win_|put$|get$|get_acc|accumulate|r(put|get|accumulate)"
+    r"|fetch_and_op|compare_and_swap|comm_|group_|intercomm_|cart|graph|dist_graph|topo_|op_|session_|(alloc|free)_mem$|i?sendrecv$)", re.IGNORECASE)
+# Of one implementation only, or callbacks and constants.
+NOT_FUNCTIONS = re.compile(r"_(c|function|fn|x)$|_(DUP|NULL|NULL_\w+)_FN$|^MPI_Comm_(spawn_errors|iagree|agree|shrink|revoke|failure\w+|ack_\w+|get_failed|ishrink)|_internal")
+
+
+def functions():
+    """Names in all headers of MPI that are here."""
+    headers = [*pathlib.Path("/usr/lib").glob("*/openmpi/include/mpi.h"), *pathlib.Path("/usr/include").glob("*/mpich/mpi*.h")]
+    text = "\n".join(header.read_text(encoding="utf-8", errors="replace") for header in headers)
+    return headers, {name for name in re.findall(r"\b(MPI_[A-Z][a-z]\w*)\s*\(", text) if not NOT_FUNCTIONS.search(name)}
+
+
+def main():
+    headers, all_of_them = functions()
+    if not headers:
+        print("skipped: neither Open MPI's nor MPICH's mpi.h is here (tools/install-dependencies --ci)")
+        sys.exit(77)
+    named = set(re.findall(r"`(MPI_[A-Z][a-z]\w*)`", PAGE.read_text(encoding="utf-8")))
+    wanted = {name for name in all_of_them if FAMILIES.match(name)}
+    missing, unknown = sorted(wanted - named), sorted(named - all_of_them)
+    print(f"{len(wanted)} functions in {', '.join(map(str, headers))}; the page names {len(named)}")
+    # One MPI of two may be here: what only the other one has cannot be told from a misspelt name.
+    complete = any("mpich" in str(header) for header in headers) and any("openmpi" in str(header) for header in headers)
+    if missing or (unknown and complete):
+        sys.exit(f"from-mpi.md lacks {missing}, and names what no MPI has: {unknown}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""What a page of the guide asks for: files, statements, and commands with what they print.
+
+* A block of C++, CMake or Meson whose first line is a comment with a file's name is that file.
+* Other C++ stands for statements among which `comm` is a communicator, or for declarations where it begins with one.
+* A block without a language whose lines begin with `$ ` is a terminal: each command and what it prints. `...` stands for any text within
+  a line, and alone for any lines. Where the first line is `# Needs ...` the commands are not replayed, and the line says why; where it is
+  `# Where COMMAND is installed ...`, they are if it is.
+* Any other block is shown, and must say what it is: its language is `text`.
+"""
+import dataclasses
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from markdown_blocks import blocks  # noqa: E402
+
+NAMED = re.compile(r"(?://|#) (\w[\w.]*\.\w+|CMakeLists\.txt|meson\.build)$")
+NEEDS = re.compile(r"# Needs .+")
+WHERE = re.compile(r"# Where (\S+) is installed.*\n")
+DECLARES = re.compile(r"(?:template|struct|class|namespace|inline|enum)\b")
+FILES = ("cpp", "cmake", "meson", "python", "text")
+
+
+@dataclasses.dataclass
+class Command:
+    """A command of a terminal, and the lines that it prints."""
+    text: str
+    expected: list
+    line: int
+
+
+@dataclasses.dataclass
+class Page:
+    """What a page holds. Every `sessions` entry is one terminal."""
+    name: str
+    files: dict
+    statements: list
+    declarations: list
+    sessions: list
+    skipped: list
+
+
+def is_installed(command, path):
+    """Whether there is a command on a path of folders; of those that belong to an MPI, that of Open MPI."""
+    return shutil.which(command + ".openmpi" if command.startswith("mpi") else command, path=path) is not None
+
+
+def commands_of(block):
+    """The commands of a terminal's block. Raises ValueError where it begins otherwise."""
+    found = []
+    for number, line in enumerate(block.text.splitlines(), block.line + 1):
+        if line.startswith("$ "):
+            found.append(Command(line[2:], [], number))
+        elif not found:
+            raise ValueError(f"line {number}: a terminal begins with a command, '$ ...'; a block of anything else names its language")
+        elif found[-1].text.endswith("\\") and not found[-1].expected:
+            found[-1].text += "\n" + line
+        else:
+            found[-1].expected.append(line)
+    return found
+
+
+def read(path, commands):
+    """The page in a file, of which those terminals are replayed that need what is on the path `commands`. Raises ValueError, with the line, for a block that is none of the above."""
+    page = Page(path.name, {}, [], [], [], [])
+    for block in blocks(path.read_text(encoding="utf-8")):
+        first = block.text.split("\n", 1)[0]
+        named = NAMED.match(first)
+        if block.language in FILES and named:
+            if named.group(1) in page.files:
+                raise ValueError(f"line {block.line}: there are two files named {named.group(1)}")
+            page.files[named.group(1)] = block.text
+        elif block.language == "cpp":
+            code = re.sub(r"^#include .*\n+", "", block.text, flags=re.MULTILINE)
+            (page.declarations if DECLARES.match(code) else page.statements).append(block)
+        elif block.language == "":
+            if NEEDS.match(first):
+                page.skipped.append((block.line, first[2:]))
+            elif (where := WHERE.match(block.text)) and not is_installed(where.group(1), commands):
+                page.skipped.append((block.line, first[2:]))
+            else:
+                page.sessions.append(commands_of(dataclasses.replace(block, text=WHERE.sub("", block.text))))
+        elif block.language != "text":
+            raise ValueError(f"line {block.line}: a block of {block.language} without a file's name")
+    return page
+
+
+def fits(expected, said):
+    """Whether the lines that were printed are those that the page shows."""
+    pattern = ""
+    for line in expected:
+        if line == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*".join(re.escape(part) for part in line.rstrip().split("...")) + "[ \t]*\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None

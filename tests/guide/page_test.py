@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Does what a page of the guide says: writes its files, compiles and runs its statements, replays its terminals.
+
+Usage: page_test.py BUILD PREFIX SANITIZER PAGE. Each command must end well and print what the page shows; `page.py` has the rules.
+Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
+"""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import installation
+import page as pages
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RANKS = 3
+SECONDS = 120
+# Between the commands of a terminal, with the status of the one before.
+END = "\x01"
+
+
+def as_program(page):
+    """One program of all statements of the page, each in a function of its own that gets a communicator."""
+    included = {"#include <chorale/chorale.hpp>", "#include <fmt/format.h>"}
+    text = []
+
+    def without_includes(block):
+        included.update(re.findall(r"^#include .*", block.text, re.MULTILINE))
+        return f'#line {block.line + 1} "{page.name}"\n' + re.sub(r"^#include .*", "", block.text, flags=re.MULTILINE)
+
+    for block in page.declarations:
+        text.append(without_includes(block))
+    for number, block in enumerate(page.statements):
+        text.append(f"static void snippet_{number}([[maybe_unused]] chorale::communicator<>& comm) {{ {{\n{without_includes(block)}}} }}\n")
+    calls = "".join(f"  snippet_{number}(comm);\n" for number in range(len(page.statements)))
+    return "\n".join([*sorted(included), *text, f"int main() {{\n  chorale::communicator<> comm;\n{calls}}}\n"])
+
+
+def run_script(script, environment, folder):
+    """What a script of bash prints; its processes end with it."""
+    with subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
+        try:
+            return process.communicate(timeout=SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            # mpirun ends its ranks when it is asked to; they are not in its process group.
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                output = process.communicate(timeout=10)[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output = process.communicate()[0]
+            return output + f"\n(not over after {SECONDS} s)"
+
+
+def replay(page, commands, environment, folder):
+    """Mistakes of a terminal: commands that failed, or did not print what the page shows."""
+    script = "".join(f"{command.text}\nprintf '{END}%d{END}' $?\n" for command in commands)
+    parts = run_script(script, environment, folder).split(END)
+    wrong = []
+    for number, command in enumerate(commands):
+        said = (parts[2 * number] if 2 * number < len(parts) else "").splitlines()
+        status = parts[2 * number + 1] if 2 * number + 1 < len(parts) else "none"
+        print(f"{page.name}:{command.line}: $ {command.text}", *said, sep="\n", flush=True)
+        if status != "0":
+            wrong.append(f"{page.name}:{command.line}: exit status {status} of: {command.text}")
+        elif not pages.fits(command.expected, said):
+            wrong.append(f"{page.name}:{command.line}: printed other lines than the page shows: {command.text}\n  " + "\n  ".join(command.expected))
+    return wrong
+
+
+def main():
+    build, prefix, sanitizer, path = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], ROOT / sys.argv[4]
+    with tempfile.TemporaryDirectory(prefix="chorale-guide-") as place:
+        environment, reason = installation.surroundings(build, prefix, sanitizer, pathlib.Path(place))
+        if environment is None:
+            print(f"skipped: {reason}")
+            sys.exit(77)
+        try:
+            page = pages.read(path, environment["PATH"])
+        except ValueError as e:
+            sys.exit(f"{path.name}: {e}")
+        for line, skipped in page.skipped:
+            print(f"{page.name}:{line}: not replayed: {skipped}")
+        folder = pathlib.Path(place) / "work"
+        folder.mkdir()
+        for name, text in page.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        wrong = []
+        for commands in page.sessions:
+            wrong += replay(page, commands, environment, folder)
+        asked = "\n".join(command.text for commands in page.sessions for command in commands) + "\n".join(page.files.values())
+        wrong += [f"{page.name}: no command of the page compiles {name}" for name in page.files
+                  if name.endswith((".cpp", ".c", ".hpp")) and asked.count(name) < 2]
+        if page.statements or page.declarations:
+            (folder / "statements.cpp").write_text(as_program(page), encoding="utf-8")
+            wrong += replay(page, [
+                pages.Command("c++ -std=c++20 -Wall -Werror -Wno-unused-variable -Wno-unused-but-set-variable statements.cpp -o statements "
+                              "$(pkg-config --cflags --libs chorale fmt)", [], 0),
+                pages.Command(f"mpirun -n {RANKS} ./statements", ["..."], 0)], environment, folder)
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()

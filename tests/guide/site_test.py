@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Makes the site of the docs and checks it: every page, every link within it, the index of the search, nothing from another server.
+
+Usage: site_test.py. Exit status 77 (skipped) where there is no mkdocs.
+"""
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+class Page(html.parser.HTMLParser):
+    """What a page links to and loads, and the anchors that it has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.loads, self.anchors = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if "id" in given:
+            self.anchors.add(given["id"])
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if tag in ("script", "img", "iframe") and given.get("src"):
+            self.loads.append(given["src"])
+        if tag == "link" and given.get("href") and given.get("rel") != "canonical":
+            self.loads.append(given["href"])
+
+
+def broken(site):
+    """Links and resources of all pages that lead nowhere, or to another server."""
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        for target in page.links + page.loads:
+            url = urllib.parse.urlsplit(target)
+            if url.scheme or url.netloc:
+                if target in page.loads:
+                    yield f"{path.relative_to(site)} loads {target}"
+                continue
+            if path.name == "404.html" or target == "#":
+                continue  # served for any address, with links from the root
+            there = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
+            if there.is_dir():
+                there = there / "index.html"
+            if not there.is_file():
+                yield f"{path.relative_to(site)} leads to {target}, which is not there"
+            elif url.fragment and there in pages and urllib.parse.unquote(url.fragment) not in pages[there].anchors:
+                yield f"{path.relative_to(site)} leads to {target}, where there is no such heading"
+
+
+def unfound(site):
+    """Pages of the guide whose own words the index of the search has not."""
+    entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    text = {}
+    for entry in entries:
+        page = entry["location"].split("#")[0]
+        text[page] = text.get(page, "") + entry["title"] + entry["text"]
+    for source in sorted((ROOT / "docs").rglob("*.md")):
+        page = source.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        title = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE).group(1).replace("`", "")
+        if title not in text.get(page, ""):
+            yield f"the search does not know {title!r} of {page}"
+
+
+def main():
+    if shutil.which("mkdocs") is None:
+        print("skipped: there is no mkdocs (tools/install-dependencies --ci)")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="chorale-site-") as place:
+        site = pathlib.Path(place).resolve() / "site"
+        subprocess.run([ROOT / "tools/docs", "--output", site], check=True)
+        wrong = [*broken(site), *unfound(site)]
+        print(f"{len(list(site.rglob('*.html')))} pages")
+        if wrong:
+            sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
