@@ -340,7 +340,7 @@ class communicator {
   /// for `undefined_color`. Collective: every rank calls it, those without a colour too. The new communicator
   /// is independent of this one, which may end first: it has an endpoint, queue pairs and memory of its own,
   /// and one may be used by another thread at the same time as the other. It has the same settings and
-  /// device. Cost: six allgathers of small messages, and an endpoint (docs/starting.md).
+  /// device. Cost: six allgathers of small messages, and an endpoint (docs/joining.md).
   /// @throws error errc::invalid_argument for other negative colours, on this rank only, before anything is
   /// sent; what making an endpoint throws, on the rank where it failed, and errc::bootstrap_failed naming
   /// that rank on the others of its group. Neither poisons this communicator or another group.
