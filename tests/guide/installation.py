@@ -42,6 +42,15 @@ def file_of(installed, source):
     return next(file for file in installed if os.path.isabs(file) and os.path.basename(file).startswith(source + "."))
 
 
+def program_of(name):
+    """The file of a compiler. A link to a compiler cache is passed over: the cache looks for the compiler on the path, and would find the shim."""
+    for folder in os.environ["PATH"].split(os.pathsep):
+        found = shutil.which(name, path=folder)
+        if found and os.path.basename(os.path.realpath(found)) not in ("ccache", "sccache"):
+            return found
+    raise LookupError(f"there is no compiler {name}")
+
+
 def shim(folder, name, *words):
     """A command that calls another one, with its arguments behind `words`."""
     file = folder / name
@@ -60,7 +69,7 @@ def surroundings(build, prefix, sanitizer, folder):
     commands = folder / "commands"
     commands.mkdir()
     # The compiler of the build, with its sanitizer; mpirun for whoever runs the tests, on however many cores.
-    compiler = shutil.which(compile_command(build)[0][0])
+    compiler = program_of(compile_command(build)[0][0])
     shim(commands, "c++", compiler, *([f"-fsanitize={sanitizer}"] if sanitizer != "none" else []))
     shim(commands, "mpirun", *launcher)
     if mpi_compiler := shutil.which("mpicxx.openmpi"):
