@@ -74,9 +74,15 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
     auto second = comm.plan_allreduce(more);
     auto third = comm.plan_barrier();
     for (int round = 0; round < 3; ++round) {
-      first.start();
-      second.start();
       if (round == 1) third.run();
+      first.start();
+      try {
+        second.start();
+      } catch (const chorale::error&) {
+        // The first has failed meanwhile, and knows why.
+        first.wait();
+        throw;
+      }
       second.wait();
       first.wait();
     }
