@@ -278,14 +278,13 @@ void connection_table::answer_close(pairing& p, const close_message& m) {
   answer.what = close_message::verdict::refused;
   answer.counts = port_->counts(p.peer);
   if (m.attempt > p.refused) {
+    p.held = m;
     if (!ending_ && !is_due(p) && port_->works(p.peer) && answer.counts.balances(m.counts)) {
-      p.held = m;
       if (!port_->is_drained(p.peer)) return;
       close(p);
       answer.what = close_message::verdict::agreed;
     } else {
       p.refused = m.attempt;
-      p.held = m;
     }
   }
   port_->send(p.peer, answer);
