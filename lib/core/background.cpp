@@ -8,7 +8,7 @@ namespace {
 // Initial-exec as the clock's: it is looked at in each round of each wait.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* replacement = nullptr;
 /// The thread's own, once it is made: to ask for that costs more.
-[[gnu::tls_model("initial-exec")]] constinit thread_local background::list* own = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local background::list* list_of_thread = nullptr;
 
 }  // namespace
 
@@ -21,11 +21,11 @@ background::list::~list() {
 
 background::list& background::mine() noexcept {
   if (replacement != nullptr) return *replacement;
-  if (own == nullptr) {
+  if (list_of_thread == nullptr) {
     static thread_local list of_this_thread;
-    own = &of_this_thread;
+    list_of_thread = &of_this_thread;
   }
-  return *own;
+  return *list_of_thread;
 }
 
 void background::replace(list* by) noexcept {
