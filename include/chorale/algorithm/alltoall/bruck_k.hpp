@@ -48,31 +48,33 @@ requires(K >= 2) struct bruck_k {
       copy_bytes(place(j).data(), block.data(), block.size());
     }
     std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
-    std::array<load, K - 1> loads;
+    std::array<load, static_cast<std::size_t>(K - 1)> loads;
+    const auto load_of = [&](int i) -> load& { return loads[static_cast<std::size_t>(i)]; };
     for (const auto round : topology::bruck_alltoall_k{net.rank(), ranks, K}) {
       for (int i = 0; i < round.count(); ++i) {
-        loads[i].places.clear();
-        round.each_place(i, [&](int j) { loads[i].places.push_back(place(j)); });
+        load_of(i).places.clear();
+        round.each_place(i, [&](int j) { load_of(i).places.push_back(place(j)); });
       }
-      const std::size_t longest = loads[0].total();
+      const std::size_t longest = load_of(0).total();
       if constexpr (message_transport<Net>) {
         if (transfer::is_whole(net, longest)) {
-          co_await as_messages(net, now, round, std::span{loads}.first(round.count()));
+          co_await as_messages(net, now, round,
+                               std::span{loads}.first(static_cast<std::size_t>(round.count())));
           continue;
         }
       }
       for (std::size_t at = 0; at < longest; at += packed.size()) {
         for (int i = 0; i < round.count(); ++i) {
-          const auto chunk = std::span{packed}.first(loads[i].bytes_from(at, packed.size()));
+          const auto chunk = std::span{packed}.first(load_of(i).bytes_from(at, packed.size()));
           if (chunk.empty()) continue;
-          loads[i].pack(at, chunk);
+          load_of(i).pack(at, chunk);
           co_await net.send(round.to(i), now, chunk);
         }
         for (int i = 0; i < round.count(); ++i) {
-          const std::size_t expected = loads[i].bytes_from(at, packed.size());
+          const std::size_t expected = load_of(i).bytes_from(at, packed.size());
           if (expected == 0) continue;
           const auto message = co_await net.receive(round.from(i), now);
-          loads[i].unpack(at, transfer::exact(net, round.from(i), now, message, expected));
+          load_of(i).unpack(at, transfer::exact(net, round.from(i), now, message, expected));
         }
       }
     }
