@@ -243,7 +243,8 @@ TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
 TEMPLATE_TEST_CASE("what is lost on the way is repeated", "[lossymulticast]", multicasting<rc>,
                    multicasting<ud>, multicasting<hybrid<2>>) {
   const char* loss = std::getenv("CHORALE_SOFT_LOSS");
-  const bool lossy = loss != nullptr && std::atoi(loss) > 0;
+  // Of a few hundred datagrams, one in a hundred may by chance be none.
+  const bool lossy = loss != nullptr && std::atoi(loss) >= 10;
   for (const int size : {2, 5, 13}) {
     totals sum;
     barrier_witness witness{size};

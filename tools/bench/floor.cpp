@@ -85,6 +85,7 @@ void flag_floor::await(const std::atomic<std::uint64_t>& flag, std::uint64_t val
   for (int look = 1; flag.load(std::memory_order_acquire) != value; ++look) {
     if (yield_) sched_yield();
     if (look % looks_before_clock != 0) continue;
+    sched_yield();  // on a busy host the other rank may wait for this core
     if (!begin) begin = timer::now();
     if (seconds_since(*begin) > 10)
       throw chorale::error(

@@ -138,7 +138,7 @@ void wires::receive(std::uint64_t number) {
   if (arrived_[at] == 0) poll();
   const auto begin = chorale::clock::now();
   for (std::uint64_t tries = 1; arrived_[at] == 0; ++tries) {
-    if (yields_) sched_yield();
+    if (yields_ || tries % 4096 == 0) sched_yield();
     poll();
     if (tries % 65536 == 0 && chorale::clock::now() - begin > std::chrono::seconds{20})
       throw std::runtime_error(

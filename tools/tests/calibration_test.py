@@ -14,7 +14,7 @@ POINTS, SIM, MPIRUN = sys.argv[1:4]
 def run(*words):
     environment = {**os.environ, "CHORALE_DEVICE": "soft0"}
     return subprocess.run([*map(str, words)], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=100, check=False)
+                          timeout=800, check=False)
 
 
 def on(ranks, *words):
