@@ -17,7 +17,7 @@ import page as pages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RANKS = 3
-SECONDS = 120
+SECONDS = 300
 # Between the commands of a terminal, with the status of the one before.
 END = "\x01"
 

@@ -128,7 +128,7 @@ def main():
         program = WAYS[options.way](options, installed, work)
         environment = dict(os.environ)
         environment["LD_LIBRARY_PATH"] = str(find(installed, "chorale.pc").parent.parent)
-        run([str(program)], env=environment, timeout=60)
+        run([str(program)], env=environment, timeout=300)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def run(*arguments, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment.update(variables)
     return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=100, check=False)
+                          text=True, timeout=300, check=False)
 
 
 class Sim(unittest.TestCase):
