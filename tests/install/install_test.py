@@ -96,7 +96,7 @@ def by_examples(options, installed, work):
     """Builds installed examples by the CMake project beside them, and runs all but one; that is left to the caller."""
     docs = find(installed, "01_hello.cpp").parent.parent
     in_tree = {path.relative_to(ROOT) for folder in ("docs", "examples") for path in (ROOT / folder).rglob("*")
-               if path.is_file() and path.name != "meson.build" and "__pycache__" not in path.parts}
+               if path.is_file() and path.name != "meson.build" and not {"__pycache__", "man"} & set(path.parts)}
     missing = sorted(str(path) for path in in_tree if not (docs / path).is_file())
     wrong = [f"{path} is not installed" for path in missing] + list(broken_links(installed, docs))
     if wrong:
