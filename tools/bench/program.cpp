@@ -7,6 +7,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "group_team.hpp"
 #include "session.hpp"
 #include "set_ups.hpp"
 #include "tune.hpp"
@@ -29,6 +30,41 @@ int run_set_ups(const program_options& o, const place& here, const facts& about,
                                  [](const result_of_set_up& r) { return r.measured.wrong.value_or(0) > 0; });
   if (wrong && speaks) fmt::print(stderr, "{}: results were WRONG\n", here.program);
   return wrong ? 1 : 0;
+}
+
+/// What `o` asks for, by ranks that can agree. @returns the exit status.
+int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
+                facts about, surroundings around) {
+  team& all = in.all;
+  const bool speaks = all.rank() == 0;
+  around.check = o.check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
+               one.algorithm, one.transport, bytes, wrong);
+  };
+  if (o.check && !all.one_host())
+    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
+
+  if (!o.plan.empty()) return run_set_ups(o, here, about, in, around);
+
+  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+  const contestants everyone = enter_all(o.wanted, in, memory);
+  if (everyone.empty()) {
+    if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+    return 2;
+  }
+  const field of = [&](const std::string& operation) {
+    std::vector<contestant*> found;
+    for (const auto& one : everyone) {
+      if (one->operation == operation) found.push_back(one.get());
+    }
+    return found;
+  };
+  const auto rows = run_session(o, about, all, of, around);
+  const int wrong = count_wrong(rows);
+  if (!o.table.empty() && speaks && wrong == 0) write_tuning(o.table, rows, all.size(), is.crowded);
+  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  return wrong > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -85,47 +121,26 @@ void settle(program_options& o) {
 }
 
 int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by) {
+  const auto say = [&](const place::known& is) {
+    facts about = here.about;
+    about.emplace_back("ranks", fmt::format("{} ({})", group.size(), group.describe()));
+    about.emplace_back("device", is.device);
+    about.emplace_back("waiting", is.crowded ? "ranks outnumber cores: yielding" : "each rank has a core");
+    return about;
+  };
+  if (here.is) {
+    group_team all{group};
+    return measure_all(o, here, *here.is, {group, all, watched_by}, say(*here.is), {});
+  }
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  const job in{std::move(group), all, watched_by};
-  const bool speaks = all.rank() == 0;
-
   const auto& chosen = control.transport().chosen();
-  const bool crowded = control.transport().oversubscribed();
-  facts about = here.about;
-  about.emplace_back("ranks", fmt::format("{} ({})", all.size(), control.launched()));
-  about.emplace_back("device", fmt::format("{} ({})", chosen.device.name, chosen.why));
-  about.emplace_back("waiting", crowded ? "ranks outnumber cores: yielding" : "each rank has a core");
+  const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
+                        control.transport().oversubscribed()};
+  facts about = say(is);
   surroundings around;
   if (here.prepare) here.prepare(control, about, around);
-  around.check = o.check;
-  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
-    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
-               one.algorithm, one.transport, bytes, wrong);
-  };
-  if (o.check && !all.one_host())
-    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
-
-  if (!o.plan.empty()) return run_set_ups(o, here, about, in, around);
-
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
-  const contestants everyone = enter_all(o.wanted, in, memory);
-  if (everyone.empty()) {
-    if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
-    return 2;
-  }
-  const field of = [&](const std::string& operation) {
-    std::vector<contestant*> found;
-    for (const auto& one : everyone) {
-      if (one->operation == operation) found.push_back(one.get());
-    }
-    return found;
-  };
-  const auto rows = run_session(o, about, all, of, around);
-  const int wrong = count_wrong(rows);
-  if (!o.table.empty() && speaks && wrong == 0) write_tuning(o.table, rows, all.size(), crowded);
-  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
-  return wrong > 0 ? 1 : 0;
+  return measure_all(o, here, is, {group, all, watched_by}, std::move(about), std::move(around));
 }
 
 }  // namespace bench
