@@ -1,5 +1,5 @@
-// The heat equation on a square plate, dealt out to the ranks in two dimensions: while the halos are under way
-// each rank computes the cells that need none of them.
+// The heat equation on a square plate, dealt out to the ranks in two dimensions: while the halos are under
+// way each rank computes the cells that need none of them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -83,7 +83,8 @@ plate heat(chorale::communicator<>& comm, int n, int steps, const std::function<
   const int left = rank_at(my_row, my_column - 1), right = rank_at(my_row, my_column + 1);
 
   // Steps go from one plate into the other and back, and the same messages go out each time: a plan for each
-  // plate prepares them once. Rows travel from where they are to where they belong, columns by way of buffers.
+  // plate prepares them once. Rows travel from where they are to where they belong, columns by way of
+  // buffers.
   plate first{part_of(n, down, my_row), part_of(n, across, my_column)};
   std::array<plate, 2> plates{first, first};
   const int rows = first.rows.size(), columns = first.columns.size();

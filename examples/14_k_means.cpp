@@ -1,5 +1,5 @@
-// k-means by Lloyd's algorithm: each rank has some of the points, all have the centres. A step is one allreduce
-// of everything that the ranks have to add up, and since that is integers the clusters are the serial ones, to the bit.
+// k-means by Lloyd's algorithm: each rank has some of the points, all have the centres. A step is one
+// allreduce of all sums; of integers, so that the clusters are the serial ones to the bit.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -60,17 +60,17 @@ struct clustering {
   bool operator==(const clustering&) const = default;
 };
 
-/// Moves centres to the middle of the points that are nearest to them until no point changes its cluster.
-/// `points` are those of this rank, `add_up(tally)` adds up over all ranks. `worked` is told how many distances
-/// have been computed, for runs in virtual time, in which computing takes no time by itself (scaling/).
+/// Moves centres to the middle of the points nearest to them until no point changes its cluster. `points`
+/// are this rank's, `add_up(tally)` adds up over all ranks. `worked` is told how many distances have been
+/// computed, for virtual time, in which computing takes none by itself (scaling/).
 template <class AddUp>
 clustering lloyd(std::span<const point> points, std::vector<centre> centres, AddUp&& add_up,
                  const std::function<void(double)>& worked) {
   const std::size_t k = centres.size();
   clustering found{std::move(centres), std::vector<std::int64_t>(k)};
   std::vector<std::size_t> cluster_of(points.size(), k);  // k: none yet
-  // For each cluster the sums of the coordinates and the number of points, and at the end how many points have
-  // changed their cluster: what goes together costs one message's time, not three.
+  // For each cluster the sums of the coordinates and the number of points, and at the end how many points
+  // have changed their cluster: what goes together costs one message's time, not three.
   std::vector<std::int64_t> tally(k * (dimensions + 1) + 1);
   do {
     std::fill(tally.begin(), tally.end(), 0);

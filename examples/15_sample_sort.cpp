@@ -1,6 +1,6 @@
-// Sample sort: keys that are spread over the ranks come into order. Samples of all ranks say where to cut, and
-// one alltoallv brings each key to the rank that has its part. Source: Shi, Schaeffer: Parallel sorting by
-// regular sampling, 1992.
+// Sample sort: keys that are spread over the ranks come into order. Samples of all ranks say where to cut,
+// and one alltoallv brings each key to the rank that has its part. Source: Shi, Schaeffer: Parallel sorting
+// by regular sampling, 1992.
 #include <algorithm>
 #include <bit>
 #include <compare>
@@ -53,9 +53,9 @@ void merge_runs(std::vector<key>& keys, const std::vector<std::size_t>& begins) 
       std::inplace_merge(at(run), at(run + width), at(run + 2 * width));
 }
 
-/// This rank's part of the keys of all ranks in order: those of rank 0 first. Each rank may bring another number
-/// of keys, also none. `worked` is told of comparisons, for runs in virtual time, in which computing takes no
-/// time by itself (scaling/).
+/// This rank's part of the keys of all ranks in order: those of rank 0 first. Each rank may bring another
+/// number of keys, also none. `worked` is told of comparisons, for runs in virtual time, in which computing
+/// takes no time by itself (scaling/).
 std::vector<key> sample_sort(chorale::communicator<>& comm, std::vector<key> keys,
                              const std::function<void(double)>& worked) {
   const auto ranks = static_cast<std::size_t>(comm.size());
@@ -63,7 +63,8 @@ std::vector<key> sample_sort(chorale::communicator<>& comm, std::vector<key> key
   std::sort(keys.begin(), keys.end());
   worked(static_cast<double>(keys.size()) * static_cast<double>(std::bit_width(keys.size())));
 
-  // Samples at the same distance everywhere, 32 for each rank on average: who has more keys gives more of them.
+  // Samples at the same distance everywhere, 32 for each rank on average: who has more keys gives more of
+  // them.
   const std::size_t total = comm.allreduce(keys.size(), chorale::sum);
   const std::size_t distance = std::max<std::size_t>(1, total / (32 * ranks));
   std::vector<sample> mine;

@@ -1,5 +1,5 @@
-// Data-parallel training of a small neural network by stochastic gradient descent: each rank has its share of
-// every batch, and the gradient of a layer is added up while those of the layers before it are still computed.
+// Data-parallel training of a small neural network: each rank has its share of every batch, and the gradient of
+// a layer is added up while those of the layers before it are still computed.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -62,9 +62,9 @@ struct layer {
 };
 using network = std::vector<layer>;
 
-/// Half the sum of the squared errors on samples [first, last), whose gradient it leaves in the layers, from the
-/// last layer to the first: `ready(l)` is called when that of layer l is complete. `worked` is told of
-/// multiplications, for runs in virtual time, in which computing takes no time by itself (scaling/).
+/// Half the sum of the squared errors on samples [first, last), whose gradient it leaves in the layers, from
+/// the last to the first: `ready(l)` is called when that of layer l is complete. `worked` is told of
+/// multiplications, for virtual time, in which computing takes none by itself (scaling/).
 template <class Ready>
 double back_propagate(network& net, std::size_t first, std::size_t last, Ready&& ready, const work& worked) {
   double loss = 0;
