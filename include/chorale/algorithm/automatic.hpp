@@ -85,7 +85,7 @@ inline bool keeps_bits(const reduction& op) noexcept {
 template <class First, class... Rest>
 struct automatic {
   static constexpr auto implements = First::implements;
-  using candidates = type_list<First, Rest...>;
+  using candidates = type_list<First, Rest...>;  ///< The algorithms among which is chosen, in their order.
   static_assert(((Rest::implements == implements) && ...),
                 "chorale::automatic: its algorithms are of one operation");
   /// Where ranks do not know each other's blocks they cannot choose by them.

@@ -127,6 +127,7 @@ struct config {
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
+  /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.
   std::size_t registration_entries = 256;
@@ -143,12 +144,12 @@ struct config {
   trial_policy trials = trial_policy::automatic;
   /// Rank 0 says on standard error which algorithms it chooses, and why.
   bool explain = false;
-  service_policy service = service_policy::event;
+  service_policy service = service_policy::event;  ///< Who answers datagrams while a rank computes.
   /// Shortest time that a rank waits for a multicast before it asks its sender to repeat it; where waits are
   /// usually longer, so is its patience.
   std::chrono::microseconds multicast_patience{1000};
-  join_policy multicast_join = join_policy::automatic;
-  wait_policy wait = wait_policy::automatic;
+  join_policy multicast_join = join_policy::automatic;  ///< How a port joins a multicast group.
+  wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or giving way to other threads.
 
   /// Defaults overridden by the environment.
   /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.
@@ -159,10 +160,10 @@ struct config {
 
 /// One environment variable that the library reads, in words.
 struct environment_variable {
-  std::string_view name;
-  std::string_view accepts;
+  std::string_view name;       ///< such as "CHORALE_DEVICE"
+  std::string_view accepts;    ///< what values can be used
   std::string_view initially;  ///< what holds where it is not set
-  std::string_view meaning;
+  std::string_view meaning;    ///< what it sets
 };
 
 /// All variables that the library reads (those of `soft0` included), in the order of docs/settings.md.

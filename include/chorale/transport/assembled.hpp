@@ -67,18 +67,26 @@ class assembled {
   [[nodiscard]] int rank() const noexcept { return core().rank(); }
   [[nodiscard]] int size() const noexcept { return core().size(); }
   [[nodiscard]] const config& settings() const noexcept { return core().settings(); }
+  /// How the group came to be.
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Messages of one sender that one receiver may have until it gives one back.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
+  /// A number that is the same on all ranks of the communicator.
   [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
+  /// What errors call the communicator; empty: it has no name.
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
+  /// Sets it, on this rank.
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
+  /// The device that was chosen, its port and why.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().port().chosen(); }
+  /// The opened device.
   [[nodiscard]] const verbs::device& device() const noexcept { return core().port().device(); }
+  /// The protection domain of its memory.
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().port().domain(); }
+  /// The device with what communicators of a process share of it.
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
     return core().port().opened();
   }
@@ -98,15 +106,18 @@ class assembled {
   [[nodiscard]] std::size_t registered_bytes() const {
     return parts_.registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
   }
+  /// What datagrams were sent, lost and repeated; of transports that have streams of them.
   [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
     return parts_.packets().statistics();
   }
   [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().statistics();
   }
+  /// How long registrations of user memory are kept here (`config::registration`).
   [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().guarantee();
   }
+  /// Datagrams that were not as their senders should have written them: thrown away.
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().channel().refused(); }
   /// For figures that only this transport has.
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
@@ -129,6 +140,7 @@ class assembled {
   void require_whole() const { core().failures().require_whole(); }
   void name_algorithms(std::string (*of)(operation)) noexcept { core().calls().name_algorithms(of); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
+  /// Whether a call has failed.
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().progress(); }
   void look_around() { core().engine().look_around(); }
@@ -332,10 +344,12 @@ class assembled {
 
   // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported
   // naming the remedy if the device has no multicast.
+  /// Whether the device has it.
   [[nodiscard]] bool has_multicast() const { return core().multicast().are_possible(); }
   void join_multicast() { core().multicast().join(); }
   /// The group of this communicator, made if it is not there. Precondition: more than one rank.
   [[nodiscard]] multicast_group& multicasts() { return core().multicast().group(); }
+  /// What was multicast, lost and repeated.
   [[nodiscard]] transport::multicast_statistics multicast_statistics() const {
     return core().multicast().statistics();
   }
