@@ -68,7 +68,7 @@ class announced {
 template <class Communicator>
 class counted {
  public:
-  explicit counted(Communicator& comm) : comm_(&comm) {}
+  explicit counted(Communicator& comm) : comm_(&comm) {}  ///< Sends nothing.
 
   /// As that of `announced`.
   template <class Use>
@@ -85,6 +85,7 @@ class counted {
   Communicator* comm_;
 };
 
+/// `announced` over transports with windows, else `counted`.
 template <class Communicator>
 using standard = std::conditional_t<window_transport<typename Communicator::transport_type>,
                                     announced<Communicator>, counted<Communicator>>;
@@ -94,8 +95,8 @@ using standard = std::conditional_t<window_transport<typename Communicator::tran
 /// What rank `source` has sent.
 template <element T>
 struct received {
-  int source;
-  std::vector<T> data;
+  int source;           ///< rank
+  std::vector<T> data;  ///< as many as it sent
 };
 
 /// Data for any few ranks, which do not know from whom data will come: a step of a particle code, of a graph
@@ -110,6 +111,7 @@ struct received {
 template <class Communicator, template <class> class Discovery = sparse::standard>
 class sparse_alltoall {
  public:
+  /// Collective. @throws error as `Discovery` does when it is made.
   explicit sparse_alltoall(Communicator& comm) : comm_(&comm), discovery_(comm) {}
 
   /// Collective: ranks that send nothing call it too. `sends`: a list of `to(rank, data)`, in any order, of
