@@ -2,8 +2,25 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
 
 namespace chorale::transport {
+
+call_record::call_record() = default;
+
+call_record::~call_record() = default;
+
+void call_record::give(std::unique_ptr<observed_calls> observed) noexcept {
+  observed_ = std::move(observed);
+}
+
+void call_record::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
+  if (observed_) observed_->ask(what, choice, name);
+}
+
+void call_record::tell_choice(std::string_view text) noexcept {
+  if (is_observed()) observed_->tell({.what = observed_event::kind::chosen, .text = text});
+}
 
 call_id call_record::current() const noexcept {
   const auto c = page_.find(number_);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <chorale/transport/arrival.hpp>
@@ -139,6 +140,10 @@ class assembled {
   void require_sound() const { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
   void name_algorithms(std::string (*of)(operation)) noexcept { core().calls().name_algorithms(of); }
+  void ask_for_algorithm(operation what, const void* choice, std::string_view (*last)(const void*)) noexcept {
+    core().calls().ask(what, choice, last);
+  }
+  void tell_choice(std::string_view text) noexcept { core().calls().tell_choice(text); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   /// Whether a call has failed.
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <chorale/core/call.hpp>
@@ -11,10 +13,18 @@
 
 namespace chorale::transport {
 
+class observed_calls;
+
 /// Numbers the calls of one communicator on one rank. One thread at a time; what others may read of it is in
 /// the status page.
 class call_record {
  public:
+  call_record();
+  call_record(const call_record&) = delete;
+  call_record& operator=(const call_record&) = delete;
+  /// Observers are told that the communicator has ended.
+  ~call_record();
+
   /// A call begins. All ranks count alike, so that a number stands for the same call on each.
   [[gnu::always_inline]] call_id begin(const call& c) noexcept { return begin(c, c.signature()); }
   /// The same of a call whose signature is known.
@@ -29,6 +39,21 @@ class call_record {
   /// What peers may ask for.
   [[nodiscard]] status_page& page() noexcept { return page_; }
   [[nodiscard]] const status_page& page() const noexcept { return page_; }
+
+  /// Whether a call has to do more than to run: others are pending, or somebody observes it.
+  [[nodiscard]] bool is_busy() const noexcept { return busy_ != 0; }
+  [[nodiscard]] bool is_observed() const noexcept { return (busy_ & observed_bit) != 0; }
+  void set_pending(bool pending) noexcept { set(pending_bit, pending); }
+  void set_observed(bool observed) noexcept { set(observed_bit, observed); }
+  /// Number of the call that begins next.
+  [[nodiscard]] std::uint64_t next() const noexcept { return number_ + 1; }
+  /// Who observes. Precondition: they were given.
+  [[nodiscard]] observed_calls& observed() const noexcept { return *observed_; }
+  void give(std::unique_ptr<observed_calls> observed) noexcept;
+  /// `observed_calls::ask`, if there is one.
+  void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
+  /// Tells observers of an algorithm that was chosen, if there are any.
+  void tell_choice(std::string_view text) noexcept;
 
   // Names in errors.
   /// What errors call this communicator; empty without a name.
@@ -45,10 +70,18 @@ class call_record {
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
 
  private:
+  static constexpr std::uint8_t pending_bit = 1;
+  static constexpr std::uint8_t observed_bit = 2;
+  void set(std::uint8_t bit, bool on) noexcept {
+    busy_ = static_cast<std::uint8_t>(on ? busy_ | bit : busy_ & ~bit);
+  }
+
   status_page page_;
   std::uint64_t number_ = 0;
   std::string label_;
   std::string (*algorithm_names_)(operation) = nullptr;
+  std::uint8_t busy_ = 0;
+  std::unique_ptr<observed_calls> observed_;
 };
 
 }  // namespace chorale::transport
