@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that everything that names the version of Chorale names the same one."""
+"""Checks that everything that names the version of Chorale names the same one, and that packages are named after the library's version of its interface."""
 import pathlib
 import re
 import sys
@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLACES = {
     "meson.build": r"^  version : '([^']+)'",
     "CHANGELOG.md": r"^## (\S+) \(\d{4}-\d\d-\d\d\)$",
+    "debian/changelog": r"\Achorale \((\S+)-\d+\) ",
 }
 
 
@@ -26,9 +27,13 @@ def main():
     version = named["meson.build"]
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         wrong.append(f"{version} is not a semantic version of three numbers")
+    number = first("meson.build", r"^soversion = '(\d+)'$")
+    packages = re.findall(r"^Package: (libchorale\S*?)(\d*)$", (ROOT / "debian/control").read_text(encoding="utf-8"), re.MULTILINE)
+    wrong += [f"debian/control: {name}{given} holds a library of soversion {number}" for name, given in packages
+              if not name.endswith("-dev") and given != number]
     if wrong:
         sys.exit("\n".join(wrong))
-    print(f"version {version}")
+    print(f"version {version}, soversion {number}")
 
 
 if __name__ == "__main__":
