@@ -72,12 +72,9 @@ class assembled {
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Messages of one sender that one receiver may have until it gives one back.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
-  /// A number that is the same on all ranks of the communicator.
   [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
-  /// What errors call the communicator; empty: it has no name.
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
-  /// Sets it, on this rank.
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
@@ -145,7 +142,6 @@ class assembled {
   }
   void tell_choice(std::string_view text) noexcept { core().calls().tell_choice(text); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
-  /// Whether a call has failed.
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().progress(); }
   void look_around() { core().engine().look_around(); }
