@@ -58,6 +58,7 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
                std::move(group.port), settings_.service),
       start_(channel_, *members_),
       liveness_(*members_, channel_, {settings_.silence, settings_.stall, settings_.deadline}),
+      calls_(*members_),
       failures_({*members_, dependents_, calls_, store_.frames(), channel_, liveness_, user}),
       inquiry_(*members_, calls_, channel_, liveness_, failures_, user),
       multicasts_(*this),
