@@ -24,6 +24,7 @@ namespace chorale {
 template <element T, class Communicator>
 class window;
 class plan;
+struct call_statistics;
 
 /// A group of ranks that makes collective calls. `Policies`, in any order: a transport (`transport::rc` if
 /// there is none) and algorithms, at most one an operation; the other operations have defaults.
@@ -80,6 +81,8 @@ class communicator {
   [[nodiscard]] const std::string& name() const { return on().transport().core().calls().label(); }
   /// The transport, for its figures (connections, registered bytes, device) and for algorithms of your own.
   [[nodiscard]] transport_type& transport() { return on().transport(); }
+  /// What its calls have cost (`statistics.hpp`). @throws error errc::misuse if config::statistics is off.
+  [[nodiscard]] call_statistics statistics() const;
 
   /// Returns when all ranks have called it.
   void barrier() { run(calls::barrier(on())); }
@@ -384,10 +387,7 @@ class communicator {
       calls::refuse_moved_from();
     return *calls_;
   }
-  template <class Start>
-  [[gnu::always_inline]] void run(const calls::prepared<Start>& made) {
-    calls_->run(made);
-  }
+  [[gnu::always_inline]] void run(const auto& made) { calls_->run(made); }
   [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine);
   request_for<communicator> start_part(const calls::wish& mine);
 

@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include <chorale/core/fnv.hpp>
+#include <chorale/core/surroundings.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/observers/observer.hpp>
 
 #include "membership.hpp"
+#include "observers/homes.hpp"
+#include "observers/standard_observers.hpp"
 #include "watchdog.hpp"
 
 namespace chorale::transport {
@@ -104,7 +107,10 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.device = ports_.front().chosen().device.name;
   who.host = members_->host_of(rank());
   who.launched = launched();
-  calls_.give(std::make_unique<observed_calls>(calls_, std::move(who), [this] { return resent(); }));
+  homes::all().enter(surroundings::this_flow(), who);
+  calls_.give(std::make_unique<observed_calls>(calls_, who, [this] { return resent(); }));
+  auto own = standard_observers(settings_, who);
+  for (auto& one : own) calls_.observed().add(std::move(one));
   for (auto& one : process_observers()) calls_.observed().add(std::move(one));
 }
 

@@ -36,6 +36,7 @@ USER = {
     "core/error.hpp": "what calls throw",
     "model/tuning.hpp": "what `automatic` and `standard` choose by",
     "model/resources.hpp": "the formulas of docs/resources.md, for planning a machine",
+    "statistics.hpp": "the statistics of a communicator",
     "observing.hpp": "hooks of profilers",
     "verbs/soft_counters.hpp": "what soft0 has seen, for tests of a user's own (docs/deferred-engine.md)",
 }

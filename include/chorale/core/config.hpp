@@ -66,6 +66,13 @@ enum class long_send_policy {
   copy,        ///< through blocks as well, whatever the length
 };
 
+/// What a communicator writes to standard error about itself.
+enum class log_level {
+  off,
+  info,   ///< device and transport, choices by trial, messages sent again, calls that fail, the end
+  debug,  ///< as well each call, each wait of a millisecond, each connection that is made or closed
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables. A field's variable is
 /// `CHORALE_` and its name in capitals, for times with `_MS` or `_US` behind. docs/settings.md lists all with
@@ -150,6 +157,18 @@ struct config {
   std::chrono::microseconds multicast_patience{1000};
   join_policy multicast_join = join_policy::automatic;  ///< How a port joins a multicast group.
   wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or giving way to other threads.
+  /// Lines of a log on standard error, with the time and the rank (docs/guide/seeing.md).
+  log_level log = log_level::off;
+  /// Calls, bytes and times are counted for `communicator::statistics()`; and when the communicator ends,
+  /// they are written: "1": by rank 0 to standard error; anything else: by each rank, at the end of the file
+  /// of that name, as lines of comma-separated values. Empty or "0": nothing is counted.
+  std::string statistics;
+  /// File into which what each rank has done is written as a trace for ui.perfetto.dev, when the communicator
+  /// ends; empty: none.
+  std::string trace;
+  /// Most calls, waits and events of a rank's trace, for each communicator; of later ones only the number is
+  /// kept. Each takes 48 bytes until the trace is written.
+  std::size_t trace_records = 1'000'000;
 
   /// Defaults overridden by the environment.
   /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.

@@ -1,17 +1,22 @@
 #include <algorithm>
 #include <utility>
 
+#include <chorale/core/surroundings.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
+
+#include "homes.hpp"
 
 namespace chorale::transport {
 
 observed_calls::observed_calls(call_record& calls, observed_communicator who,
                                std::function<std::uint64_t()> resent)
-    : calls_(&calls), who_(std::move(who)), resent_(std::move(resent)) {
+    : calls_(&calls), who_(std::move(who)), flow_(surroundings::this_flow()), resent_(std::move(resent)) {
   open_.reserve(8);
 }
 
 observed_calls::~observed_calls() {
+  homes::all().leave(flow_, who_);
+  who_.name = calls_->label();
   for (const listener& l : all_) l.who->on_ended(who_);
 }
 

@@ -78,6 +78,7 @@ class observed_calls {
 
   call_record* calls_;
   observed_communicator who_;
+  const void* flow_;  ///< the thread that made the communicator
   std::function<std::uint64_t()> resent_;
   std::vector<listener> all_;
   std::vector<observed_call> open_;  ///< those before `first_` are over

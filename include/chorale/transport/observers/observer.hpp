@@ -17,7 +17,8 @@ namespace chorale {
 struct observed_communicator {
   std::uint64_t number = 0;  ///< in this process, from 1, in the order in which they were made
   std::uint32_t group = 0;   ///< the same on all ranks of the communicator, another one for others of the job
-  std::uint32_t job = 0;     ///< the same on all ranks that the bootstrap brought together
+  std::uint32_t job = 0;  ///< the same on all ranks that the bootstrap brought together, and in their parts
+  int home = 0;           ///< this rank's number in the first communicator of its thread
   int rank = 0;
   int size = 0;
   std::string transport;
