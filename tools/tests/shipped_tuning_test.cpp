@@ -97,8 +97,10 @@ TEST_CASE("The shipped table goes to many thousands of ranks where each sends to
 
 TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
   const auto on = chorale::simulation::read_machine("hdr-64core");
-  for (const auto& [ranks, bytes] :
-       {std::pair{8, std::size_t{1024}}, {64, std::size_t{8}}, {3, std::size_t{16384}}})
+  for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}},
+                                     {64, std::size_t{8}},
+                                     {3, std::size_t{16384}},
+                                     {6, std::size_t{262144}}})
     for (const auto& one : sim_scale::candidates()) {
       const std::size_t size = one.what == operation::barrier ? 0 : bytes;
       for (const auto& row : shipped().rows()) {
