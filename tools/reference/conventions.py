@@ -107,7 +107,7 @@ def meaning(entity, compound, concepts):
         return GROUP[entity.name]
     if entity.name == compound.name.rpartition("::")[2] and PART_OF_RANGE.search(compound.name):
         return "For the class around it."
-    if entity.name in RANGE and ({"begin", "end"} <= names or "operator++" in names):
+    if entity.name in RANGE and entity.kind in ("function", "typedef") and ({"begin", "end"} <= names or "operator++" in names):
         return RANGE[entity.name]
     if compound.name == "chorale::replace_t" or compound.header.startswith(("chorale/core/operators", "chorale/core/placed", "chorale/core/named")) and entity.name == "operator()":
         return "The operator, applied to two elements; `a` is of the lower ranks."

@@ -68,7 +68,7 @@ enum class long_send_policy {
 
 /// What a communicator writes to standard error about itself.
 enum class log_level {
-  off,
+  off,    ///< nothing
   info,   ///< device and transport, choices by trial, messages sent again, calls that fail, the end
   debug,  ///< as well each call, each wait of a millisecond, each connection that is made or closed
 };

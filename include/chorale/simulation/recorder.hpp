@@ -62,8 +62,8 @@ struct record {
   /// Of a wait that was ended by one, and of its own activities: the number of the message, from 1. Of a
   /// post: that of its first message; others follow. An answer has the number of what it answers.
   std::uint64_t message = 0;
-  instant begin{};
-  instant end{};
+  instant begin{};  ///< of virtual time
+  instant end{};    ///< likewise
 };
 
 /// What a program has given a name (`phase`).
@@ -72,14 +72,14 @@ struct phase_record {
   std::uint16_t thread = 0;  ///< as of a record
   int rank = -1;             ///< which had it
   std::uint64_t bytes = 0;   ///< as the program says
-  instant begin{};
-  instant end{};
+  instant begin{};           ///< of virtual time
+  instant end{};             ///< likewise
 };
 
 /// From then until then. That of phases is from where the first of them begins to where the last ends.
 struct window {
-  instant begin{};
-  instant end{};
+  instant begin{};  ///< of virtual time
+  instant end{};    ///< likewise
 };
 
 /// From where the first of them begins to where the last ends.

@@ -19,21 +19,21 @@ struct observed_communicator {
   std::uint32_t group = 0;   ///< the same on all ranks of the communicator, another one for others of the job
   std::uint32_t job = 0;  ///< the same on all ranks that the bootstrap brought together, and in their parts
   int home = 0;           ///< this rank's number in the first communicator of its thread
-  int rank = 0;
-  int size = 0;
-  std::string transport;
-  std::string device;    ///< of its first port
-  std::string host;      ///< of this rank
-  std::string launched;  ///< how the group came to be
-  std::string name;      ///< as `communicator::set_name` has it
+  int rank = 0;           ///< this rank in the communicator
+  int size = 0;           ///< how many ranks it has
+  std::string transport;  ///< its name
+  std::string device;     ///< of its first port
+  std::string host;       ///< of this rank
+  std::string launched;   ///< how the group came to be
+  std::string name;       ///< as `communicator::set_name` has it
 };
 
 /// One call. What is not known yet is as it is initialized here.
 struct observed_call {
-  const observed_communicator* on = nullptr;
+  const observed_communicator* on = nullptr;  ///< whose call it is
   std::uint64_t number = 0;  ///< from 1; calls with the same number belong together on all ranks
   call what;                 ///< operation, root, bytes of one rank's message (0 where ranks may differ), ...
-  bool is_nonblocking = false;
+  bool is_nonblocking = false;  ///< the program goes on while it runs
   /// Known at the end; before it, empty where the algorithm is chosen while the call runs. Copy it, if it is
   /// to be kept.
   std::string_view algorithm;
@@ -47,24 +47,25 @@ struct observed_call {
 
 /// A wait of a call for another rank that is over. A message that is there already is not waited for.
 struct observed_wait {
-  const observed_call* in = nullptr;
-  int peer = -1;  ///< who was waited for; -1: any rank
-  clock::time_point begin{};
-  clock::time_point end{};
+  const observed_call* in = nullptr;  ///< the call that waited
+  int peer = -1;                      ///< who was waited for; -1: any rank
+  clock::time_point begin{};          ///< of the wait
+  clock::time_point end{};            ///< of the wait
 };
 
 /// Something that happened beside the calls of a communicator, or in one of them.
 struct observed_event {
+  /// What can happen.
   enum class kind : std::uint8_t {
     connected,     ///< a connection with `peer` was made
     disconnected,  ///< it was closed, usually in favour of another one (config::connections)
     chosen,        ///< an algorithm was chosen by trial: `text` says which and why
   };
-  kind what = kind::connected;
-  const observed_communicator* on = nullptr;
-  int peer = -1;
-  std::string_view text;
-  clock::time_point time{};
+  kind what = kind::connected;                ///< what happened
+  const observed_communicator* on = nullptr;  ///< where
+  int peer = -1;                              ///< rank of the other end; -1 where there is none
+  std::string_view text;                      ///< of a choice; else empty
+  clock::time_point time{};                   ///< when
 };
 
 /// Is told of the calls of communicators: a profiler, a tracer. Each function is called by the thread that is
@@ -93,8 +94,11 @@ class observer {
   virtual void on_begin(const observed_call&) noexcept {}
   /// Its algorithm begins to run, at once if the call is blocking.
   virtual void on_run(const observed_call&) noexcept {}
+  /// It has ended, well or not.
   virtual void on_end(const observed_call&) noexcept {}
+  /// A wait of a call is over.
   virtual void on_wait(const observed_wait&) noexcept {}
+  /// Something else has happened.
   virtual void on_event(const observed_event&) noexcept {}
 };
 
