@@ -281,7 +281,12 @@ class Forged(unittest.TestCase):
             self.assertIn("problem", jobs[0]["processes"][0])
 
     def test_a_child_that_has_it_from_its_parent(self):
-        self.assertEqual(self.look_at(self.header(pid=os.getppid()))[0], [])
+        slot = bytearray(SLOT_BYTES)
+        struct.pack_into("<I", slot, 296, 2)  # its version
+        struct.pack_into("<Qiii", slot, 320, 5, 0, 2, 1)  # communicator 5, rank 0 of 2, on one host
+        told = [self.look_at(self.header(pid=pid).ljust(SLOT_BYTES, b"\0") + slot)[0] for pid in (os.getpid(), os.getppid())]
+        self.assertEqual([len(jobs) for jobs in told], [1, 0])
+        self.assertEqual([(rank["rank"], rank["calls_begun"]) for rank in told[0][0]["communicators"][0]["ranks"]], [(0, 0)])
 
     def test_slots_of_noise(self):
         seed = int(os.environ.get("CHORALE_TEST_SEED", random.SystemRandom().randrange(1 << 30)))
