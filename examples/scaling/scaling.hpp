@@ -1,0 +1,28 @@
+// Examples as parts of the program that runs them in virtual time. Each source here includes one of them.
+#pragma once
+
+#include <functional>
+
+#include <chorale/chorale.hpp>
+
+namespace scaling {
+
+/// What an example tells how much it has computed, in units of its own.
+using work = std::function<void(double)>;
+
+/// An example, with a problem of one size for any number of ranks.
+struct problem {
+  const char* name;
+  const char* unit;    ///< what it counts
+  double nanoseconds;  ///< that a unit takes on one core: a machine that has been measured (docs/examples.md)
+  /// What each rank does. Collective. @throws std::runtime_error if the result cannot be right.
+  void (*solve)(chorale::communicator<>& comm, const work& worked);
+};
+
+extern const problem heat;
+extern const problem k_means;
+extern const problem sample_sort;
+extern const problem sgd;
+extern const problem parameter_server;
+
+}  // namespace scaling

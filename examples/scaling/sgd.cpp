@@ -1,0 +1,21 @@
+// The training of examples/16_sgd.cpp, a problem large enough for many ranks.
+#include <cmath>
+#include <stdexcept>
+
+#include "scaling.hpp"
+
+// The functions of the example are wanted; its main() becomes a function that nobody calls.
+#define main program_of_sgd
+#include "../16_sgd.cpp"
+#undef main
+
+namespace {
+
+void solve(chorale::communicator<>& comm, const scaling::work& worked) {
+  const network net = train(comm, {{32, 256}, {256, 128}, {128, 1}}, 5, 512, 0.5, worked);
+  if (!std::isfinite(net.front().weights.front())) throw std::runtime_error("SGD: a weight is no number");
+}
+
+}  // namespace
+
+const scaling::problem scaling::sgd{"SGD", "multiplication", 0.54, solve};
