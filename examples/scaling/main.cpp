@@ -33,7 +33,7 @@ const std::vector<const problem*> problems{&scaling::heat, &scaling::k_means, &s
 /// program that runs for longer.
 double virtual_seconds(const problem& what, const sim::machine& on, int ranks) {
   std::vector<double> times(static_cast<std::size_t>(ranks));
-  // Who has looked in vain looks again after so long at the latest: so its own work goes on at the right time.
+  // Who has looked in vain looks again after so long at the latest, and its own work goes on in time.
   sim::run_options options;
   options.longest_gap = std::chrono::nanoseconds{200};
   sim::run(
