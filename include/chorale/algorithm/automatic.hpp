@@ -211,10 +211,8 @@ struct automatic {
         from = up_to + 1;
       }
     }
-    if constexpr (requires(std::string_view (*name)(const void*)) {
-                    net.ask_for_algorithm(implements, &made, name);
-                  })
-      net.ask_for_algorithm(implements, &made, &name_of_last);
+    if constexpr (requires { net.calls().ask(implements, &made, &name_of_last); })
+      net.calls().ask(implements, &made, &name_of_last);
     if (!net.settings().explain || net.rank() != 0) return;
     for (const rule& r : made.rules) say(net, made, r, r.any);
   }
@@ -260,10 +258,10 @@ struct automatic {
     here.why = here.trial->describe(net.size(), by_table);
     here.algorithm = here.trial->winner();
     here.trial.reset();
-    if constexpr (requires { net.tell_choice(here.why); })
-      net.tell_choice(std::string{name(implements)} + " of about " +
-                      std::to_string(detail::payload_of(arguments...)) +
-                      " bytes: " + all.names[static_cast<std::size_t>(here.algorithm)] + ": " + here.why);
+    if constexpr (requires { net.calls().tell_choice(here.why); })
+      net.calls().tell_choice(
+          std::string{name(implements)} + " of about " + std::to_string(detail::payload_of(arguments...)) +
+          " bytes: " + all.names[static_cast<std::size_t>(here.algorithm)] + ": " + here.why);
     if (!net.settings().explain || net.rank() != 0) co_return;
     for (const rule& r : all.rules)
       if (&here == &r.any || &here == &r.alike) say(net, all, r, here);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <chorale/transport/arrival.hpp>
@@ -136,11 +135,8 @@ class assembled {
   }
   void require_sound() const { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
-  void name_algorithms(std::string (*of)(operation)) noexcept { core().calls().name_algorithms(of); }
-  void ask_for_algorithm(operation what, const void* choice, std::string_view (*last)(const void*)) noexcept {
-    core().calls().ask(what, choice, last);
-  }
-  void tell_choice(std::string_view text) noexcept { core().calls().tell_choice(text); }
+  /// What is said of its calls, to errors and to observers.
+  [[nodiscard]] call_record& calls() noexcept { return core().calls(); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().progress(); }
