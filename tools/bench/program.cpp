@@ -1,6 +1,8 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,16 +21,30 @@ std::vector<std::size_t> tuning_sizes() {
   return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
 }
 
-/// What o.plan lists. @returns the exit status.
-int run_set_ups(const program_options& o, const place& here, const facts& about, const job& in,
-                const surroundings& around) {
-  const bool speaks = in.all.rank() == 0;
-  const auto result = measure_set_ups(read_set_ups(o.plan), about, in, o.limit, around);
-  if (speaks && !o.json.empty()) write_results(o.json, about, in.all.size(), result);
-  const bool wrong = std::any_of(result.begin(), result.end(),
-                                 [](const result_of_set_up& r) { return r.measured.wrong.value_or(0) > 0; });
-  if (wrong && speaks) fmt::print(stderr, "{}: results were WRONG\n", here.program);
-  return wrong ? 1 : 0;
+/// Whether rank 0 can write the files, said by rank 0. Collective, so that all ranks end if it cannot.
+bool can_write(const program_options& o, const place& here, team& all) {
+  bool can = true;
+  if (all.rank() == 0) {
+    try {
+      check_files(o.outputs);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "{}: {}\n", here.program, e.what());
+      can = false;
+    }
+  }
+  return all.max(can ? 0 : 1) == 0;
+}
+
+std::vector<row> measure_selected(const program_options& o, const facts& about, team& all,
+                                  const contestants& everyone, const surroundings& around) {
+  const field of = [&](const std::string& operation) {
+    std::vector<contestant*> found;
+    for (const auto& one : everyone) {
+      if (one->operation == operation) found.push_back(one.get());
+    }
+    return found;
+  };
+  return run_session(o, about, all, of, around);
 }
 
 }  // namespace
@@ -87,15 +103,19 @@ void settle(program_options& o) {
 int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by) {
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  const job in{std::move(group), all, watched_by};
   const bool speaks = all.rank() == 0;
+  if (!here.files_are_checked && !can_write(o, here, all)) return 1;
 
   const auto& chosen = control.transport().chosen();
   const bool crowded = control.transport().oversubscribed();
   facts about = here.about;
   about.emplace_back("ranks", fmt::format("{} ({})", all.size(), control.launched()));
   about.emplace_back("device", fmt::format("{} ({})", chosen.device.name, chosen.why));
-  about.emplace_back("waiting", crowded ? "ranks outnumber cores: yielding" : "each rank has a core");
+  if (crowded)
+    about.emplace_back(crowded_fact);
+  else
+    about.emplace_back(crowded_fact.first, "each rank has a core");
+  if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
   surroundings around;
   if (here.prepare) here.prepare(control, about, around);
   around.check = o.check;
@@ -106,25 +126,25 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   if (o.check && !all.one_host())
     about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
 
-  if (!o.plan.empty()) return run_set_ups(o, here, about, in, around);
-
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
-  const contestants everyone = enter_all(o.wanted, in, memory);
-  if (everyone.empty()) {
-    if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
-    return 2;
-  }
-  const field of = [&](const std::string& operation) {
-    std::vector<contestant*> found;
-    for (const auto& one : everyone) {
-      if (one->operation == operation) found.push_back(one.get());
+  const job in{std::move(group), all, watched_by};
+  run_result done{about, all.size(), {}};
+  if (!o.plan.empty()) {
+    done.rows = measure_set_ups(read_set_ups(o.plan), about, in, o.limit, around);
+  } else {
+    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+    const contestants everyone = enter_all(o.wanted, in, memory);
+    if (everyone.empty()) {
+      if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+      return 2;
     }
-    return found;
-  };
-  const auto rows = run_session(o, about, all, of, around);
-  const int wrong = count_wrong(rows);
-  if (!o.table.empty() && speaks && wrong == 0) write_tuning(o.table, rows, all.size(), crowded);
+    const auto rows = measure_selected(o, about, all, everyone, around);
+    done.rows = rows_of_result(rows);
+    if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
+      write_tuning(o.table, rows, all.size(), crowded);
+  }
+  const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  if (speaks) write_files(o.outputs, done);
   return wrong > 0 ? 1 : 0;
 }
 

@@ -28,6 +28,7 @@ struct place {
   facts about;          ///< what it says of itself before it says what all such programs do
   /// Called on each rank once it has a communicator that nobody measures. Collective.
   std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare;
+  bool files_are_checked = false;  ///< the program has done so where its ranks did not exist yet
 };
 
 void add_program_options(CLI::App& app, program_options& o);

@@ -79,7 +79,9 @@ int run(const options& o, const sim::machine& on) {
                                            (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host, on.hosts,
                                            on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
                      {"seed", fmt::format("{}", o.seed)}},
-                    {}};
+                    {},
+                    true};
+  check_files(o.outputs);
   if (std::min(o.ranks, on.ranks_per_host) > on.host.cores)
     here.about.emplace_back("cores", fmt::format("{} of a host, which its ranks share", on.host.cores));
   int status = 0;

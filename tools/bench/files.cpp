@@ -1,0 +1,45 @@
+#include "files.hpp"
+
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "csv.hpp"
+#include "output.hpp"
+#include "replaced_file.hpp"
+
+namespace bench {
+
+void add_file_options(CLI::App& app, files& f) {
+  app.add_option("--json", f.json, "Also write the result to this file")->type_name("FILE");
+  app.add_option("--csv", f.csv, "Also write the result to this file, a line for each row of the table")
+      ->type_name("FILE");
+}
+
+void check_files(const files& f) {
+  for (const auto& name : {f.json, f.csv}) {
+    std::error_code unknown;
+    const auto there = std::filesystem::status(name, unknown);
+    // To open a pipe or a device would already do something.
+    if (name.empty() || (exists(there) && !is_regular_file(there) && !is_directory(there))) continue;
+    const replaced_file tried{name};
+  }
+}
+
+void write_files(const files& f, const run_result& all) {
+  std::exception_ptr first;
+  const auto write = [&](const std::string& name, const std::function<std::string()>& make) {
+    if (name.empty()) return;
+    try {
+      replace_file(name, make());
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  write(f.json, [&] { return as_json(all); });
+  write(f.csv, [&] { return as_csv(all); });
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace bench
