@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "result.hpp"
 
@@ -12,6 +13,7 @@ namespace bench {
 struct files {
   std::string json;
   std::string csv;
+  std::string plot;
 };
 
 void add_file_options(CLI::App& app, files& f);
@@ -20,8 +22,9 @@ void add_file_options(CLI::App& app, files& f);
 /// @throws std::exception saying what is wrong and what helps.
 void check_files(const files& f);
 
-/// Writes each of them, whole or not at all; also the others if one fails.
+/// Writes each of them, whole or not at all; also the others if one fails. JSON and CSV are of the first
+/// result alone.
 /// @throws std::exception as above, of the first that failed.
-void write_files(const files& f, const run_result& all);
+void write_files(const files& f, const std::vector<named_result>& all);
 
 }  // namespace bench

@@ -144,7 +144,7 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   }
   const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
-  if (speaks) write_files(o.outputs, done);
+  if (speaks) write_files(o.outputs, {{"", done}});
   return wrong > 0 ? 1 : 0;
 }
 

@@ -124,7 +124,7 @@ void run(const common_options& o) {
   if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
   if (all.rank() == 0) check_files(o.outputs);
   const auto rows = run_session(o, about, all, of, {});
-  if (all.rank() == 0) write_files(o.outputs, {about, all.size(), rows_of_result(rows)});
+  if (all.rank() == 0) write_files(o.outputs, {{"", {about, all.size(), rows_of_result(rows)}}});
 }
 
 }  // namespace
