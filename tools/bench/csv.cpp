@@ -31,8 +31,9 @@ std::string as_csv(const run_result& all) {
   const bool of_set_ups = std::any_of(all.rows.begin(), all.rows.end(), is_of_set_up);
   std::string out;
   const auto into = std::back_inserter(out);
-  for (const auto& [name, value] : all.about)
-    fmt::format_to(into, "# {}: {}\n", in_one_line(name), in_one_line(value));
+  for (const facts* list : {&all.about, &all.machine, &all.run})
+    for (const auto& [name, value] : *list)
+      fmt::format_to(into, "# {}: {}\n", in_one_line(name), in_one_line(value));
   fmt::format_to(into,
                  "{}ranks,operation,algorithm,transport,bytes,median_us,p10_us,p90_us,p99_us,min_us,max_us,"
                  "wall_us,samples,calls,floor_us,wrong_ranks\n",

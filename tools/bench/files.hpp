@@ -14,6 +14,7 @@ struct files {
   std::string json;
   std::string csv;
   std::string plot;
+  std::string report;
 };
 
 void add_file_options(CLI::App& app, files& f);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,7 +83,9 @@ nlohmann::ordered_json to_json(const result_row& whole) {
 
 std::string as_json(const run_result& all) {
   nlohmann::ordered_json out;
-  for (const auto& [name, value] : all.about) out["about"][name] = value;
+  for (const auto& [key, list] :
+       {std::pair{"about", &all.about}, {"machine", &all.machine}, {"run", &all.run}})
+    for (const auto& [name, value] : *list) out[key][name] = value;
   out["ranks"] = all.ranks;
   out["unit"] = "us";
   out["rows"] = nlohmann::ordered_json::array();

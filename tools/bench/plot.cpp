@@ -24,9 +24,9 @@ constexpr double title_height = 34;   ///< above its panels
 constexpr double foot_height = 52;    ///< below them
 constexpr double panel_width = 360;
 constexpr double panel_height = least_height - title_height - foot_height;
-constexpr double first_panel = 70;
-constexpr double second_panel = 515;
-constexpr double key = 900;
+constexpr double first_panel = 84;
+constexpr double second_panel = 530;
+constexpr double key = 915;
 constexpr std::size_t most_characters = 190;  ///< of a line above or below
 
 // Colours that the colour-blind can tell apart (Okabe and Ito). The numbers of kinds have no common divisor,
@@ -163,10 +163,11 @@ void write_panel(output into, const strip& of, std::size_t number, const panel& 
                    key / width, 1 - at.top / at.whole, of.curves.size());
   else
     fmt::format_to(into, "unset key\n");
+  // Bars as vectors: error bars wipe out what lies behind their points.
   std::string curves;
   for (std::size_t i = 0; i < of.curves.size(); ++i)
     curves += fmt::format(
-        "{0}{1} using 1:2:3:4 with yerrorbars linetype {2} dashtype 1 linewidth 0.6 pointsize 0 notitle, \\\n"
+        "{0}{1} using 1:3:(0):($4-$3) with vectors nohead linetype {2} dashtype 1 linewidth 0.6 notitle, \\\n"
         "  {1} using 1:2 with linespoints linetype {2} title {3}",
         i == 0 ? "" : ", \\\n  ", block(p.is_time, number, i), i + 1, gnuplot_string(of.curves[i].name));
   fmt::format_to(into, "plot {}\n", curves);
@@ -197,12 +198,12 @@ std::string plot_commands(const std::vector<std::string>& above, const std::vect
   }
   std::string out;
   const output into = std::back_inserter(out);
-  fmt::format_to(
-      into,
-      "set encoding utf8\n"
-      "set terminal svg size {:.0f},{:.0f} noenhanced font 'sans,11' background '#ffffff'\n"
-      "set errorbars small\nset grid xtics ytics linetype 1 linecolor rgb '#dddddd' linewidth 0.5\n",
-      width, whole);
+  fmt::format_to(into,
+                 "set encoding utf8\n"
+                 "set terminal svg size {:.0f},{:.0f} noenhanced font 'sans,11' background '#ffffff'\n"
+                 "set clip one\nset grid xtics ytics linetype 1 linecolor rgb "
+                 "'#dddddd' linewidth 0.5\n",
+                 width, whole);
   for (std::size_t i = 0; i < most_curves; ++i)
     fmt::format_to(
         into, "set linetype {} linecolor rgb '{}' dashtype {} pointtype {} pointsize 0.6 linewidth 1.2\n",

@@ -9,6 +9,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "host_facts.hpp"
 #include "session.hpp"
 #include "set_ups.hpp"
 #include "tune.hpp"
@@ -104,7 +105,7 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
   const bool speaks = all.rank() == 0;
-  if (!here.files_are_checked && !can_write(o, here, all)) return 1;
+  if (!here.simulated && !can_write(o, here, all)) return 1;
 
   const auto& chosen = control.transport().chosen();
   const bool crowded = control.transport().oversubscribed();
@@ -144,7 +145,11 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   }
   const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
-  if (speaks) write_files(o.outputs, {{"", done}});
+  if (speaks) {
+    done.machine = here.simulated ? facts{} : machine_facts();
+    done.run = here.simulated ? command_facts() : run_facts();
+    write_files(o.outputs, {{"", done}});
+  }
   return wrong > 0 ? 1 : 0;
 }
 

@@ -28,7 +28,9 @@ struct place {
   facts about;          ///< what it says of itself before it says what all such programs do
   /// Called on each rank once it has a communicator that nobody measures. Collective.
   std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare;
-  bool files_are_checked = false;  ///< the program has done so where its ranks did not exist yet
+  /// Time is virtual: the program has called check_files before there were ranks, and this host says nothing
+  /// about the result.
+  bool simulated = false;
 };
 
 void add_program_options(CLI::App& app, program_options& o);

@@ -74,6 +74,8 @@ void read_into(run_result& into, const json& document, std::string& where) {
         "it has no list \"rows\": it is no result that chorale-bench, chorale-sim or mpi-peers has written");
   into.ranks = count_at(document, "ranks", 1);
   into.about = facts_at(document, "about");
+  into.machine = facts_at(document, "machine");
+  into.run = facts_at(document, "run");
   for (const json& one : document.at("rows")) {
     where = fmt::format("row {}: ", into.rows.size() + 1);
     if (!one.is_object()) refuse("it must be an object");

@@ -27,6 +27,8 @@ struct run_result {
   facts about;  ///< the library, its device, how ranks were launched
   int ranks = 0;
   std::vector<result_row> rows;
+  facts machine = {};  ///< the host of rank 0; nothing if it is simulated
+  facts run = {};      ///< the command, and when it ran
 };
 
 /// Facts of which more than their words depends.

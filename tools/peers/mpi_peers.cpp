@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../bench/host_facts.hpp"
 #include "../bench/session.hpp"
 
 namespace bench {
@@ -124,7 +125,8 @@ void run(const common_options& o) {
   if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
   if (all.rank() == 0) check_files(o.outputs);
   const auto rows = run_session(o, about, all, of, {});
-  if (all.rank() == 0) write_files(o.outputs, {{"", {about, all.size(), rows_of_result(rows)}}});
+  if (all.rank() == 0)
+    write_files(o.outputs, {{"", {about, all.size(), rows_of_result(rows), machine_facts(), run_facts()}}});
 }
 
 }  // namespace

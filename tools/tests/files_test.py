@@ -55,7 +55,7 @@ class Csv(Files):
         """Each number is the same to the last digit."""
         lines = (self.folder / name).read_text(encoding="utf-8").splitlines()
         about = [line for line in lines if line.startswith("#")]
-        self.assertEqual(about, [f"# {key}: {value}" for key, value in document["about"].items()])
+        self.assertEqual(about, [f"# {key}: {value}" for part in ("about", "machine", "run") for key, value in document[part].items()])
         rows = list(csv.DictReader(lines[len(about):]))
         self.assertEqual(len(rows), len(document["rows"]))
         for row, told in zip(rows, document["rows"]):
@@ -88,6 +88,16 @@ class Csv(Files):
         self.measured("--set-ups", "plan.json", "--json", "o.json", "--csv", "o.csv")
         rows = self.same("o.csv", self.json("o.json"))
         self.assertEqual([(row["set_up"], row["contestant"]) for row in rows], [('a "b"', "x, y")])
+
+    def test_machine(self):
+        """Whoever finds the file knows what was measured, and how."""
+        self.measured("barrier", "--json", "a b.json", CHORALE_BLOCKS="16")
+        told = self.json("a b.json")
+        self.assertEqual(told["machine"]["kernel"], f"{os.uname().sysname} {os.uname().release}")
+        self.assertIn("rank 0 may use", told["machine"]["cores"])
+        self.assertEqual(told["run"]["command"], " ".join([BENCH, *QUICK, "barrier", "--json", "'a b.json'"]))
+        self.assertEqual(told["run"]["settings"], "CHORALE_BLOCKS=16 CHORALE_DEVICE=soft0")
+        self.assertRegex(told["run"]["date"], r"^20\d\d-\d\d-\d\d \d\d:\d\d UTC$")
 
     def test_standard_output(self):
         done = self.measured("barrier", "--csv", "/dev/stdout")
