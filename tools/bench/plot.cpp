@@ -160,7 +160,7 @@ void write_panel(output into, const strip& of, std::size_t number, const panel& 
   if (p.is_time)
     fmt::format_to(into,
                    "set key at screen {:.6f},{:.6f} left top Left reverse vertical maxrows {} samplen 4\n",
-                   key / width, 1 - at.top / at.whole, of.curves.size());
+                   (of.sized ? key : second_panel) / width, 1 - at.top / at.whole, of.curves.size());
   else
     fmt::format_to(into, "unset key\n");
   // Bars as vectors: error bars wipe out what lies behind their points.

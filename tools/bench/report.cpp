@@ -31,7 +31,8 @@ h1 { font-size: 1.7em; margin-bottom: 0.2em; }
 h2 { font-size: 1.3em; margin: 2em 0 0.4em; border-bottom: 1px solid #bbb; }
 nav a { margin-right: 1em; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0.6em 0; }
-caption { text-align: left; font-weight: bold; padding-bottom: 0.2em; }
+caption { text-align: left; font-weight: bold; padding-bottom: 0.2em; white-space: nowrap; }
+figure { margin: 0.5em 0; }
 th, td { border: 1px solid #ccc; padding: 0.15em 0.5em; text-align: right; vertical-align: top; white-space: nowrap; }
 th { background: #eee; font-weight: 600; }
 th.name, td.name { text-align: left; }
