@@ -133,15 +133,10 @@ facts machine_facts() {
   return all;
 }
 
-facts command_facts() {
+facts run_facts() {
   facts all;
   add(all, "command", command_line());
   add(all, "settings", settings());
-  return all;
-}
-
-facts run_facts() {
-  facts all = command_facts();
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   add(all, "date", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(now)));
   std::array<double, 1> load{};

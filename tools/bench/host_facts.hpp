@@ -9,10 +9,7 @@ namespace bench {
 /// found out is left out.
 facts machine_facts();
 
-/// The command line, and the settings of the environment.
-facts command_facts();
-
-/// Those, the date (UTC) and the load of the host.
+/// The command line, the settings of the environment, the date (UTC) and the load of the host.
 facts run_facts();
 
 }  // namespace bench

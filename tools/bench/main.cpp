@@ -43,8 +43,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> from;
   app.add_option("--from", from,
                  "Measure nothing: show what an earlier run has written by --json, with pictures if they are "
-                 "asked for; several "
-                 "times: side by side")
+                 "asked for; several times: side by side")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->excludes("--json")

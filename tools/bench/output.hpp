@@ -17,8 +17,8 @@ void print_preamble(const facts& about, const limits& l, bool with_floor);
 void print_head(const std::string& operation, bool with_floor, bool with_check);
 void print_rows(const std::vector<row>& rows);
 
-/// {"about": {...}, "machine": {...}, "run": {...}, "ranks": n, "unit": "us", "rows": [...]}; times in microseconds. Rows of a set-up begin
-/// with "set_up" and "contestant".
+/// {"about": {...}, "machine": {...}, "run": {...}, "ranks": n, "unit": "us", "rows": [...]}; times in
+/// microseconds. Rows of a set-up begin with "set_up" and "contestant".
 std::string as_json(const run_result& all);
 /// Writes a file of that text, whole or not at all.
 /// @throws std::system_error naming the file if it cannot be written.

@@ -13,7 +13,8 @@ namespace bench {
 /// percentile.
 std::string plot_commands(const std::vector<std::string>& above, const std::vector<strip>& strips);
 
-/// These as an SVG, in which the pointer on a curve shows its name. @throws std::runtime_error as run_gnuplot.
+/// These as an SVG, in which the pointer on a curve shows its name.
+/// @throws std::runtime_error as run_gnuplot.
 std::string svg_of(const std::vector<std::string>& above, const std::vector<strip>& strips);
 
 /// An SVG of these results. @throws std::runtime_error as run_gnuplot, or if there is nothing to draw.

@@ -1,4 +1,5 @@
-// A result as one page of HTML: the machine and the run, pictures, tables. It needs no other file and no script.
+// Results as one page of HTML: the machine and the run, pictures, tables. It needs no other file and no
+// script.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct run_result {
   int ranks = 0;
   std::vector<result_row> rows;
   facts machine = {};  ///< the host of rank 0; nothing if it is simulated
-  facts run = {};      ///< the command, and when it ran
+  facts run = {};      ///< the command, and when it ran; nothing likewise
 };
 
 /// Facts of which more than their words depends.

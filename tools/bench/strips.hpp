@@ -33,9 +33,9 @@ struct strip {
   std::vector<std::string> left_out;
 };
 
-/// In the order in which they were measured. Where ranks outnumber cores, times of calls with a root are those
-/// with their barrier: a rank that waits in the barrier for a core finds its message there when it gets one,
-/// so that the call alone would seem to cost nothing. They point into `all`.
+/// In the order in which they were measured. Where ranks outnumber cores, times of calls with a root are
+/// those with their barrier: a rank that waits in the barrier for a core finds its message there when it gets
+/// one, so that the call alone would seem to cost nothing. They point into `all`.
 std::vector<strip> strips_of(const std::vector<named_result>& all);
 
 /// Megabytes (10^6 bytes) a second of a call of so many bytes.
