@@ -82,6 +82,7 @@
 #include <chorale/model/tuning.hpp>
 #include <chorale/plan.hpp>
 #include <chorale/request.hpp>
+#include <chorale/sparse_alltoall.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>

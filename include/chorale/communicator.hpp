@@ -24,6 +24,7 @@ namespace chorale {
 template <element T, class Communicator>
 class window;
 class plan;
+struct call_statistics;
 
 /// A group of ranks that makes collective calls. `Policies`, in any order: a transport (`transport::rc` if
 /// there is none) and algorithms, at most one an operation; the other operations have defaults.
@@ -51,7 +52,7 @@ class communicator {
   using composed = detail::composition<transport::rc, Policies...>;
 
  public:
-  using transport_type = typename composed::transport;
+  using transport_type = typename composed::transport;  ///< The transport it was composed with.
   /// The algorithm that serves an operation.
   template <operation What>
   using algorithm_of = typename composed::template algorithm_of<What>;
@@ -70,15 +71,18 @@ class communicator {
   explicit communicator(transport::joined_group&& group)
       : calls_(new calls::caller<composed>{std::move(group)}) {}
 
-  [[nodiscard]] int rank() const { return on().rank(); }
-  [[nodiscard]] int size() const { return on().size(); }
+  [[nodiscard]] int rank() const { return on().rank(); }  ///< This rank, from 0 on.
+  [[nodiscard]] int size() const { return on().size(); }  ///< How many ranks it has.
   /// How this group came to be: the launcher, or that it is a singleton.
   [[nodiscard]] const std::string& launched() const { return on().transport().core().launched(); }
   /// What errors call this communicator, such as "solver"; on this rank only. Empty: it has no name.
   void set_name(std::string name) { on().transport().core().calls().set_label(std::move(name)); }
+  /// That name.
   [[nodiscard]] const std::string& name() const { return on().transport().core().calls().label(); }
   /// The transport, for its figures (connections, registered bytes, device) and for algorithms of your own.
   [[nodiscard]] transport_type& transport() { return on().transport(); }
+  /// What its calls have cost (`statistics.hpp`). @throws error errc::misuse if config::statistics is off.
+  [[nodiscard]] call_statistics statistics() const;
 
   /// Returns when all ranks have called it.
   void barrier() { run(calls::barrier(on())); }
@@ -215,8 +219,7 @@ class communicator {
                    calls::counts displacements = {});
   plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::rank_number root = 0,
                     calls::counts displacements = {});
-  /// The same where the root does not know the counts; empty but at the root. Cost: a `gather` of 8 bytes
-  /// more.
+  /// The same where the root does not know the counts; empty elsewhere. Cost: a `gather` of 8 bytes more.
   template <class In>
   [[nodiscard]] auto gatherv(const In& in, calls::rank_number root = 0) {
     return calls::make_gatherv(*this, in, root.value);
@@ -384,10 +387,7 @@ class communicator {
       calls::refuse_moved_from();
     return *calls_;
   }
-  template <class Start>
-  [[gnu::always_inline]] void run(const calls::prepared<Start>& made) {
-    calls_->run(made);
-  }
+  [[gnu::always_inline]] void run(const auto& made) { calls_->run(made); }
   [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine);
   request_for<communicator> start_part(const calls::wish& mine);
 

@@ -81,6 +81,7 @@ class device_array {
   using value_type = T;
 
   device_array() = default;
+  /// For `communicator::allocate`, which makes arrays.
   device_array(std::unique_ptr<detail::device_block> block, std::size_t count) noexcept
       : block_(std::move(block)), count_(block_ ? count : 0) {}
   device_array(device_array&& other) noexcept
@@ -96,7 +97,7 @@ class device_array {
   [[nodiscard]] T* data() const noexcept { return block_ ? reinterpret_cast<T*>(block_->data()) : nullptr; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }
+  [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }  ///< All elements.
   /// Precondition: i < size().
   [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
   [[nodiscard]] T* begin() const noexcept { return data(); }

@@ -39,6 +39,7 @@ namespace chorale {
 class [[nodiscard]] plan {
  public:
   plan() = default;
+  /// For `communicator::plan_...`, which makes plans.
   explicit plan(std::unique_ptr<calls::planned_call> of) noexcept : call_(std::move(of)) {}
 
   /// True if it stands for a call.

@@ -134,16 +134,18 @@ template <class Made>
 class [[nodiscard]] request_for {
  public:
   request_for() = default;
+  /// For the calls that make communicators.
   request_for(request call, std::shared_ptr<detail::outcome<Made>> out) noexcept
       : out_(std::move(out)), call_(std::move(call)) {}
 
-  [[nodiscard]] bool valid() const noexcept { return call_.valid(); }
+  [[nodiscard]] bool valid() const noexcept { return call_.valid(); }  ///< As `request::valid`.
   /// As `request::test`. @throws error, once, also if this rank could not make its communicator.
   bool test() {
     if (!call_.test()) return false;
     if (out_) out_->report();
     return true;
   }
+  /// As `request::wait`. @throws error likewise.
   void wait() {
     call_.wait();
     if (out_) out_->report();

@@ -37,7 +37,7 @@ struct replace_t {
     return b;
   }
 };
-inline constexpr replace_t replace{};
+inline constexpr replace_t replace{};  ///< Puts a value in the place of another.
 
 /// Memory of each rank of a communicator that all its ranks write, read and update without the owner's doing,
 /// over a transport with one-sided and atomic operations (all but `transport::ud`).
@@ -169,7 +169,7 @@ class window {
     check_rank("flush", target);
     memory_->flush(target);
   }
-  void flush_all() { memory_->flush_all(); }
+  void flush_all() { memory_->flush_all(); }  ///< `flush` of every rank.
   /// Collective: all that any rank has put is there, and every rank sees it.
   void fence() {
     memory_->flush_all();
@@ -387,7 +387,7 @@ class window<T, Communicator> {
 
  public:
   template <class... Arguments>
-  explicit window(Communicator&, Arguments&&...) {}
+  explicit window(Communicator&, Arguments&&...) {}  ///< Never made: this does not compile.
 };
 
 template <class Communicator, class R>

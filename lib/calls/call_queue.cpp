@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chorale/calls/call_queue.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
 
 namespace chorale::detail {
 namespace {
@@ -68,9 +69,35 @@ call_queue::~call_queue() {
   settle(*last, std::uncaught_exceptions() > exceptions_, "the communicator");
 }
 
+void call_queue::prepare(const call& what) {
+  drain();
+  if (net_->calls().is_observed()) observe(what, false);
+}
+
+void call_queue::observe(const call& what, bool is_nonblocking) {
+  net_->failures().require_sound();
+  net_->calls().observed().begin(net_->calls().next(), what, is_nonblocking);
+}
+
+void call_queue::note_algorithm() noexcept {
+  net_->calls().observed().note_algorithm();
+}
+
+void call_queue::end_observed(call_id now, const std::exception_ptr& failure) noexcept {
+  if (net_->calls().is_observed()) net_->calls().observed().end(now.number, failure);
+}
+
+void call_queue::rethrow_failure() {
+  const std::exception_ptr why = net_->calls().labelled(std::current_exception());
+  net_->failures().fail(why);
+  if (net_->calls().is_observed()) net_->calls().observed().end_all(why);
+  std::rethrow_exception(why);
+}
+
 void call_queue::push(std::shared_ptr<pending_call> begun) {
   calls_.push_back(std::move(begun));
   net_->use().set_pending(true);
+  net_->calls().set_pending(true);
   enlist();
 }
 
@@ -80,10 +107,12 @@ void call_queue::drive(attention how) {
     if (withdrawn_) return fail(std::exchange(withdrawn_, nullptr));
     if (net_->failures().is_poisoned()) return fail(net_->failures().poison());
     pending_call* const head = calls_.front().get();
-    if (!std::exchange(head->started, true))
+    if (!std::exchange(head->started, true)) {
+      if (net_->calls().is_observed()) net_->calls().observed().run(head->now.number);
       head->algorithm.resume();
-    else
+    } else {
       net_->engine().advance(std::exchange(how, how == attention::waits ? attention::passes : how));
+    }
     if (head->algorithm.done()) {
       finish();
     } else if (net_->failures().ended_by()) {
@@ -119,6 +148,7 @@ void call_queue::finish() {
   }
   // The frame is the communicator's, which the request may outlive.
   head.algorithm.discard();
+  end_observed(head.now, head.failure);
   if (head.failure) fail(head.failure);
 }
 
@@ -133,11 +163,13 @@ void call_queue::fail(const std::exception_ptr& why) noexcept {
     one->failure = why;
     one->algorithm.discard();
   }
+  if (net_->calls().is_observed()) net_->calls().observed().end_all(why);
 }
 
 void call_queue::leave() noexcept {
   delist();
   net_->use().set_pending(false);
+  net_->calls().set_pending(false);
 }
 
 void call_queue::settle(pending_call& last, bool unwinding, const char* why) noexcept {

@@ -257,6 +257,18 @@ std::vector<setting> make_settings() {
       choice("CHORALE_WAIT", "wait", &config::wait,
              {{"auto", wait_policy::automatic}, {"spin", wait_policy::spin}, {"yield", wait_policy::yield}},
              "how to wait: auto spins where every rank of the host has a core, else it yields"),
+      choice("CHORALE_LOG", "log", &config::log,
+             {{"off", log_level::off}, {"info", log_level::info}, {"debug", log_level::debug}},
+             "lines on standard error, with time and rank: info has devices, choices by trial, messages sent "
+             "again and failures; debug each call and connection as well"),
+      text("CHORALE_STATISTICS", "statistics", &config::statistics, "0, 1 or a file", "0",
+           "calls, bytes and times of each operation and algorithm, when a communicator ends: 1: those of "
+           "rank "
+           "0 on standard error; a file: those of all ranks at its end, as comma-separated values"),
+      text("CHORALE_TRACE", "trace", &config::trace, "a file", "no trace",
+           "what each rank does, for ui.perfetto.dev, written when communicators end; the same on all ranks"),
+      number("CHORALE_TRACE_RECORDS", "trace_records", &config::trace_records, {1, 1'000'000'000},
+             "most calls, waits and events that a rank keeps of a communicator for its trace, 48 bytes each"),
       elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
                 "the launcher's job, else 'default'",
                 "soft0: name of the fabric; processes see each other within one"),

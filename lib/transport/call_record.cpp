@@ -2,11 +2,47 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
+
+#include "published_status.hpp"
 
 namespace chorale::transport {
 
+call_record::call_record(const membership& group)
+    : published_(new published_status(group)), page_(&published_->page()) {}
+
+call_record::~call_record() {
+  delete published_;
+}
+
+void call_record::note_wait(call_id now, int peer, clock::time_point since,
+                            clock::time_point until) noexcept {
+  published_->note_wait(now.number, peer, since, until);
+}
+
+void call_record::note_failure(std::string_view why) noexcept {
+  published_->note_failure(why);
+}
+
+void call_record::set_label(std::string label) {
+  label_ = std::move(label);
+  published_->set_label(label_);
+}
+
+void call_record::give(std::unique_ptr<observed_calls> observed) noexcept {
+  observed_ = std::move(observed);
+}
+
+void call_record::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
+  if (observed_) observed_->ask(what, choice, name);
+}
+
+void call_record::tell_choice(std::string_view text) noexcept {
+  if (is_observed()) observed_->tell({.what = observed_event::kind::chosen, .text = text});
+}
+
 call_id call_record::current() const noexcept {
-  const auto c = page_.find(number_);
+  const auto c = page_->find(number_);
   return {number_, c ? c->signature() : 0, c ? c->what : operation::none};
 }
 
@@ -15,7 +51,7 @@ std::string call_record::algorithm_of(operation what) const {
 }
 
 std::string call_record::describe(std::uint64_t number) const {
-  const auto known = page_.find(number);
+  const auto known = page_->find(number);
   return known ? known->describe() : "a call";
 }
 

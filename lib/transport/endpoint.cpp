@@ -1,12 +1,19 @@
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <chorale/core/fnv.hpp>
+#include <chorale/core/surroundings.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
+#include <chorale/transport/observers/observer.hpp>
 
 #include "membership.hpp"
+#include "observers/homes.hpp"
+#include "observers/standard_observers.hpp"
 #include "watchdog.hpp"
 
 namespace chorale::transport {
@@ -46,6 +53,7 @@ group_view endpoint::checked(group_view group) {
 
 endpoint::endpoint(endpoint_user& user, joined_group&& group)
     : settings_(group.settings),
+      user_(&user),
       ports_(std::move(group.ports)),
       members_(std::move(group.members)),
       use_(members_->rank()),
@@ -53,10 +61,11 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
                std::move(group.port), settings_.service),
       start_(channel_, *members_),
       liveness_(*members_, channel_, {settings_.silence, settings_.stall, settings_.deadline}),
+      calls_(*members_),
       failures_({*members_, dependents_, calls_, store_.frames(), channel_, liveness_, user}),
       inquiry_(*members_, calls_, channel_, liveness_, failures_, user),
       multicasts_(*this),
-      engine_({channel_, multicasts_, user, failures_, use_},
+      engine_({channel_, multicasts_, user, failures_, calls_, use_},
               std::make_unique<watchdog>(*members_, settings_, user, calls_, liveness_, failures_, inquiry_),
               spins(settings_, *members_)) {
   if (rank() == 0) name_unknown_variables();
@@ -78,6 +87,31 @@ bool endpoint::is_on_one_host() const noexcept {
 
 const std::string& endpoint::launched() const noexcept {
   return members_->launched();
+}
+
+std::uint64_t endpoint::resent() const noexcept {
+  return user_->resent() + multicasts_.resent();
+}
+
+void endpoint::introduce(const char* transport, std::string (*algorithms)(operation)) {
+  static std::atomic<std::uint64_t> made{0};
+  calls_.name_algorithms(algorithms);
+  observed_communicator who;
+  who.number = made.fetch_add(1, std::memory_order_relaxed) + 1;
+  // Half of a hash: whoever reads it does not know the secret.
+  who.group = static_cast<std::uint32_t>(detail::fnv1a(members_->secret()));
+  who.job = members_->job();
+  who.rank = rank();
+  who.size = size();
+  who.transport = transport;
+  who.device = ports_.front().chosen().device.name;
+  who.host = members_->host_of(rank());
+  who.launched = launched();
+  homes::all().enter(surroundings::this_flow(), who);
+  calls_.give(std::make_unique<observed_calls>(calls_, who, [this] { return resent(); }));
+  auto own = standard_observers(settings_, who);
+  for (auto& one : own) calls_.observed().add(std::move(one));
+  for (auto& one : process_observers()) calls_.observed().add(std::move(one));
 }
 
 void endpoint::leave() noexcept {

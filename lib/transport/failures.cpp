@@ -71,6 +71,7 @@ void failures::check() {
     // The reporter has told everyone: to tell it again would only multiply messages.
     failure_ = std::move(notice_);
     notice_.reset();
+    calls_->note_failure(failure_->what());
     keep_notice();
     throw *failure_;
   }
@@ -141,6 +142,7 @@ void failures::record(const std::exception_ptr& why) noexcept {
     failure_.emplace(errc::poisoned, fmt::format("rank {} left {} by an unknown exception", rank, call()),
                      std::vector<int>{rank});
   }
+  calls_->note_failure(failure_->what());
 }
 
 void failures::tell() noexcept {

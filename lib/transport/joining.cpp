@@ -15,6 +15,7 @@
 #include "membership.hpp"
 #include "mixing.hpp"
 #include "no_start.hpp"
+#include "observers/standard_observers.hpp"
 #include "rank_card.hpp"
 #include "terms.hpp"
 
@@ -141,6 +142,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   group_.emplace(plan.settings, plan.more_ports, group.local_rank);
   const device_port& first = group_->ports.front();
   const config& settings = group_->settings;
+  require_places(settings);
   group_->channel = std::make_unique<verbs::completion_channel>(first.device());
   auto sizes = plan.port;
   sizes.channel = group_->channel.get();

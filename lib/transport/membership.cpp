@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <chorale/core/fnv.hpp>
+
 #include "../core/printable.hpp"
 #include "mixing.hpp"
 
@@ -18,7 +20,11 @@ bool is_visible(const process_identity& theirs, const process_identity& mine) no
 }  // namespace
 
 membership::membership(int rank, int size, std::string launched, std::uint64_t secret)
-    : rank_(rank), size_(size), launched_(std::move(launched)), secret_(secret) {
+    : rank_(rank),
+      size_(size),
+      launched_(std::move(launched)),
+      job_(static_cast<std::uint32_t>(detail::fnv1a(secret))),
+      secret_(secret) {
   hosts_.reserve(static_cast<std::size_t>(size));
   served_.reserve(static_cast<std::size_t>(size));
 }

@@ -33,6 +33,8 @@ class membership {
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
   /// A number that all ranks of the group have, and nobody else can guess.
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
+  /// Names the job: the same on all ranks that the bootstrap has brought together. Anybody may know it.
+  [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on some host ranks outnumber the cores that they may use together.
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
   [[nodiscard]] int hosts() const noexcept { return static_cast<int>(names_.size()); }
@@ -59,6 +61,7 @@ class membership {
   int rank_;
   int size_;
   std::string launched_;
+  std::uint32_t job_;
   std::uint64_t secret_;
   bool oversubscribed_ = false;
   std::unordered_map<std::uint64_t, int> host_numbers_;  ///< by fingerprint

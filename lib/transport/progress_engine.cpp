@@ -1,4 +1,5 @@
 #include <chorale/core/background.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/progress_engine.hpp>
 #include <chorale/transport/withdrawal_guard.hpp>
 
@@ -64,12 +65,28 @@ void progress_engine::end(watched_wait& w) noexcept {
   watchdog_->end(w);
 }
 
+void progress_engine::begin_observed() noexcept {
+  parts_.calls.observed().begin_wait();
+}
+
+void progress_engine::end_observed(int peer, call_id now) noexcept {
+  if (parts_.calls.is_observed()) parts_.calls.observed().end_wait(now.number, peer);
+}
+
+void vigil::observe() noexcept {
+  has_end_ = is_observed_ = true;
+  engine_->begin_observed();
+}
+
 clock::duration vigil::look(attention how) {
+  has_end_ = true;
   return engine_->look(wait_, how);
 }
 
 void vigil::finish() noexcept {
-  engine_->end(wait_);
+  has_end_ = false;
+  if (is_observed_) engine_->end_observed(wait_.peer(), wait_.call());
+  if (wait_.has_begun()) engine_->end(wait_);
 }
 
 void withdrawal_guard::end() const noexcept {

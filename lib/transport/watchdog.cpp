@@ -18,7 +18,7 @@ watchdog::watchdog(const membership& group, const config& settings, endpoint_use
 
 void watchdog::begin(watched_wait& w, clock::time_point now, attention how) {
   if (!w.has_begun()) w.begin(now, lives_->begin(w.peer()));
-  calls_->page().note_wait(w.peer(), w.since(), watched_wait::shown_until(now, how));
+  calls_->note_wait(w.call(), w.peer(), w.since(), watched_wait::shown_until(now, how));
 }
 
 void watchdog::end(watched_wait& w) noexcept {

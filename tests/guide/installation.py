@@ -66,14 +66,10 @@ def surroundings(build, prefix, sanitizer, folder):
     if shutil.which("pkg-config") is None:
         return None, "there is no pkg-config"
     prefix_here = link_installation(build, prefix, folder / "installed")
-    commands = folder / "commands"
-    commands.mkdir()
-    # The compiler of the build, with its sanitizer; mpirun for whoever runs the tests, on however many cores.
+    # The compiler of the build, with its sanitizer.
     compiler = program_of(compile_command(build)[0][0])
+    commands = commands_of_mpi(launcher, folder)
     shim(commands, "c++", compiler, *([f"-fsanitize={sanitizer}"] if sanitizer != "none" else []))
-    shim(commands, "mpirun", *launcher)
-    if mpi_compiler := shutil.which("mpicxx.openmpi"):
-        shim(commands, "mpicxx", mpi_compiler)
     package = next(prefix_here.rglob("chorale.pc"))
     library = package.parent.parent
     own = {
@@ -82,9 +78,29 @@ def surroundings(build, prefix, sanitizer, folder):
         "CMAKE_PREFIX_PATH": str(prefix_here),
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, [str(library), os.environ.get("LD_LIBRARY_PATH", "")])),
         "CXX": str(commands / "c++"),
-        "CHORALE_DEVICE": "soft0",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_") or name == "CHORALE_WAIT"}
-    return inherited | own, None
+    return inherited() | own, None
+
+
+def of_this_system(folder):
+    """The same where Chorale is installed for all: only what an ordinary user does without is added."""
+    launcher = launch.mpirun()
+    if launcher is None:
+        return None, "there is no Open MPI mpirun"
+    return inherited() | {"PATH": os.pathsep.join([str(commands_of_mpi(launcher, folder)), os.environ["PATH"]])}, None
+
+
+def commands_of_mpi(launcher, folder):
+    """A folder of commands: mpirun for whoever runs the tests, on however many cores, and Open MPI's compiler where there are several."""
+    commands = folder / "commands"
+    commands.mkdir()
+    shim(commands, "mpirun", *launcher)
+    if mpi_compiler := shutil.which("mpicxx.openmpi"):
+        shim(commands, "mpicxx", mpi_compiler)
+    return commands
+
+
+def inherited():
+    """The environment of the tests, without settings of Chorale's, but for soft0; root may start ranks."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_") or name == "CHORALE_WAIT"}
+    return kept | {"CHORALE_DEVICE": "soft0", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

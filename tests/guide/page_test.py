@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Does what a page of the guide says: writes its files, compiles and runs its statements, replays its terminals.
 
-Usage: page_test.py BUILD PREFIX SANITIZER PAGE. Each command must end well and print what the page shows; `page.py` has the rules.
-Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
+Usage: page_test.py BUILD PREFIX SANITIZER PAGE, or page_test.py --installed PAGE with the Chorale that is installed in this system. Each command
+must end well and print what the page shows; `page.py` has the rules. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ import page as pages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RANKS = 3
-SECONDS = 120
+SECONDS = 300
 # Between the commands of a terminal, with the status of the one before.
 END = "\x01"
 
@@ -73,9 +73,14 @@ def replay(page, commands, environment, folder):
 
 
 def main():
-    build, prefix, sanitizer, path = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], ROOT / sys.argv[4]
+    *where, path = sys.argv[1:]
+    path = ROOT / path
     with tempfile.TemporaryDirectory(prefix="chorale-guide-") as place:
-        environment, reason = installation.surroundings(build, prefix, sanitizer, pathlib.Path(place))
+        if where == ["--installed"]:
+            environment, reason = installation.of_this_system(pathlib.Path(place))
+        else:
+            build, prefix, sanitizer = where
+            environment, reason = installation.surroundings(pathlib.Path(build), prefix, sanitizer, pathlib.Path(place))
         if environment is None:
             print(f"skipped: {reason}")
             sys.exit(77)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the site of the docs and checks it: every page, every link within it, the index of the search, nothing from another server.
+"""Makes the site of the docs and checks it: every page, every link within it, the reference, the index of the search, nothing from another server.
 
 Usage: site_test.py. Exit status 77 (skipped) where there is no mkdocs.
 """
@@ -71,14 +71,30 @@ def unfound(site):
             yield f"the search does not know {title!r} of {page}"
 
 
+def missing_reference(site):
+    """Operations and classes without a page of their own that the search knows."""
+    entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    known = {}
+    for entry in entries:
+        page = entry["location"].split("#")[0]
+        known[page] = known.get(page, "") + " " + entry["title"] + " " + entry["text"]
+    for name, words in {"operation.allreduce": ("iallreduce", "plan_allreduce", "rabenseifner"), "operation.scan": ("exscan", "doubling_123"),
+                        "operation.exchange": ("isend_receive",), "communicator": ("allgatherv", "explain"), "window": ("put_notify",),
+                        "namespace.chorale": ("peer_lost",)}.items():
+        for word in words:
+            if word not in known.get(f"reference/{name}.html", ""):
+                yield f"the search does not know {word} of reference/{name}.html"
+
+
 def main():
-    if shutil.which("mkdocs") is None:
-        print("skipped: there is no mkdocs (tools/install-dependencies --ci)")
-        sys.exit(77)
+    for program in ("mkdocs", "doxygen"):
+        if shutil.which(program) is None:
+            print(f"skipped: there is no {program} (tools/install-dependencies --ci)")
+            sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="chorale-site-") as place:
         site = pathlib.Path(place).resolve() / "site"
         subprocess.run([ROOT / "tools/docs", "--output", site], check=True)
-        wrong = [*broken(site), *unfound(site)]
+        wrong = [*broken(site), *unfound(site), *missing_reference(site)]
         print(f"{len(list(site.rglob('*.html')))} pages")
         if wrong:
             sys.exit("\n".join(wrong))

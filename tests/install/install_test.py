@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Uses Chorale from outside: builds and runs a program against an installed copy, or has it as a subproject.
 
-Installed: the build is installed into a temporary folder, and a program outside the tree is built against it and run.
+Installed: the build is installed into a temporary folder, and a program outside the tree is built against it and run. That of the way
+`examples` is one of the installed examples, built by what is installed beside it; the installed pages are looked at, too.
 As a subproject of Meson: only configured, since what is asked is which targets it brings along.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from project_compiler import compile_command  # noqa: E402
 
@@ -65,6 +68,50 @@ def by_cmake(options, installed, work):
     return build / "consumer"
 
 
+# Of all that is there: one that needs the library alone, and one in virtual time.
+FEW_EXAMPLES = {"01_hello": "libchorale.so", "12_virtual_time": "libchorale-sim.so"}
+LINK = re.compile(r"\]\(([^)#\s]+)")
+
+
+def broken_links(installed, docs):
+    """Links of installed pages that lead nowhere. Those to files of the source tree beside docs/ and examples/ need the source tree."""
+    for page in sorted(docs.rglob("*.md")):
+        prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in LINK.findall(prose):
+            if re.match(r"[a-z]+:", target):
+                continue
+            there = pathlib.Path(os.path.normpath(page.parent / target))
+            inside = there.relative_to(docs)
+            if inside.parts[0] == "include":
+                there = installed / inside
+                if there.suffix == ".md":
+                    continue
+            elif not there.exists() and inside.parts[0] not in ("docs", "examples") and (ROOT / inside).exists():
+                continue
+            if not there.exists():
+                yield f"{page.relative_to(docs)} leads to {target}, which is not installed"
+
+
+def by_examples(options, installed, work):
+    """Builds installed examples by the CMake project beside them, and runs all but one; that is left to the caller."""
+    docs = find(installed, "01_hello.cpp").parent.parent
+    in_tree = {path.relative_to(ROOT) for folder in ("docs", "examples") for path in (ROOT / folder).rglob("*")
+               if path.is_file() and path.name != "meson.build" and not {"__pycache__", "man"} & set(path.parts)}
+    missing = sorted(str(path) for path in in_tree if not (docs / path).is_file())
+    wrong = [f"{path} is not installed" for path in missing] + list(broken_links(installed, docs))
+    if wrong:
+        sys.exit("\n".join(wrong))
+    names = [name for name, library in FEW_EXAMPLES.items() if list(installed.rglob(library))]
+    build = work / "build"
+    run(["cmake", "-G", "Ninja", "-S", str(docs / "examples"), "-B", str(build), f"-DCMAKE_PREFIX_PATH={installed}",
+         f"-DCMAKE_CXX_COMPILER={options.cxx}", f"-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror {options.cxx_flags}"])
+    run(["cmake", "--build", str(build), "--verbose", "--parallel", "1", "--target", *names])
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(find(installed, "chorale.pc").parent.parent), CHORALE_DEVICE="soft0")
+    for name in names[1:]:
+        run([str(build / name)], env=environment, timeout=300)
+    return build / names[0]
+
+
 PROJECT = """project('outside', 'cpp', default_options : ['cpp_std=c++20'])
 chorale = dependency('chorale', fallback : 'chorale'{options})
 executable('consumer', 'main.cpp', dependencies : chorale)
@@ -99,7 +146,9 @@ def as_subproject(options, work):
             sys.exit(f"as a subproject with options {wanted} there are the targets {found}, not {expected}")
 
 
-WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake}
+WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake, "examples": by_examples}
+# The program without which a way cannot be tried.
+NEEDS = {"examples": "cmake"}
 
 
 def main():
@@ -111,8 +160,9 @@ def main():
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--cxx-flags", default="")
     options = parser.parse_args()
-    if options.way in WAYS and shutil.which(options.way) is None:
-        print(f"skipped: {options.way} is not installed")
+    needed = NEEDS.get(options.way, options.way)
+    if options.way in WAYS and shutil.which(needed) is None:
+        print(f"skipped: {needed} is not installed")
         sys.exit(SKIPPED)
     options.cxx = compile_command(options.build)[0][0]
 
@@ -126,9 +176,9 @@ def main():
         installed = destination / options.prefix.lstrip("/")
         find(installed, "config.hpp")
         program = WAYS[options.way](options, installed, work)
-        environment = dict(os.environ)
+        environment = dict(os.environ, CHORALE_DEVICE="soft0")
         environment["LD_LIBRARY_PATH"] = str(find(installed, "chorale.pc").parent.parent)
-        run([str(program)], env=environment, timeout=60)
+        run([str(program)], env=environment, timeout=300)
 
 
 if __name__ == "__main__":

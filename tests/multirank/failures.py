@@ -24,7 +24,7 @@ DEVICE = os.environ.get("CHORALE_TEST_DEVICE", "soft0")
 DEADLINE = 5.0 * SLOWNESS
 # For detection by the deadline alone, which is what takes the time.
 SHORT = 2.0 * SLOWNESS
-LIMIT = 60 * SLOWNESS
+LIMIT = 150 * SLOWNESS
 
 
 class Rank:

@@ -44,7 +44,7 @@ def run(command, timeout, env=None):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--timeout", type=float, default=110)
+    parser.add_argument("--timeout", type=float, default=330)
     parser.add_argument("ranks", type=int)
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args()

@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
 import launch  # noqa: E402
 
-LIMIT = 100
+LIMIT = 300
 NOBODY = 65534
 
 

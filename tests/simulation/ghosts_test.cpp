@@ -116,6 +116,40 @@ TEST_CASE("What is put is flushed when it has been acknowledged", "[ghosts]") {
   CHECK(all.now(1) == instant{100ns + 300ns + 1130ns + 420ns + 70ns + 50ns + 5ns});
 }
 
+TEST_CASE("What is sent behind a long message does not overtake it, however much waits there", "[ghosts]") {
+  auto on = plain(2);
+  on.adapter.burst = 10'000;
+  ghosts::world all{on, 2};
+  constexpr int rounds = 3;
+  constexpr std::size_t length = 100'000;
+  std::vector<instant> seen;
+  all.run([&](ghosts::transport& net) -> task<> {
+    std::vector<std::byte> memory(length);
+    const auto mine = net.expose(memory);
+    auto there = mine.region();
+    there.owner = 1 - net.rank();
+    for (int i = 0; i < rounds; ++i) {
+      if (net.rank() == 0) {
+        co_await net.put(there, 0, mine, memory, first_call);
+        co_await net.send(1, first_call, {});
+      } else {
+        const auto message = co_await net.receive(0, first_call);
+        seen.push_back(all.now(1));
+      }
+    }
+  });
+  // A byte takes a nanosecond: each message comes when as many have passed as were put before it, within 3 us
+  // for headers, the ways of processors and adapters, and looking.
+  REQUIRE(seen.size() == rounds);
+  for (int i = 0; i < rounds; ++i) {
+    const auto passed = instant{(i + 1) * 100us};
+    INFO("message " << i << " is seen after " << seen[static_cast<std::size_t>(i)].time_since_epoch().count()
+                    << " ps");
+    CHECK(seen[static_cast<std::size_t>(i)] > passed);
+    CHECK(seen[static_cast<std::size_t>(i)] < passed + 3us);
+  }
+}
+
 TEST_CASE("Reading takes a request and its answer", "[ghosts]") {
   auto on = plain(2);
   on.adapter.receiving.read = 500ns;

@@ -18,6 +18,7 @@ USER = {
     "request.hpp": "nonblocking calls",
     "plan.hpp": "calls that are prepared once and made as often as one likes",
     "window.hpp": "one-sided access",
+    "sparse_alltoall.hpp": "data for ranks that do not know from whom it comes",
     "device_array.hpp": "memory of the device",
     "bench.hpp": "measuring an algorithm of one's own",
     "transport/concepts.hpp": "what an algorithm of one's own may use of a transport, and what a transport has to offer",
@@ -35,6 +36,8 @@ USER = {
     "core/error.hpp": "what calls throw",
     "model/tuning.hpp": "what `automatic` and `standard` choose by",
     "model/resources.hpp": "the formulas of docs/resources.md, for planning a machine",
+    "statistics.hpp": "the statistics of a communicator",
+    "observing.hpp": "hooks of profilers",
     "verbs/soft_counters.hpp": "what soft0 has seen, for tests of a user's own (docs/deferred-engine.md)",
 }
 

@@ -17,7 +17,7 @@ LISTENING = "0A"
 class Setup:
     """Where and how the programs run."""
 
-    def __init__(self, build, device="soft0", preload=True, gid=0, timeout=60):
+    def __init__(self, build, device="soft0", preload=True, gid=0, timeout=150):
         self.build, self.device, self.preload, self.gid, self.timeout = build, device, preload, gid, timeout
 
     def wrapper(self):

@@ -9,6 +9,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "group_team.hpp"
 #include "host_facts.hpp"
 #include "session.hpp"
 #include "set_ups.hpp"
@@ -46,6 +47,44 @@ std::vector<row> measure_selected(const program_options& o, const facts& about, 
     return found;
   };
   return run_session(o, about, all, of, around);
+}
+
+/// What `o` asks for, by ranks that can agree. @returns the exit status.
+int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
+                const facts& about, surroundings around) {
+  team& all = in.all;
+  const bool speaks = all.rank() == 0;
+  around.check = o.check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
+               one.algorithm, one.transport, bytes, wrong);
+  };
+  run_result done{about, all.size(), {}};
+  if (o.check && !all.one_host())
+    done.about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
+  if (!o.plan.empty()) {
+    done.rows = measure_set_ups(read_set_ups(o.plan), done.about, in, o.limit, around);
+  } else {
+    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+    const contestants everyone = enter_all(o.wanted, in, memory);
+    if (everyone.empty()) {
+      if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+      return 2;
+    }
+    const auto rows = measure_selected(o, done.about, all, everyone, around);
+    done.rows = rows_of_result(rows);
+    if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
+      write_tuning(o.table, rows, all.size(), is.crowded);
+  }
+  const int wrong = count_wrong(done.rows);
+  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  // What is simulated is the same each time, and so are its files.
+  if (speaks && !here.simulated) {
+    done.machine = machine_facts();
+    done.run = run_facts();
+  }
+  if (speaks) write_files(o.outputs, {{"", done}});
+  return wrong > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -102,58 +141,31 @@ void settle(program_options& o) {
 }
 
 int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by) {
+  const auto say = [&](const place::known& is) {
+    facts about = here.about;
+    about.emplace_back("ranks", fmt::format("{} ({})", group.size(), group.describe()));
+    about.emplace_back("device", is.device);
+    if (is.crowded)
+      about.emplace_back(crowded_fact);
+    else
+      about.emplace_back(crowded_fact.first, "each rank has a core");
+    if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
+    return about;
+  };
+  if (here.is) {
+    group_team all{group};
+    return measure_all(o, here, *here.is, {group, all, watched_by}, say(*here.is), {});
+  }
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  const bool speaks = all.rank() == 0;
   if (!here.simulated && !can_write(o, here, all)) return 1;
-
   const auto& chosen = control.transport().chosen();
-  const bool crowded = control.transport().oversubscribed();
-  facts about = here.about;
-  about.emplace_back("ranks", fmt::format("{} ({})", all.size(), control.launched()));
-  about.emplace_back("device", fmt::format("{} ({})", chosen.device.name, chosen.why));
-  if (crowded)
-    about.emplace_back(crowded_fact);
-  else
-    about.emplace_back(crowded_fact.first, "each rank has a core");
-  if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
+  const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
+                        control.transport().oversubscribed()};
+  facts about = say(is);
   surroundings around;
   if (here.prepare) here.prepare(control, about, around);
-  around.check = o.check;
-  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
-    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
-               one.algorithm, one.transport, bytes, wrong);
-  };
-  if (o.check && !all.one_host())
-    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
-
-  const job in{std::move(group), all, watched_by};
-  run_result done{about, all.size(), {}};
-  if (!o.plan.empty()) {
-    done.rows = measure_set_ups(read_set_ups(o.plan), about, in, o.limit, around);
-  } else {
-    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
-    const contestants everyone = enter_all(o.wanted, in, memory);
-    if (everyone.empty()) {
-      if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
-      return 2;
-    }
-    const auto rows = measure_selected(o, about, all, everyone, around);
-    done.rows = rows_of_result(rows);
-    if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
-      write_tuning(o.table, rows, all.size(), crowded);
-  }
-  const int wrong = count_wrong(done.rows);
-  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
-  if (speaks) {
-    // What is simulated is the same each time, and so are its files.
-    if (!here.simulated) {
-      done.machine = machine_facts();
-      done.run = run_facts();
-    }
-    write_files(o.outputs, {{"", done}});
-  }
-  return wrong > 0 ? 1 : 0;
+  return measure_all(o, here, is, {group, all, watched_by}, about, std::move(around));
 }
 
 }  // namespace bench

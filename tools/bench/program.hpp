@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <chorale/communicator.hpp>
@@ -26,8 +27,15 @@ struct program_options : common_options {
 struct place {
   std::string program;  ///< its name, for errors
   facts about;          ///< what it says of itself before it says what all such programs do
-  /// Called on each rank once it has a communicator that nobody measures. Collective.
-  std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare;
+  /// Called on each rank once it has a communicator that nobody measures, if there is one. Collective.
+  std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare{};
+  /// What is known of it beforehand. If it is there the ranks agree by their group, and no communicator is
+  /// made besides those that are measured.
+  struct known {
+    std::string device;    ///< its name, and why it is that one
+    bool crowded = false;  ///< ranks outnumber the cores of a host
+  };
+  std::optional<known> is{};
   /// Time is virtual: the program has called check_files before there were ranks, and this host says nothing
   /// about the result.
   bool simulated = false;

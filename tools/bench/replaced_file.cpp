@@ -68,6 +68,15 @@ void replaced_file::fail() const {
   throw std::system_error(errno, std::generic_category(), "cannot write " + file_);
 }
 
+std::string fault_of(const std::string& file) {
+  try {
+    const replaced_file tried{file};
+    return {};
+  } catch (const std::system_error& e) {
+    return e.what();
+  }
+}
+
 void replace_file(const std::string& file, std::string_view text) {
   replaced_file out{file};
   out.write(text);

@@ -33,6 +33,10 @@ class replaced_file {
   std::FILE* out_ = nullptr;
 };
 
+/// Empty if the file can be written, else why not: for programs that measure for long before they write. What
+/// is in the file stays, and none is left behind.
+std::string fault_of(const std::string& file);
+
 /// All of it at once. @throws std::system_error naming the file if it cannot be written.
 void replace_file(const std::string& file, std::string_view text);
 

@@ -1,18 +1,58 @@
 // chorale-info: what Chorale sees on this machine, what it would use, and why.
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "check/checks.hpp"
 #include "report.hpp"
+
+namespace {
+
+/// The program that runs; as it was called where /proc does not say.
+std::string own_file() {
+  std::error_code failure;
+  const auto file = std::filesystem::read_symlink("/proc/self/exe", failure);
+  return failure ? std::string{"chorale-info"} : file.string();
+}
+
+/// Exit status: 0 if nothing is wrong.
+int check(const info::report& report, bool json) {
+  info::check::findings all;
+  const bool well = info::check::run(report, own_file(), [&](const auto& finding) {
+    all.push_back(finding);
+    if (!json) info::check::print(finding);
+  });
+  if (json)
+    fmt::print("{}\n", info::check::to_json(all));
+  else
+    fmt::print("{}\n",
+               well ? "A job can start here." : "A job would fail here: mend what is WRONG, from the top.");
+  return well ? 0 : 1;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{
       "Shows devices, launcher, choice and settings of Chorale. Needs no launcher.\n"
-      "Exit status: 0; 1 if a communicator would find nothing to use; 2 for a mistake in the options.",
+      "With --check it tries what the first job will need, and says how to mend what is wrong.\n"
+      "Exit status: 0; 1 if a communicator would find nothing to use, or a check finds something wrong; 2 "
+      "for a\n"
+      "mistake in the options.",
       "chorale-info"};
   bool json = false;
   app.add_flag("--json", json, "As JSON");
+  bool checks = false;
+  app.add_flag(
+      "--check", checks,
+      "Try devices, limits, connections, datagrams, multicast and a launcher, which starts two ranks of "
+      "this program");
+  std::string as_rank;
+  app.add_option("--as-rank", as_rank)->group("");  // how --check starts it
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
   try {
     app.parse(argc, argv);
@@ -20,7 +60,9 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   try {
+    if (!as_rank.empty()) return info::check::run_rank(as_rank == "adds");
     const auto report = info::gather();
+    if (checks) return check(report, json);
     if (json)
       fmt::print("{}\n", info::to_json(report));
     else

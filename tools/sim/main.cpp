@@ -20,6 +20,10 @@ namespace sim = chorale::simulation;
 
 namespace {
 
+/// So many ranks agree on what they measure by a communicator of their own, as those of chorale-bench do. Of
+/// more it would take as long to simulate as all that is measured.
+constexpr int most_with_a_communicator_more = 128;
+
 struct options : bench::program_options {
   std::string machine;
   int ranks = 0;
@@ -80,9 +84,13 @@ int run(const options& o, const sim::machine& on) {
                                            on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
                      {"seed", fmt::format("{}", o.seed)}},
                     {},
+                    {},
                     true};
   check_files(o.outputs);
-  if (std::min(o.ranks, on.ranks_per_host) > on.host.cores)
+  const bool crowded = std::min(o.ranks, on.ranks_per_host) > on.host.cores;
+  if (o.ranks > most_with_a_communicator_more)
+    here.is = {.device = "sim0 (the adapter of its host)", .crowded = crowded};
+  if (crowded)
     here.about.emplace_back("cores", fmt::format("{} of a host, which its ranks share", on.host.cores));
   int status = 0;
   sim::run_options how;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,16 +11,6 @@
 
 namespace seeing {
 namespace {
-
-/// Empty if the file can be written; what is in it stays for now, and no new one is left behind.
-std::string find_fault_of(const std::string& file) {
-  try {
-    const bench::replaced_file tried{file};
-    return "";
-  } catch (const std::system_error& e) {
-    return e.what();
-  }
-}
 
 sim::instant microseconds(double value) {
   return sim::instant{sim::duration{std::llround(value * 1e6)}};
@@ -71,7 +60,7 @@ std::string find_fault(const wishes& w, int ranks) {
   for (const auto& file : {w.trace, w.timeline, w.goal}) {
     if (file.empty()) continue;
     if (!files.insert(file).second) return fmt::format("two options name the same file: {}", file);
-    if (const auto wrong = find_fault_of(file); !wrong.empty()) return wrong;
+    if (const auto wrong = bench::fault_of(file); !wrong.empty()) return wrong;
   }
   return {};
 }

@@ -71,6 +71,139 @@ class Info(unittest.TestCase):
         self.assertEqual(run(INFO, "--help").returncode, 0)
 
 
+def limited(name, value):
+    """Words that run a command with a limit of the system."""
+    return ["prlimit", f"--{name}={value}"]
+
+
+def in_mount_namespace(script):
+    """Words that run a command after a shell script in a mount name space of its own."""
+    return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh"]
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        if MPIRUN == "none":
+            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
+
+    def check(self, *before, **variables):
+        """Whether a job could run here, and what was found, by subject; what was found last of each."""
+        done = run(*before, INFO, "--check", "--json", **variables)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        told = json.loads(done.stdout)
+        self.assertEqual(told["well"], done.returncode == 0)
+        self.assertEqual(told["well"], all(one["verdict"] != "wrong" for one in told["checks"]))
+        for one in told["checks"]:
+            self.assertEqual(one["remedy"] == "", one["verdict"] == "ok", one)
+        return told["well"], {one["subject"]: one for one in told["checks"]}
+
+    def in_own_mounts(self, script):
+        if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
+            self.skipTest("needs root, and a kernel that lets it make a mount name space")
+        return self.check(*in_mount_namespace(script))
+
+    def test_all_is_well(self):
+        well, found = self.check()
+        self.assertTrue(well, found)
+        self.assertEqual(set(found), {"settings", "device", "port", "GID", "MTU", "locked memory", "open files", "size of files",
+                                      "/dev/shm", "zero copy", "namespaces", "ranks", "connections", "datagrams", "multicast",
+                                      "launcher"})
+        for subject in ("settings", "device", "port", "GID", "MTU", "connections", "datagrams", "multicast", "launcher"):
+            self.assertEqual(found[subject]["verdict"], "ok", found[subject])
+        self.assertRegex(found["launcher"]["says"], r"2 ranks met through PMIx .*, and added up over soft0")
+        text = run(INFO, "--check")
+        self.assertEqual(text.returncode, 0, text.stdout)
+        self.assertEqual(text.stdout.splitlines()[-1], "A job can start here.")
+
+    def test_in_a_job(self):
+        _, found = self.check(MPIRUN, "-n", "1")
+        self.assertIn("started by Open MPI mpirun with a PMIx server", found["launcher"]["says"])
+
+    def test_no_such_device(self):
+        well, found = self.check(CHORALE_DEVICE="mlx5_99")
+        self.assertFalse(well)
+        self.assertIn("mlx5_99", found["device"]["says"])
+        self.assertEqual(found["device"]["remedy"], "unset CHORALE_DEVICE, or set it to a device that `chorale-info` lists")
+        self.assertEqual(found["loopback"]["verdict"], "wrong")
+        self.assertEqual(found["launcher"]["verdict"], "ok")
+
+    def test_settings(self):
+        well, found = self.check(CHORALE_MTU="77")
+        self.assertFalse(well)
+        self.assertIn("CHORALE_MTU='77'", found["settings"]["says"])
+        well, found = self.check(CHORALE_DEVCIE="soft0")
+        self.assertTrue(well)
+        self.assertEqual((found["settings"]["verdict"], found["settings"]["remedy"]), ("note", "unset CHORALE_DEVCIE"))
+
+    def test_few_open_files(self):
+        well, found = self.check(*limited("nofile", 20))
+        self.assertFalse(well)
+        self.assertEqual(found["open files"]["remedy"], "`ulimit -n 4096`, or '* - nofile 4096' in /etc/security/limits.conf")
+        self.assertEqual(found["ranks"]["verdict"], "wrong")
+        well, found = self.check(*limited("nofile", 128))
+        self.assertTrue(well, found)
+        self.assertEqual(found["open files"]["verdict"], "note")
+
+    def test_small_files(self):
+        well, found = self.check(*limited("fsize", 1 << 20))
+        self.assertFalse(well)
+        self.assertEqual(found["size of files"]["remedy"], "`ulimit -f unlimited`, or LimitFSIZE=infinity of the service")
+        self.assertIn("ulimit -f unlimited", found["device"]["says"])
+
+    def test_no_locked_memory(self):
+        # The capability that root has makes the limit void.
+        without = ["setpriv", "--bounding-set=-ipc_lock"] if os.geteuid() == 0 else []
+        well, found = self.check(*without, *limited("memlock", 0))
+        self.assertTrue(well)  # soft0 locks none
+        self.assertEqual((found["locked memory"]["verdict"], found["locked memory"]["says"]),
+                         ("note", "0 bytes (RLIMIT_MEMLOCK): enough for soft0, too little for an adapter"))
+        self.assertIn("`ulimit -l unlimited` where the ranks are started", found["locked memory"]["remedy"])
+
+    def test_no_launcher(self):
+        with tempfile.TemporaryDirectory() as folder:
+            well, found = self.check(PATH=folder)
+            self.assertFalse(well)
+            self.assertEqual(found["launcher"]["says"], "neither mpirun, prterun nor srun is on PATH: only one rank can run")
+            self.assertIn("`apt install openmpi-bin`", found["launcher"]["remedy"])
+            other = pathlib.Path(folder) / "mpirun"
+            for script, said in (("echo HYDRA build details", "is neither Open MPI's nor PRRTE's"),
+                                 ("test $1 = --version && echo 'mpirun (Open MPI) 9.9' || { echo 'no \x1b[31mslots'; exit 3; }",
+                                  "could not run two ranks: exit status 3: no \\x1b[31mslots"),
+                                 ("test $1 = --version && echo 'mpirun (Open MPI) 9.9'", "could not run two ranks")):
+                other.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+                other.chmod(0o755)
+                well, found = self.check(PATH=folder)
+                self.assertFalse(well)
+                self.assertIn(said, found["launcher"]["says"])
+            other.unlink()
+            (pathlib.Path(folder) / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...'\necho pmix_v4\n", encoding="utf-8")
+            (pathlib.Path(folder) / "srun").chmod(0o755)
+            self.assertIn("has pmix_v4", self.check(PATH=folder)[1]["launcher"]["says"])
+
+    def test_launcher_without_pmix(self):
+        well, found = self.check(PMI_SIZE="4", PMI_RANK="0")
+        self.assertFalse(well)
+        self.assertIn("without a PMIx server", found["launcher"]["says"])
+
+    def test_shared_memory(self):
+        for options, said, remedy in (("size=64k", "KiB free", "`mount -o remount,size=8G /dev/shm`"),
+                                      ("ro", "cannot be written", "`mount -o remount,rw /dev/shm`")):
+            well, found = self.in_own_mounts(f"mount -t tmpfs -o {options} tmpfs /dev/shm")
+            self.assertTrue(well, found)
+            self.assertEqual(found["/dev/shm"]["verdict"], "note")
+            self.assertIn(said, found["/dev/shm"]["says"])
+            self.assertIn(remedy, found["/dev/shm"]["remedy"])
+
+    def test_no_proc(self):
+        if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
+            self.skipTest("needs root, and a kernel that lets it make a mount name space")
+        # The loader finds what lies beside a program by /proc, too.
+        library = pathlib.Path(INFO).resolve().parent.parent / "lib"
+        well, found = self.check(*in_mount_namespace("mount -t tmpfs tmpfs /proc"), LD_LIBRARY_PATH=str(library))
+        self.assertFalse(well)
+        self.assertEqual(found["/proc"]["remedy"], "`mount -t proc proc /proc`")
+
+
 class Bench(unittest.TestCase):
     def measure(self, ranks, *arguments):
         """The JSON of a run that must succeed."""

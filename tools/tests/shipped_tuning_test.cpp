@@ -97,7 +97,8 @@ TEST_CASE("The shipped table goes to many thousands of ranks where each sends to
 
 TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
   const auto on = chorale::simulation::read_machine("hdr-64core");
-  for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}}, {64, std::size_t{8}}})
+  for (const auto& [ranks, bytes] :
+       {std::pair{8, std::size_t{1024}}, {64, std::size_t{8}}, {3, std::size_t{16384}}})
     for (const auto& one : sim_scale::candidates()) {
       const std::size_t size = one.what == operation::barrier ? 0 : bytes;
       for (const auto& row : shipped().rows()) {
@@ -106,7 +107,8 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
         INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks, " << size
                                      << " bytes; tools/README.md says how the table is made anew");
         const double now = static_cast<double>(one.by_ghosts(on, ranks, size).time.count()) / 1e6;
-        CHECK(row.microseconds == Approx(now).epsilon(0.1));
+        // The table has whole nanoseconds.
+        CHECK(row.microseconds == Approx(now).epsilon(0).margin(0.00051));
       }
     }
 }

@@ -19,7 +19,7 @@ FIVE = ("allreduce", "--machine", "infinihost-pcix-8", "--ranks", "5", "--sizes"
 def run(*arguments):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=100, check=False)
+                          text=True, timeout=300, check=False)
 
 
 class Seen(unittest.TestCase):

@@ -16,7 +16,7 @@ def run(*arguments, **variables):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment.update(variables)
     return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=100, check=False)
+                          text=True, timeout=300, check=False)
 
 
 class Sim(unittest.TestCase):
@@ -40,6 +40,23 @@ class Sim(unittest.TestCase):
         for row in first["rows"]:
             self.assertEqual(row["wrong_ranks"], 0, row)
             self.assertGreater(row["median"], 0, row)
+
+    def test_many_ranks_make_one_communicator(self):
+        """Up to 128 ranks agree by a communicator of their own, with as many farewells at its end as that which is measured."""
+        messages = {}
+        for ranks in (128, 129):
+            told, table = self.measure("broadcast", "--machine", "hdr-64core", "--ranks-per-host", 1, "--ranks", ranks, "--links",
+                                       "--algorithm", "flat", "--sizes", 8, "--warmup", 0, "--iterations", 1, "--samples", 1, "--check")
+            row, = told["rows"]
+            self.assertEqual((row["algorithm"], row["wrong_ranks"]), ("flat", 0))
+            self.assertLess(0, row["min"])
+            self.assertLessEqual(row["min"], row["median"])
+            self.assertLessEqual(row["median"], row["max"])
+            self.assertIn("sim0", told["about"]["device"])
+            found = re.search(r"^ *\d+ +(\d+) +\S+ +\S+  host 100 to ", table, re.MULTILINE)
+            messages[ranks] = int(found[1])
+        self.assertGreater(messages[129], 128)
+        self.assertLess(messages[129], 0.75 * messages[128])
 
     def test_a_machine_without_datagrams(self):
         done = run("barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,ud")

@@ -85,7 +85,7 @@ inline bool keeps_bits(const reduction& op) noexcept {
 template <class First, class... Rest>
 struct automatic {
   static constexpr auto implements = First::implements;
-  using candidates = type_list<First, Rest...>;
+  using candidates = type_list<First, Rest...>;  ///< The algorithms among which is chosen, in their order.
   static_assert(((Rest::implements == implements) && ...),
                 "chorale::automatic: its algorithms are of one operation");
   /// Where ranks do not know each other's blocks they cannot choose by them.
@@ -101,8 +101,11 @@ struct automatic {
     rule& found = all.of(detail::payload_of(arguments...));
     const bool is_free = all.is_free || (detail::keeps_bits(arguments) && ...);
     lane& mine = is_free ? found.any : found.alike;
-    if (mine.trial) [[unlikely]]
+    if (mine.trial) [[unlikely]] {
+      all.ran = -1;
       return try_out(net, now, mine, arguments...);
+    }
+    all.ran = mine.algorithm;
     return dispatch<Net, 0, First, Rest...>(mine.algorithm, net, now, arguments...);
   }
 
@@ -132,6 +135,7 @@ struct automatic {
     std::vector<std::string> names;
     std::vector<rule> rules;
     bool is_free = false;  ///< no call has to have the bits of the table's choice
+    int ran = -1;          ///< what serves the call that was made last; -1: that is known when it runs
     [[nodiscard]] rule& of(std::size_t bytes) noexcept {
       rule* r = rules.data();
       while (bytes > r->up_to) ++r;
@@ -207,8 +211,16 @@ struct automatic {
         from = up_to + 1;
       }
     }
+    if constexpr (requires(std::string_view (*name)(const void*)) {
+                    net.ask_for_algorithm(implements, &made, name);
+                  })
+      net.ask_for_algorithm(implements, &made, &name_of_last);
     if (!net.settings().explain || net.rank() != 0) return;
     for (const rule& r : made.rules) say(net, made, r, r.any);
+  }
+  static std::string_view name_of_last(const void* of) {
+    const choice& all = *static_cast<const choice*>(of);
+    return all.ran < 0 ? std::string_view{} : all.names[static_cast<std::size_t>(all.ran)];
   }
   /// One line of what `config::explain` asks for.
   template <class Net>
@@ -229,11 +241,15 @@ struct automatic {
   template <class Net, class... Arguments>
   static task<> try_out(Net& net, call_id now, lane& here, Arguments... arguments) {
     if (!here.trial) {
-      co_await dispatch<Net, 0, First, Rest...>(here.algorithm, net, now, arguments...);
+      const int winner = here.algorithm;
+      co_await dispatch<Net, 0, First, Rest...>(winner, net, now, arguments...);
+      choice_for(net).ran = winner;
       co_return;
     }
     const auto begin = clock::now();
-    co_await dispatch<Net, 0, First, Rest...>(here.trial->contender(), net, now, arguments...);
+    const int contender = here.trial->contender();
+    co_await dispatch<Net, 0, First, Rest...>(contender, net, now, arguments...);
+    choice_for(net).ran = contender;
     // What the program does while a nonblocking call waits is not the algorithm's time.
     here.trial->took(now.parks ? clock::duration{} : clock::now() - begin);
     if (!here.trial->is_over()) co_return;
@@ -244,6 +260,10 @@ struct automatic {
     here.why = here.trial->describe(net.size(), by_table);
     here.algorithm = here.trial->winner();
     here.trial.reset();
+    if constexpr (requires { net.tell_choice(here.why); })
+      net.tell_choice(std::string{name(implements)} + " of about " +
+                      std::to_string(detail::payload_of(arguments...)) +
+                      " bytes: " + all.names[static_cast<std::size_t>(here.algorithm)] + ": " + here.why);
     if (!net.settings().explain || net.rank() != 0) co_return;
     for (const rule& r : all.rules)
       if (&here == &r.any || &here == &r.alike) say(net, all, r, here);

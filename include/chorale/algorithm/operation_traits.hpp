@@ -64,10 +64,10 @@ struct run_arguments {};
 /// A list of types, or of operations.
 template <class... Types>
 struct type_list {
-  static constexpr std::size_t size = sizeof...(Types);
+  static constexpr std::size_t size = sizeof...(Types);  ///< How many.
 };
 template <operation... Operations>
-struct operation_list {};
+struct operation_list {};  ///< A list of operations.
 
 /// An operation that algorithms implement:
 ///
@@ -85,6 +85,7 @@ struct operation_list {};
 template <operation What>
 struct operation_traits;
 
+/// No arguments.
 template <>
 struct operation_traits<operation::barrier> {
   using arguments = run_arguments<>;

@@ -128,12 +128,13 @@ template <mailbox_transport Net, arrived_message Message>
 
 /// What goes to a rank, and what comes from one, in a step.
 struct going {
-  int to;
-  std::span<const std::byte> bytes;
+  int to;                            ///< rank
+  std::span<const std::byte> bytes;  ///< unchanged until the step is over
 };
+/// What comes from a rank in a step, and where it goes.
 struct coming {
-  int from;
-  std::span<std::byte> bytes;
+  int from;                    ///< rank
+  std::span<std::byte> bytes;  ///< filled when the step is over
 };
 
 /// All messages of a step: those that come are posted first, then those that go, then all are waited for.

@@ -15,14 +15,15 @@ namespace chorale::bench {
 /// behind that of the source, modulo the page. So all programs that are compared have theirs alike.
 class aligned_floats {
  public:
+  /// `count` floats, each `value`.
   explicit aligned_floats(std::size_t count, float value = 0)
       : count_(count), data_(static_cast<float*>(std::aligned_alloc(page, whole_pages(count)))) {
     if (data_ == nullptr) throw std::bad_alloc{};
     std::fill_n(data_.get(), whole_pages(count) / sizeof(float), value);
   }
-  [[nodiscard]] float* data() const noexcept { return data_.get(); }
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] std::span<float> span() const noexcept { return {data(), count_}; }
+  [[nodiscard]] float* data() const noexcept { return data_.get(); }                 ///< The first of them.
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }                 ///< How many.
+  [[nodiscard]] std::span<float> span() const noexcept { return {data(), count_}; }  ///< All of them.
 
  private:
   static constexpr std::size_t page = 4096;

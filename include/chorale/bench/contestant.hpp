@@ -15,8 +15,9 @@
 
 namespace chorale::bench {
 
-using timer = clock;
+using timer = clock;  ///< What time is read from: virtual time in a simulation.
 
+/// Seconds from `begin` to now.
 inline double seconds_since(timer::time_point begin) {
   return std::chrono::duration<double>(timer::now() - begin).count();
 }
@@ -25,13 +26,13 @@ inline double seconds_since(timer::time_point begin) {
 class team {
  public:
   virtual ~team() = default;
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int size() const = 0;
+  [[nodiscard]] virtual int rank() const = 0;  ///< This rank, from 0 on.
+  [[nodiscard]] virtual int size() const = 0;  ///< How many ranks there are.
   /// values[i] = sum over all ranks, on every rank.
   virtual void sum(std::span<double> values) = 0;
   /// The largest over all ranks, on every rank.
   virtual double max(double value) = 0;
-  double min(double value) { return -max(-value); }
+  double min(double value) { return -max(-value); }  ///< The smallest, likewise.
   /// True if all ranks run on one host, so that they read the same clock. Collective.
   bool one_host();
 };
@@ -47,6 +48,7 @@ inline bool team::one_host() {
 /// One implementation of one operation. All ranks make the same calls of it.
 class contestant {
  public:
+  /// What it is called in the table.
   contestant(std::string its_operation, std::string its_algorithm, std::string its_transport)
       : operation(std::move(its_operation)),
         algorithm(std::move(its_algorithm)),
@@ -55,9 +57,9 @@ class contestant {
   contestant& operator=(const contestant&) = delete;
   virtual ~contestant() = default;
 
-  const std::string operation;
-  const std::string algorithm;
-  const std::string transport;
+  const std::string operation;  ///< such as "allreduce"
+  const std::string algorithm;  ///< its name in the table
+  const std::string transport;  ///< likewise
 
   /// A barrier, so that all ranks begin a sample together.
   virtual void meet() = 0;

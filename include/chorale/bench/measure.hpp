@@ -20,18 +20,18 @@ namespace chorale::bench {
 /// `median` and percentiles are over those averages. `fastest` and `slowest` are the smallest and largest of
 /// the ranks' own medians.
 struct row {
-  std::string operation;
-  std::string algorithm;
-  std::string transport;
-  std::size_t bytes = 0;
-  double median = 0;
-  double p10 = 0;
-  double p90 = 0;
-  double p99 = 0;
-  double fastest = 0;
-  double slowest = 0;
-  double wall = 0;  ///< median of all that a call took, the barrier before it included
-  int samples = 0;
+  std::string operation;        ///< such as "allreduce"
+  std::string algorithm;        ///< as the contestant is called
+  std::string transport;        ///< likewise
+  std::size_t bytes = 0;        ///< of the message, or of the block of one rank
+  double median = 0;            ///< over the samples
+  double p10 = 0;               ///< percentile 10 of the samples
+  double p90 = 0;               ///< percentile 90
+  double p99 = 0;               ///< percentile 99
+  double fastest = 0;           ///< median of the fastest rank
+  double slowest = 0;           ///< median of the slowest rank
+  double wall = 0;              ///< median of all that a call took, the barrier before it included
+  int samples = 0;              ///< how many were taken
   int calls = 0;                ///< in each sample
   std::optional<double> floor;  ///< microseconds one way of the flag, measured between these samples
   std::optional<int> wrong;     ///< ranks that found a wrong result, if they looked
@@ -39,7 +39,7 @@ struct row {
 
 /// What happens around the samples.
 struct surroundings {
-  bool check = false;
+  bool check = false;  ///< compare results with known ones before the samples
   /// One sample of the flag floor in seconds, if there is one; called by all ranks between samples.
   std::function<double()> floor;
   /// Told what a check of this rank found.

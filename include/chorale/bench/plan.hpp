@@ -11,14 +11,14 @@ namespace chorale::bench {
 
 /// What the command line sets.
 struct limits {
-  std::size_t min_bytes = 4;
-  std::size_t max_bytes = std::size_t{1} << 20;
-  std::vector<std::size_t> sizes;  ///< if there are any, these and no others
-  int iterations = 10'000;         ///< calls of one contestant at one size, fewer for long or slow ones
-  int samples = 100;               ///< into which the calls are divided
-  int warmup = 200;                ///< calls before the first sample, at most
-  double budget = 0.25;            ///< seconds for one contestant at one size
-  bool back_to_back = false;       ///< calls with a root follow each other without a barrier between them
+  std::size_t min_bytes = 4;                     ///< smallest size
+  std::size_t max_bytes = std::size_t{1} << 20;  ///< largest size
+  std::vector<std::size_t> sizes;                ///< if there are any, these and no others
+  int iterations = 10'000;    ///< calls of one contestant at one size, fewer for long or slow ones
+  int samples = 100;          ///< into which the calls are divided
+  int warmup = 200;           ///< calls before the first sample, at most
+  double budget = 0.25;       ///< seconds for one contestant at one size
+  bool back_to_back = false;  ///< calls with a root follow each other without a barrier between them
 };
 
 /// min_bytes, then doubling as long as max_bytes is not exceeded.
@@ -42,9 +42,10 @@ inline std::vector<std::size_t> sizes_of(const std::string& operation, const lim
   return all;
 }
 
+/// How many calls of one contestant at one size are made.
 struct plan {
-  int samples = 0;
-  int calls = 0;  ///< in each sample
+  int samples = 0;  ///< into which they are divided
+  int calls = 0;    ///< in each sample
 };
 
 /// A plan for calls of `bytes` that last `seconds` each: never more calls than `iterations` (above 8 KiB in

@@ -40,6 +40,7 @@ int local_rank_of(G& group) {
   else
     return group.rank();
 }
+/// The same of `composition()`; empty if it has none.
 template <group G>
 std::string composition_of(G& group) {
   if constexpr (requires { group.composition(); })

@@ -16,7 +16,7 @@ namespace chorale::bootstrap {
 /// The meeting place of the threads of one group. Thread-safe.
 class in_process_hub {
  public:
-  explicit in_process_hub(int size);
+  explicit in_process_hub(int size);  ///< For a group of `size` ranks.
   in_process_hub(const in_process_hub&) = delete;
   in_process_hub& operator=(const in_process_hub&) = delete;
   ~in_process_hub();
@@ -38,6 +38,7 @@ class in_process_hub {
 /// One rank's view of a group of threads.
 class in_process {
  public:
+  /// Rank `rank` of the hub's group, on a thread of its own.
   in_process(std::shared_ptr<in_process_hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
 
   [[nodiscard]] int rank() const noexcept { return rank_; }

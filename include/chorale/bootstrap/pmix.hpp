@@ -18,6 +18,7 @@ struct launch {
   std::string launcher;  ///< name of the launcher or "none"
   std::string explanation;  ///< one sentence; for a launcher without PMIx with the remedy
 };
+/// Reads it. @returns what the environment of this process says; nothing is contacted.
 launch inspect_launch();
 
 /// The group of all ranks of this job.
@@ -38,7 +39,7 @@ class pmix {
   [[nodiscard]] int size() const noexcept;
   /// Number of this rank among those of this job on its host, from 0.
   [[nodiscard]] int local_rank() const noexcept;
-  [[nodiscard]] bool singleton() const noexcept;
+  [[nodiscard]] bool singleton() const noexcept;  ///< Whether there was no launcher.
   [[nodiscard]] std::string job() const;
   [[nodiscard]] std::string describe() const;
   /// Put, commit, fence with data, get. `mine` at most 64 KiB.

@@ -56,6 +56,8 @@ class call_queue : private background {
   /// `what`.
   template <class Make>
   void start(const std::shared_ptr<pending_call>& one, std::uint32_t signature, Make&& make) {
+    if (net_->calls().is_observed()) [[unlikely]]
+      observe(one->what, true);
     one->now = net_->begin(one->what, signature);
     one->now.parks = true;
     one->queue = this;
@@ -64,6 +66,8 @@ class call_queue : private background {
     one->failure = nullptr;
     try {
       one->algorithm = make(one->now);
+      if (net_->calls().is_observed()) [[unlikely]]
+        note_algorithm();
       push(one);
     } catch (...) {
       // The other ranks are about to make this call.
@@ -80,8 +84,8 @@ class call_queue : private background {
   template <class Make>
   [[gnu::always_inline]] void run(const call& what, std::uint32_t signature, Make&& make) {
     transport::endpoint& net = *net_;
-    if (!empty()) [[unlikely]]
-      drain();
+    if (net.calls().is_busy()) [[unlikely]]
+      prepare(what);
     const call_id now = net.begin(what, signature);
     try {
       task<> algorithm = make(now);
@@ -89,11 +93,11 @@ class call_queue : private background {
       algorithm.result();
       net.failures().require_whole();
     } catch (...) {
-      const std::exception_ptr why = net.calls().labelled(std::current_exception());
-      net.failures().fail(why);
-      std::rethrow_exception(why);
+      rethrow_failure();
     }
     net.calls().complete(now);
+    if (net.calls().is_busy()) [[unlikely]]
+      end_observed(now, nullptr);
   }
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
@@ -119,6 +123,14 @@ class call_queue : private background {
  private:
   class place;
 
+  /// What comes before a blocking call: calls that are pending end, and observers are told of this one.
+  void prepare(const call& what);
+  /// Tells observers that the next call begins, if it is not refused.
+  void observe(const call& what, bool is_nonblocking);
+  void note_algorithm() noexcept;
+  void end_observed(call_id now, const std::exception_ptr& failure) noexcept;
+  /// The blocking call fails by the exception that is being handled, which is thrown on.
+  [[noreturn]] void rethrow_failure();
   void push(std::shared_ptr<pending_call> begun);
   void get_on(attention how) noexcept override;
   void finish();

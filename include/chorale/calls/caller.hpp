@@ -106,14 +106,14 @@ class caller {
   template <class Group>
   caller(composed_group<Group> group, const config& settings) try
       : net_(group, settings), queue_(net_.core()), arguments_(rank(), size(), net_.core().calls().label()) {
-    net_.core().calls().name_algorithms(&algorithm_name<Composition>);
+    net_.core().introduce(transport_type::name, &algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
   caller(int rank, int size, transport::joined_group&& group) try
       : net_(std::move(group)), queue_(net_.core()), arguments_(rank, size, net_.core().calls().label()) {
-    net_.core().calls().name_algorithms(&algorithm_name<Composition>);
+    net_.core().introduce(transport_type::name, &algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(rank, size, e.code(), e.reason());

@@ -9,25 +9,25 @@ namespace chorale {
 
 /// The collective operations.
 enum class operation : std::uint8_t {
-  none,
-  barrier,
-  broadcast,
-  reduce,
-  allreduce,
-  allgather,
-  allgatherv,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  alltoall,
-  alltoallv,
-  reduce_scatter,
-  scan,
-  exscan,
-  split,     ///< makes communicators of parts of this one
-  window,    ///< makes, fences or ends a window
-  exchange,  ///< each rank with those that it names
+  none,            ///< no operation
+  barrier,         ///< no data: until all ranks have come
+  broadcast,       ///< data of the root to all
+  reduce,          ///< a combination of all ranks' data, at the root
+  allreduce,       ///< the same, on all ranks
+  allgather,       ///< a block of each rank, on all ranks
+  allgatherv,      ///< the same with blocks of different sizes
+  gather,          ///< a block of each rank, at the root
+  gatherv,         ///< the same with blocks of different sizes
+  scatter,         ///< a block of the root for each rank
+  scatterv,        ///< the same with blocks of different sizes
+  alltoall,        ///< a block of each rank for each rank
+  alltoallv,       ///< the same with blocks of different sizes
+  reduce_scatter,  ///< a combination of all ranks' data, a block of it on each
+  scan,            ///< a combination of the data of this rank and those before it
+  exscan,          ///< of those before it
+  split,           ///< makes communicators of parts of this one
+  window,          ///< makes, fences or ends a window
+  exchange,        ///< each rank with those that it names
 };
 
 /// True if a rank knows only the sizes of those blocks that it gives or takes itself: then the two ranks of
@@ -52,7 +52,11 @@ constexpr std::uint64_t weight_of(std::uint64_t rank) noexcept {
 }
 
 /// What ranks do with a window when they meet.
-enum class window_stage : std::uint64_t { make, fence, end };
+enum class window_stage : std::uint64_t {
+  make,   ///< it is made
+  fence,  ///< all that was put is there, on all ranks
+  end,    ///< it ends
+};
 /// `call::bytes` of operation::window: the number of the window in its communicator, from 1, and the stage.
 constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) noexcept {
   return number * 4 + static_cast<std::uint64_t>(stage);
@@ -60,8 +64,8 @@ constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) no
 
 /// What a rank asked for. Ranks whose calls of the same number differ in any field do not belong together.
 struct call {
-  operation what = operation::none;
-  std::int32_t root = -1;  ///< -1 where the operation has no root
+  operation what = operation::none;  ///< which operation
+  std::int32_t root = -1;            ///< -1 where the operation has no root
   /// Bytes of the payload of one rank; of all blocks together where all ranks give the same counts; 0 where
   /// ranks may differ.
   std::uint64_t bytes = 0;
@@ -92,10 +96,10 @@ struct call {
 /// One call of one communicator: its number (from 1, the same on all ranks), signature and operation, and
 /// how this rank makes it.
 struct call_id {
-  std::uint64_t number = 0;
-  std::uint32_t signature = 0;
-  operation what = operation::none;
-  bool parks = false;  ///< it is nonblocking: where it would wait it parks
+  std::uint64_t number = 0;          ///< of the call in its communicator, from 1
+  std::uint32_t signature = 0;       ///< `call::signature`
+  operation what = operation::none;  ///< which operation
+  bool parks = false;                ///< it is nonblocking: where it would wait it parks
 };
 
 /// @throws error errc::mismatch that names both ranks and both sizes, in bytes: rank `to` expects `expected`
@@ -103,6 +107,6 @@ struct call_id {
 [[noreturn]] void throw_unequal_sizes(operation what, int to, std::size_t expected, int from,
                                       std::size_t sent);
 
-const char* name(operation what) noexcept;
+const char* name(operation what) noexcept;  ///< "allreduce" for operation::allreduce, and so on.
 
 }  // namespace chorale

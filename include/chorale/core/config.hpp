@@ -66,6 +66,13 @@ enum class long_send_policy {
   copy,        ///< through blocks as well, whatever the length
 };
 
+/// What a communicator writes to standard error about itself.
+enum class log_level {
+  off,
+  info,   ///< device and transport, choices by trial, messages sent again, calls that fail, the end
+  debug,  ///< as well each call, each wait of a millisecond, each connection that is made or closed
+};
+
 /// Settings of a communicator. A field that the program does not set can be set by the environment:
 /// `config::from_environment()` starts from the defaults below and reads the variables. A field's variable is
 /// `CHORALE_` and its name in capitals, for times with `_MS` or `_US` behind. docs/settings.md lists all with
@@ -127,6 +134,7 @@ struct config {
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
+  /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.
   std::size_t registration_entries = 256;
@@ -143,12 +151,24 @@ struct config {
   trial_policy trials = trial_policy::automatic;
   /// Rank 0 says on standard error which algorithms it chooses, and why.
   bool explain = false;
-  service_policy service = service_policy::event;
+  service_policy service = service_policy::event;  ///< Who answers datagrams while a rank computes.
   /// Shortest time that a rank waits for a multicast before it asks its sender to repeat it; where waits are
   /// usually longer, so is its patience.
   std::chrono::microseconds multicast_patience{1000};
-  join_policy multicast_join = join_policy::automatic;
-  wait_policy wait = wait_policy::automatic;
+  join_policy multicast_join = join_policy::automatic;  ///< How a port joins a multicast group.
+  wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or giving way to other threads.
+  /// Lines of a log on standard error, with the time and the rank (docs/guide/seeing.md).
+  log_level log = log_level::off;
+  /// Calls, bytes and times are counted for `communicator::statistics()`; and when the communicator ends,
+  /// they are written: "1": by rank 0 to standard error; anything else: by each rank, at the end of the file
+  /// of that name, as lines of comma-separated values. Empty or "0": nothing is counted.
+  std::string statistics;
+  /// File into which what each rank has done is written as a trace for ui.perfetto.dev, when the communicator
+  /// ends; empty: none.
+  std::string trace;
+  /// Most calls, waits and events of a rank's trace, for each communicator; of later ones only the number is
+  /// kept. Each takes 48 bytes until the trace is written.
+  std::size_t trace_records = 1'000'000;
 
   /// Defaults overridden by the environment.
   /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.
@@ -159,10 +179,10 @@ struct config {
 
 /// One environment variable that the library reads, in words.
 struct environment_variable {
-  std::string_view name;
-  std::string_view accepts;
+  std::string_view name;       ///< such as "CHORALE_DEVICE"
+  std::string_view accepts;    ///< what values can be used
   std::string_view initially;  ///< what holds where it is not set
-  std::string_view meaning;
+  std::string_view meaning;    ///< what it sets
 };
 
 /// All variables that the library reads (those of `soft0` included), in the order of docs/settings.md.

@@ -27,8 +27,9 @@ enum class errc {
   misuse,                ///< a rule of use was broken: threads, calls inside calls, a forgotten co_await
 };
 
-const std::error_category& category() noexcept;
+const std::error_category& category() noexcept;  ///< The category of `errc`, by the name "chorale".
 
+/// Lets an `errc` stand for an error code.
 inline std::error_code make_error_code(errc e) noexcept {
   return {static_cast<int>(e), category()};
 }
@@ -42,12 +43,15 @@ inline std::error_code make_error_code(errc e) noexcept {
 /// or mismatched ones), empty where none is to blame.
 class error : public std::system_error {
  public:
+  /// With a code, a text without the message of the code, and the ranks it is about.
   error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
       : std::system_error(code, what), ranks_(std::move(ranks)) {}
   error(errc code, const std::string& what, std::vector<int> ranks = {})
       : error(make_error_code(code), what, std::move(ranks)) {}
 
+  /// The ranks it is about; empty where none is to blame.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+  /// As `reason_of`: the text without the message of its code.
   [[nodiscard]] std::string reason() const { return reason_of(*this); }
 
  private:

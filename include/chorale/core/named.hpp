@@ -14,19 +14,20 @@ namespace chorale {
 /// A string literal as a template argument.
 template <std::size_t N>
 struct operator_name {
-  char text[N];
+  char text[N];  ///< with a zero behind it
   // Implicit, so that a string literal is one.
+  /// From a literal: a template argument of `named`.
   consteval operator_name(const char (&literal)[N]) {  // NOLINT(google-explicit-constructor)
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, N - 1}; }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, N - 1}; }  ///< The name.
 };
 
 /// What `named` gives: calls `op`.
 template <operator_name Name, class Op>
 struct named_operator {
   static_assert(!Name.view().empty(), "the name of an operator must not be empty");
-  [[no_unique_address]] Op op;
+  [[no_unique_address]] Op op;  ///< what it names
 
   template <class T>
   requires std::is_invocable_v<const Op&, const T&, const T&>

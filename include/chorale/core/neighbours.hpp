@@ -13,16 +13,16 @@ inline constexpr int nobody = -1;
 
 /// A message to rank `peer`, which may be this rank.
 struct outgoing {
-  int peer = nobody;
-  std::span<const std::byte> bytes;
-  std::uint32_t type = 0;  ///< `type_tag` of the elements, which has to be the receiver's
+  int peer = nobody;                 ///< the rank it goes to
+  std::span<const std::byte> bytes;  ///< unchanged until the call is over
+  std::uint32_t type = 0;            ///< `type_tag` of the elements, which has to be the receiver's
 };
 
 /// Where a message of rank `peer` goes, which fills it.
 struct incoming {
-  int peer = nobody;
-  std::span<std::byte> bytes;
-  std::uint32_t type = 0;
+  int peer = nobody;           ///< the rank it comes from
+  std::span<std::byte> bytes;  ///< as many as the sender sends
+  std::uint32_t type = 0;      ///< `type_tag` of the elements, which has to be the sender's
 };
 
 /// How far `peer` is from `rank`, upwards and around, among `ranks`.

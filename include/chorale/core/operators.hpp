@@ -165,15 +165,15 @@ struct bitwise_xor_t {
   }
 };
 
-inline constexpr sum_t sum{};
-inline constexpr prod_t prod{};
-inline constexpr min_t min{};
-inline constexpr max_t max{};
-inline constexpr logical_and_t logical_and{};
-inline constexpr logical_or_t logical_or{};
-inline constexpr logical_xor_t logical_xor{};
-inline constexpr bitwise_and_t bitwise_and{};
-inline constexpr bitwise_or_t bitwise_or{};
-inline constexpr bitwise_xor_t bitwise_xor{};
+inline constexpr sum_t sum{};                  ///< a + b
+inline constexpr prod_t prod{};                ///< a * b
+inline constexpr min_t min{};                  ///< the smaller one
+inline constexpr max_t max{};                  ///< the larger one
+inline constexpr logical_and_t logical_and{};  ///< a and b, as truth values
+inline constexpr logical_or_t logical_or{};    ///< a or b, as truth values
+inline constexpr logical_xor_t logical_xor{};  ///< either a or b, as truth values
+inline constexpr bitwise_and_t bitwise_and{};  ///< a & b, bit by bit
+inline constexpr bitwise_or_t bitwise_or{};    ///< a | b, bit by bit
+inline constexpr bitwise_xor_t bitwise_xor{};  ///< a ^ b, bit by bit
 
 }  // namespace chorale

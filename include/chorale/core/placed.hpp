@@ -15,8 +15,8 @@ namespace chorale {
 /// `comm.allreduce(placed{error, comm.rank()}, max_at)`.
 template <class T>
 struct placed {
-  T value;
-  std::int64_t place;
+  T value;             ///< what is compared
+  std::int64_t place;  ///< where it is, such as a rank or an index
   friend constexpr bool operator==(const placed&, const placed&) = default;
 };
 template <class T>
@@ -95,7 +95,7 @@ struct max_at_t {
   }
 };
 
-inline constexpr min_at_t min_at{};
-inline constexpr max_at_t max_at{};
+inline constexpr min_at_t min_at{};  ///< The smallest with its place.
+inline constexpr max_at_t max_at{};  ///< The largest with its place.
 
 }  // namespace chorale

@@ -20,11 +20,12 @@ struct stall_report {
     silent,    ///< it has not said
     left,      ///< it has ended its communicator, or is dead
   };
+  /// What is known of one other rank.
   struct rank_state {
-    int rank = -1;
-    activity what = activity::silent;
-    int waits_for = -1;  ///< a rank, or -1 for any; if it `waits`
-    std::string call;    ///< the call it is in, or was in last, with its number; empty if it has not said
+    int rank = -1;                     ///< its number in the communicator
+    activity what = activity::silent;  ///< as far as it has said
+    int waits_for = -1;                ///< a rank, or -1 for any; if it `waits`
+    std::string call;  ///< the call it is in, or was in last, with its number; empty if it has not said
   };
 
   int rank = 0;                        ///< that waits
@@ -32,7 +33,7 @@ struct stall_report {
   std::chrono::milliseconds waited{};  ///< so far
   std::string call;                    ///< in which it waits, with its number
   std::vector<rank_state> others;      ///< every other rank, in order
-  std::string text;
+  std::string text;                    ///< all of it in one line
 };
 
 /// Is called on the thread that waits, inside its call. It must make no call of the same communicator

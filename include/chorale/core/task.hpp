@@ -92,10 +92,10 @@ struct promise<void> : promise_base {
 template <class T>
 class [[nodiscard]] task {
  public:
-  using promise_type = detail::promise<T>;
+  using promise_type = detail::promise<T>;  ///< For the compiler.
 
   task() = default;
-  explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
+  explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}  ///< Owns the frame.
   task(task&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
   task& operator=(task&& other) noexcept {
     std::swap(frame_, other.frame_);
@@ -108,9 +108,11 @@ class [[nodiscard]] task {
     frame_.destroy();
   }
 
+  /// Whether it has a coroutine.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(frame_); }
+  /// Whether the coroutine is over, or there is none.
   [[nodiscard]] bool done() const noexcept { return !frame_ || frame_.done(); }
-  void resume() { frame_.resume(); }
+  void resume() { frame_.resume(); }  ///< Goes on where it is suspended.
   /// Destroys the frame, wherever it is suspended: the rest of the coroutine is abandoned on purpose.
   void discard() noexcept {
     if (frame_) std::exchange(frame_, {}).destroy();
@@ -124,6 +126,7 @@ class [[nodiscard]] task {
     return frame_.promise().take();
   }
 
+  /// Runs it inside the awaiting coroutine, which gets its result or what it threw.
   auto operator co_await() && noexcept {
     struct awaiter {
       std::coroutine_handle<promise_type> frame;

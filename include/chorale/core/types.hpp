@@ -94,15 +94,15 @@ template <class T>
 
 /// What a type tag says of a type beside its size.
 enum class type_kind : std::uint8_t {
-  other = 0,  ///< structs, enumerations, std::byte, ...
-  boolean = 1,
-  character = 2,  ///< char: signed on one platform, unsigned on another
-  signed_integer = 3,
+  other = 0,             ///< structs, enumerations, std::byte, ...
+  boolean = 1,           ///< bool
+  character = 2,         ///< char: signed on one platform, unsigned on another
+  signed_integer = 3,    ///< of any size
   unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
-  floating = 5,
-  brain_floating = 6,  ///< bfloat16: the exponent of a float32
-  complex = 7,         ///< std::complex, and what has its interface
-  pair = 8,            ///< std::pair and `placed`
+  floating = 5,          ///< of any size
+  brain_floating = 6,    ///< bfloat16: the exponent of a float32
+  complex = 7,           ///< std::complex, and what has its interface
+  pair = 8,              ///< std::pair and `placed`
 };
 
 namespace detail {

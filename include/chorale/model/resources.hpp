@@ -9,7 +9,7 @@ namespace chorale::model {
 
 /// Queue pairs, buffers and memory of one rank; docs/resources.md has the formulas in words.
 struct resources {
-  std::int64_t queue_pairs = 0;
+  std::int64_t queue_pairs = 0;  ///< of all kinds
   std::int64_t receive_buffers =
       0;  ///< receives that are posted: datagrams, and for all connections together
   std::int64_t registered_bytes = 0;  ///< pinned on devices that pin; without the user's own memory

@@ -16,33 +16,34 @@ namespace chorale::model {
 
 /// Where algorithms are to be compared.
 struct situation {
-  operation what = operation::none;
-  std::string_view transport;
-  int ranks = 1;
-  bool crowded = false;  ///< ranks outnumber the cores of some host
+  operation what = operation::none;  ///< which operation
+  std::string_view transport;        ///< its name
+  int ranks = 1;                     ///< of the group
+  bool crowded = false;              ///< ranks outnumber the cores of some host
 };
 
 /// One algorithm at one size. `bytes`: of the message, or of one block for operations of blocks.
 struct measurement {
-  operation what = operation::none;
-  std::string transport;
-  int ranks = 0;
-  bool crowded = false;
-  std::size_t bytes = 0;
-  std::string algorithm;  ///< its `type_name`: with its namespaces if it is not the library's
-  double microseconds = 0;
+  operation what = operation::none;  ///< which operation
+  std::string transport;             ///< its name
+  int ranks = 0;                     ///< of the group
+  bool crowded = false;              ///< ranks outnumbered the cores of some host
+  std::size_t bytes = 0;             ///< of the message or block
+  std::string algorithm;             ///< its `type_name`: with its namespaces if it is not the library's
+  double microseconds = 0;           ///< of a call, the median
 };
 
 /// Messages of at most `up_to` bytes go by algorithm number `algorithm`.
 struct rule {
-  std::size_t up_to = 0;
-  int algorithm = 0;
-  std::string why;
+  std::size_t up_to = 0;  ///< bytes
+  int algorithm = 0;      ///< its number among the candidates, from 0
+  std::string why;        ///< in words, for `communicator::explain`
 };
 
 /// Measurements, from the library or from a file of `chorale-bench --table`. Immutable; thread-safe.
 class tuning_table {
  public:
+  /// Of these rows, in any order; `origin` is what explanations call the table.
   tuning_table(std::vector<measurement> rows, std::string origin);
   /// What the library was built with.
   static std::shared_ptr<const tuning_table> built_in();
@@ -69,6 +70,7 @@ class tuning_table {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// "the built-in table", or the file's name.
   [[nodiscard]] const std::string& origin() const noexcept { return origin_; }
+  /// All measurements.
   [[nodiscard]] const std::vector<measurement>& rows() const noexcept { return rows_; }
 
  private:

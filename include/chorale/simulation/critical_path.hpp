@@ -11,26 +11,27 @@ namespace chorale::simulation {
 
 /// A part of a critical path: what one record is on it for, or a part of that.
 struct path_part {
+  /// How much is known of it.
   enum class kind : std::uint8_t {
     recorded,  ///< `of.what`
     notice,    ///< of message `of.message`: from when it is in memory until rank `of.rank` has seen it
     unknown,   ///< rank `of.rank` did something that is not recorded
   };
-  kind is = kind::recorded;
+  kind is = kind::recorded;  ///< which of these it is
   /// Its begin and end are those of the part.
   record of;
 };
 
 /// The parts follow each other without a gap, from the beginning of the window to its end.
 struct critical_path {
-  window of;
-  std::vector<path_part> parts;
+  window of;                     ///< all of its time
+  std::vector<path_part> parts;  ///< the earliest first
 };
 
 /// Whose work it is: the program of a rank (thread 0) or a helper of it.
 struct processor {
-  int rank = -1;
-  std::uint16_t thread = 0;
+  int rank = -1;             ///< whose it is
+  std::uint16_t thread = 0;  ///< 0: the program; others: its helpers
 
   friend constexpr auto operator<=>(const processor&, const processor&) noexcept = default;
 };

@@ -15,6 +15,7 @@ class meeting;
 /// One rank of a simulation: the bootstrap group of which it makes its communicator. Exchanges take no time.
 class group {
  public:
+  /// For `run`, which makes groups.
   group(meeting& all, int rank, int local_rank) noexcept : all_(&all), rank_(rank), local_rank_(local_rank) {}
 
   [[nodiscard]] int rank() const noexcept { return rank_; }

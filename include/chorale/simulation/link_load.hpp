@@ -10,10 +10,10 @@ namespace chorale::simulation {
 
 /// What went over one direction of a link.
 struct link_load {
-  std::string name;         ///< "host 3 to switch 0 of level 1"
-  std::uint64_t bytes = 0;  ///< with headers
-  std::uint64_t messages = 0;
-  duration taken{};  ///< how long it was busy
+  std::string name;            ///< "host 3 to switch 0 of level 1"
+  std::uint64_t bytes = 0;     ///< with headers
+  std::uint64_t messages = 0;  ///< with acknowledgements and answers
+  duration taken{};            ///< how long it was busy
 };
 
 }  // namespace chorale::simulation

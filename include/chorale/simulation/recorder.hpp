@@ -37,22 +37,23 @@ enum class activity : std::uint8_t {
   place,  ///< until it is seen in memory, or in the completion queue
   // Of the answer to it, from the other adapter back.
   answer_leave,  ///< from when the request is there; an acknowledgement takes no time
-  answer_wire,
-  answer_place,
+  answer_wire,   ///< until its last byte is back
+  answer_place,  ///< until it is seen in memory, or in the completion queue
 };
 
-[[nodiscard]] const char* name(activity what) noexcept;
+[[nodiscard]] const char* name(activity what) noexcept;  ///< In words, as pictures and traces have it.
 /// Whether it is a message's, not a processor's.
 [[nodiscard]] constexpr bool is_of_message(activity what) noexcept {
   return what >= activity::leave;
 }
+/// Whether it is a wait of a processor.
 [[nodiscard]] constexpr bool is_wait(activity what) noexcept {
   return what >= activity::wait_for_message && what <= activity::wait;
 }
 
 /// That somebody did something from `begin` to `end`.
 struct record {
-  activity what = activity::wait;
+  activity what = activity::wait;  ///< with what the time went by
   /// Of the rank: 0 is its program, others are its helpers. Of a message: who posted it.
   std::uint16_t thread = 0;
   int rank = -1;            ///< whose processor it was; of a message and of its answer, who sent that
@@ -67,10 +68,10 @@ struct record {
 
 /// What a program has given a name (`phase`).
 struct phase_record {
-  std::uint32_t name = 0;  ///< number of its name
-  std::uint16_t thread = 0;
-  int rank = -1;
-  std::uint64_t bytes = 0;
+  std::uint32_t name = 0;    ///< number of its name
+  std::uint16_t thread = 0;  ///< as of a record
+  int rank = -1;             ///< which had it
+  std::uint64_t bytes = 0;   ///< as the program says
   instant begin{};
   instant end{};
 };
@@ -81,6 +82,7 @@ struct window {
   instant end{};
 };
 
+/// From where the first of them begins to where the last ends.
 [[nodiscard]] window window_of(const std::vector<phase_record>& phases) noexcept;
 
 /// Notes what a simulation does (`run_options::record`), in the order in which it ends. Ranks, messages and
@@ -100,8 +102,11 @@ class recorder {
 
   // For who looks at it afterwards.
 
+  /// The records, in the order in which they ended.
   [[nodiscard]] const std::deque<record>& records() const noexcept { return records_; }
+  /// The phases, likewise.
   [[nodiscard]] const std::deque<phase_record>& phases() const noexcept { return phases_; }
+  /// The name of a phase of this recorder.
   [[nodiscard]] const std::string& name_of(const phase_record& of) const { return names_.at(of.name); }
   /// All that ended after it is here.
   [[nodiscard]] instant complete_since() const noexcept { return complete_since_; }
@@ -113,8 +118,8 @@ class recorder {
 
   // For the simulation.
 
-  void add(const record& one) noexcept;
-  void add(std::string_view name, phase_record one);
+  void add(const record& one) noexcept;               ///< Notes a record.
+  void add(std::string_view name, phase_record one);  ///< Notes a phase of that name.
   /// The first of so many new numbers of messages.
   [[nodiscard]] std::uint64_t take_numbers(std::size_t count) noexcept;
 

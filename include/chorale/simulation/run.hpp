@@ -16,6 +16,7 @@
 
 namespace chorale::simulation {
 
+/// What a run may be told besides ranks, machine and body.
 struct run_options {
   /// Of all random numbers: the same program, machine and seed give the same history.
   std::uint64_t seed = 1;

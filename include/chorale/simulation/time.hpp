@@ -10,15 +10,15 @@ namespace chorale::simulation {
 
 /// What instants are points of: the time of one simulation, which begins at zero.
 struct timeline {
-  using rep = std::int64_t;
-  using period = std::pico;
-  using duration = std::chrono::duration<rep, period>;
-  using time_point = std::chrono::time_point<timeline, duration>;
-  static constexpr bool is_steady = true;
+  using rep = std::int64_t;                                        ///< picoseconds
+  using period = std::pico;                                        ///< as of a clock of the standard library
+  using duration = std::chrono::duration<rep, period>;             ///< a length of virtual time
+  using time_point = std::chrono::time_point<timeline, duration>;  ///< a point of it
+  static constexpr bool is_steady = true;                          ///< it never goes back
 };
 
 /// A length of virtual time. It is a whole number of picoseconds, so that sums are the same on every
-/// machine; the longest is 106 days. The units of <chrono> convert to it.
+/// machine; the longest is 106 days. The units of `<chrono>` convert to it.
 using duration = timeline::duration;
 
 /// A point of virtual time.

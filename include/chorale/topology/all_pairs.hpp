@@ -11,6 +11,7 @@ namespace chorale::topology {
 /// step. Source: P5 section 2.
 class all_pairs {
  public:
+  /// With whom this rank exchanges, and in which step.
   struct step {
     int index;  ///< i, from 1 to size - 1
     int to;
@@ -45,6 +46,7 @@ class all_pairs {
 /// but one, and goes to make an odd number. `wanted` below 0 is 0. Source: P5 section 4.3 (the k steps).
 class nearest_steps {
  public:
+  /// `wanted` steps at least of a group of `size` ranks.
   constexpr nearest_steps(int size, int wanted)
       : size_(size),
         wanted_(wanted < 0          ? 0
@@ -54,6 +56,7 @@ class nearest_steps {
   /// How many: what was wanted, at most all; one more where `size` and that are odd. Each rank has as many
   /// partners in them.
   [[nodiscard]] constexpr int count() const { return wanted_ + (size_ % 2 == 1 && wanted_ % 2 == 1 ? 1 : 0); }
+  /// Whether step `index`, from 1 to size - 1, is one of them.
   [[nodiscard]] constexpr bool contain(int index) const {
     if (is_power_of_two(size_)) return index <= wanted_;
     const int distance = index < size_ - index ? index : size_ - index;

@@ -13,8 +13,8 @@ inline constexpr int max_size = 1 << 30;
 
 /// A contiguous range of ranks, or of the blocks that belong to them: [first, first + count).
 struct rank_range {
-  int first = 0;
-  int count = 0;
+  int first = 0;  ///< rank
+  int count = 0;  ///< how many ranks, `first` included
   friend constexpr bool operator==(const rank_range&, const rank_range&) = default;
 };
 
@@ -28,6 +28,7 @@ constexpr int ceil_log2(int n) noexcept {
   return static_cast<int>(std::bit_width(static_cast<unsigned>(n) - 1U));
 }
 
+/// Whether `n`, which is positive, is a power of two.
 constexpr bool is_power_of_two(int n) noexcept {
   return n > 0 && std::has_single_bit(static_cast<unsigned>(n));
 }

@@ -12,6 +12,7 @@ namespace chorale::topology {
 /// rounds, size - 1 blocks in all.  Source: P4 section 2.3 (Bruck for any size).
 class bruck_allgather {
  public:
+  /// What this rank does in a round.
   struct round {
     int index;     ///< m, from 0
     int to;        ///< (rank - 2^m) mod size
@@ -47,6 +48,7 @@ class bruck_allgather {
 /// size) rounds of at most size / 2 blocks.  Source: P5 section 2 (Bruck).
 class bruck_alltoall {
  public:
+  /// What this rank does in a round.
   struct round {
     int index;   ///< m, from 0
     int to;      ///< (rank + 2^m) mod size

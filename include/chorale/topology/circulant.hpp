@@ -20,6 +20,7 @@ namespace chorale::topology {
 /// allreduce algorithms", 2024.
 class circulant {
  public:
+  /// What this rank does in a round.
   struct round {
     int index;   ///< m, from 0
     int above;   ///< (rank + skip) mod size
@@ -61,6 +62,7 @@ class circulant {
   }
   [[nodiscard]] constexpr auto begin() const { return index_iterator<circulant>{*this, 0}; }
   [[nodiscard]] constexpr auto end() const { return index_iterator<circulant>{*this, size()}; }
+  /// The same rounds, the last one first.
   [[nodiscard]] constexpr backwards reversed() const { return {rank_, size_}; }
 
  private:

@@ -88,6 +88,7 @@ class circulant_schedule {
 /// size) to make. Source: as of `circulant_schedule`.
 class circulant_broadcast {
  public:
+  /// What this rank does in a round.
   struct round {
     int index;     ///< number of the distance, in [0, q): stands for one receiver and one sender
     int to;        ///< (rank + skip) mod size

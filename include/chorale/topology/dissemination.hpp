@@ -10,6 +10,7 @@ namespace chorale::topology {
 /// Cost: ceil(log2 size) rounds for any size, none for one rank.  Source: P1 section 3.2.
 class dissemination {
  public:
+  /// Whom this rank signals in a round, and who signals it.
   struct round {
     int index;  ///< m, from 0
     int to;

@@ -16,6 +16,7 @@ namespace chorale::topology {
 /// 2025.
 class doubling_123 {
  public:
+  /// What this rank does in a round.
   struct round {
     int index;            ///< from 0
     int to;               ///< rank + distance; -1 if nobody there needs anything from this rank

@@ -12,14 +12,16 @@ namespace chorale::topology {
 /// section 3.1.
 class pairwise_exchange {
  public:
+  /// What a step asks of this rank.
   enum class kind {
     send,      ///< signal the peer
     receive,   ///< wait for the peer
     exchange,  ///< signal the peer, then wait for it
   };
+  /// A step of this rank.
   struct step {
-    pairwise_exchange::kind kind;
-    int peer;
+    pairwise_exchange::kind kind;  ///< what to do
+    int peer;                      ///< with which rank
     /// Number of the step, the same on both sides and in [0, steps_of(size)): m for the exchanges, then
     /// one for the first signal of the surplus ranks and one for the last.
     int index;

@@ -16,6 +16,7 @@ namespace chorale::topology {
 /// for the exchanges; the fold of neighbours is what rank order asks for.
 class recursive_doubling {
  public:
+  /// What a step asks of this rank.
   enum class kind {
     send_operand,     ///< fold: send to peer, take part again in receive_result
     receive_operand,  ///< fold: receive from peer and combine
@@ -23,9 +24,10 @@ class recursive_doubling {
     send_result,      ///< unfold: send the result to peer
     receive_result,   ///< unfold: receive the result from peer, replacing what is held
   };
+  /// A step of this rank.
   struct step {
-    recursive_doubling::kind kind;
-    int peer;
+    recursive_doubling::kind kind;  ///< what to do
+    int peer;                       ///< with which rank
     /// Number of the step, the same on both sides and in [0, steps_of(size)): m for the exchanges, then one
     /// for the fold and one for the unfold.
     int index;

@@ -62,6 +62,7 @@ class recursive_multiplying {
 
   /// The lowest rank of this rank's team.
   [[nodiscard]] constexpr int leader() const { return first_of(team_, size_, teams_); }
+  /// Whether this rank is the leader of its group.
   [[nodiscard]] constexpr bool is_leader() const { return rank_ == leader(); }
   /// The other ranks of the team.
   [[nodiscard]] constexpr rank_range followers() const {

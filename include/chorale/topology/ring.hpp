@@ -11,6 +11,7 @@ namespace chorale::topology {
 /// Cost: size - 1 steps of one block each.  Source: P4 section 2.3.
 class ring {
  public:
+  /// What this rank does in a step.
   struct step {
     int index;          ///< from 0
     int to;             ///< always right()
@@ -24,7 +25,9 @@ class ring {
   /// @throws error errc::invalid_argument if rank is outside [0, size).
   constexpr ring(int rank, int size) : rank_(rank), size_(size) { detail::require_group("ring", rank, size); }
 
+  /// The rank before this one, around.
   [[nodiscard]] constexpr int left() const { return wrap(rank_ - 1, size_); }
+  /// The rank after this one, around.
   [[nodiscard]] constexpr int right() const { return wrap(rank_ + 1, size_); }
   /// Steps: one less than there are ranks.
   [[nodiscard]] constexpr int size() const { return size_ - 1; }

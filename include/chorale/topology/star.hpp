@@ -10,6 +10,7 @@ namespace chorale::topology {
 /// ... (mod size). Cost: one step of size - 1 messages at the root.
 class star {
  public:
+  /// All ranks but the root, upwards from it.
   class child_range {
    public:
     constexpr child_range() = default;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <chorale/transport/arrival.hpp>
@@ -67,6 +68,7 @@ class assembled {
   [[nodiscard]] int rank() const noexcept { return core().rank(); }
   [[nodiscard]] int size() const noexcept { return core().size(); }
   [[nodiscard]] const config& settings() const noexcept { return core().settings(); }
+  /// How the group came to be.
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Messages of one sender that one receiver may have until it gives one back.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
@@ -76,9 +78,13 @@ class assembled {
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
+  /// The device that was chosen, its port and why.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().port().chosen(); }
+  /// The opened device.
   [[nodiscard]] const verbs::device& device() const noexcept { return core().port().device(); }
+  /// The protection domain of its memory.
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().port().domain(); }
+  /// The device with what communicators of a process share of it.
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
     return core().port().opened();
   }
@@ -98,15 +104,18 @@ class assembled {
   [[nodiscard]] std::size_t registered_bytes() const {
     return parts_.registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
   }
+  /// What datagrams were sent, lost and repeated; of transports that have streams of them.
   [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
     return parts_.packets().statistics();
   }
   [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().statistics();
   }
+  /// How long registrations of user memory are kept here (`config::registration`).
   [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().guarantee();
   }
+  /// Datagrams that were not as their senders should have written them: thrown away.
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().channel().refused(); }
   /// For figures that only this transport has.
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
@@ -128,6 +137,10 @@ class assembled {
   void require_sound() const { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
   void name_algorithms(std::string (*of)(operation)) noexcept { core().calls().name_algorithms(of); }
+  void ask_for_algorithm(operation what, const void* choice, std::string_view (*last)(const void*)) noexcept {
+    core().calls().ask(what, choice, last);
+  }
+  void tell_choice(std::string_view text) noexcept { core().calls().tell_choice(text); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().progress(); }
@@ -332,10 +345,12 @@ class assembled {
 
   // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported
   // naming the remedy if the device has no multicast.
+  /// Whether the device has it.
   [[nodiscard]] bool has_multicast() const { return core().multicast().are_possible(); }
   void join_multicast() { core().multicast().join(); }
   /// The group of this communicator, made if it is not there. Precondition: more than one rank.
   [[nodiscard]] multicast_group& multicasts() { return core().multicast().group(); }
+  /// What was multicast, lost and repeated.
   [[nodiscard]] transport::multicast_statistics multicast_statistics() const {
     return core().multicast().statistics();
   }

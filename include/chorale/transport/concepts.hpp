@@ -144,10 +144,10 @@ concept answering_transport =
 
 /// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
 struct remote_region {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t key = 0;
-  std::int32_t owner = -1;  ///< rank
+  std::uint64_t address = 0;  ///< at its owner
+  std::uint64_t bytes = 0;    ///< how many
+  std::uint32_t key = 0;      ///< by which the owner's adapter lets others reach it
+  std::int32_t owner = -1;    ///< rank
 };
 
 /// Memory that a transport may use as long as this object lives. `region()`: what peers need to know of it.

@@ -69,6 +69,12 @@ class endpoint {
   [[nodiscard]] const std::vector<device_port>& ports() const noexcept { return ports_; }
   [[nodiscard]] const device_port& port() const noexcept { return ports_.front(); }
 
+  /// The communicator is made, over a transport of that name; `algorithms` as `call_record` has it. Its
+  /// observers are told from now on.
+  void introduce(const char* transport, std::string (*algorithms)(operation));
+  /// Messages that this rank has sent again, as far as it does that itself.
+  [[nodiscard]] std::uint64_t resent() const noexcept;
+
   // What all transports do alike.
   /// Which thread is inside: to be asked where a call of the user begins.
   [[nodiscard]] occupancy& use() noexcept { return use_; }
@@ -121,6 +127,7 @@ class endpoint {
   static group_view checked(group_view group);
 
   config settings_;
+  endpoint_user* user_;
   std::vector<device_port> ports_;
   std::unique_ptr<membership> members_;
   occupancy use_;

@@ -21,6 +21,8 @@ class endpoint_user {
   /// A call has failed: lets go of the user's memory, which peers may be writing, and gives nothing more
   /// away. Does not wait for peers longer than the device needs to end what is under way.
   virtual void withdraw() noexcept = 0;
+  /// Messages that the transport's parts have sent again, as far as they do that themselves.
+  [[nodiscard]] virtual std::uint64_t resent() const noexcept { return 0; }
   /// Looks for signs of life of `peer`, beside the question that it has been asked.
   virtual void probe(int) {}
 

@@ -46,6 +46,8 @@ class multicasts {
   void settle() noexcept;
 
   [[nodiscard]] multicast_statistics statistics() const;
+  /// Multicasts that this rank has sent again.
+  [[nodiscard]] std::uint64_t resent() const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept;  ///< registered
 
  private:

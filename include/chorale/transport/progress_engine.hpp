@@ -10,6 +10,7 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/entry.hpp>
@@ -32,6 +33,7 @@ class progress_engine {
     multicasts& groups;
     endpoint_user& user;
     failures& failed;
+    call_record& calls;
     const occupancy& use;
   };
   /// `looks_after`: the slow path of its waits. `spin`: each rank has a core of its own.
@@ -56,6 +58,8 @@ class progress_engine {
     constexpr bool changes = std::invocable<Peer&>;
     backoff pace{spin_};
     vigil watch{*this, first_awaited<changes>(peer), now};
+    if (parts_.calls.is_observed()) [[unlikely]]
+      watch.observe();
     while (!ready()) {
       if (!pace()) continue;
       if constexpr (changes) watch.expect(peer());
@@ -92,6 +96,8 @@ class progress_engine {
   // For vigils.
   clock::duration look(watched_wait& w, attention how);
   void end(watched_wait& w) noexcept;
+  void begin_observed() noexcept;
+  void end_observed(int peer, call_id now) noexcept;
 
  private:
   template <bool changes, class Peer>

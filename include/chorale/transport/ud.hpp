@@ -33,6 +33,7 @@ class ud_parts final : private endpoint_user {
  private:
   void on_progress() override { streams_.progress(); }
   void withdraw() noexcept override { streams_.withdraw(); }
+  [[nodiscard]] std::uint64_t resent() const noexcept override { return streams_.statistics().resent; }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_farewell(int from, std::span<const std::byte> body) override { streams_.on_farewell(from, body); }
 

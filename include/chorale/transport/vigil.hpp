@@ -19,11 +19,13 @@ class vigil {
   /// in vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
   /// deadline.
   clock::duration look(attention how = attention::waits);
+  /// The wait is observed from now on; to be called where somebody observes.
+  void observe() noexcept;
   /// The wait is for `peer` from now on.
   void expect(int peer) noexcept { wait_.expect(peer); }
   /// The wait is over.
   void end() noexcept {
-    if (wait_.has_begun()) [[unlikely]]
+    if (has_end_) [[unlikely]]
       finish();
   }
   [[nodiscard]] int peer() const noexcept { return wait_.peer(); }
@@ -33,6 +35,8 @@ class vigil {
   void finish() noexcept;
 
   progress_engine* engine_;
+  bool has_end_ = false;  ///< somebody is to be told when it is over
+  bool is_observed_ = false;
   watched_wait wait_;
 };
 

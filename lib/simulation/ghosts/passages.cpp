@@ -33,7 +33,7 @@ void passages::leave(flight& one, instant rung) {
   if (one.over->is_leaving) return one.over->behind.push(&one);
   const auto goes = one.what == flight::kind::get ? 0 : one.bytes;
   one.left = goes;
-  one.over->is_leaving = goes > costs_.burst;
+  if (is_long(one)) one.over->is_leaving = true;
   one.leaves = adapter_of(one.from_host)
                    .send(rung, {.bytes = std::min<std::uint64_t>(goes, costs_.burst),
                                 .queue_pair = one.from_queue_pair,
@@ -54,7 +54,7 @@ void passages::depart(flight& one) {
                                         .takes_receive = one.left == 0 && one.notifies(),
                                         .shared = one.left == 0 && one.notifies()});
   if (one.left == 0) {
-    one.over->is_leaving = false;
+    if (is_long(one)) one.over->is_leaving = false;
     const auto placed = one.notifies() ? one.placed.completed : one.placed.seen;
     one.over->placed = std::max(placed, one.over->placed);
     at(one.over->placed, [this, &one] { arrive(one); });
@@ -71,7 +71,6 @@ void passages::depart(flight& one) {
                    .send(first - costs_.sending.start - costs_.sending.fetch,
                          {.bytes = std::min<std::uint64_t>(one.left, costs_.burst),
                           .queue_pair = one.from_queue_pair});
-  one.over->departed = std::max(one.over->departed, one.leaves.last);
   at(one.leaves.first, [this, &one] { depart(one); });
 }
 

@@ -40,6 +40,10 @@ class passages {
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
 
  private:
+  /// Whether it goes burst by burst, and what is posted behind it waits.
+  [[nodiscard]] bool is_long(const flight& one) const noexcept {
+    return one.what != flight::kind::get && one.bytes > costs_.burst;
+  }
   void leave(flight& one, instant rung);
   void depart(flight& one);
   void arrive(flight& one);

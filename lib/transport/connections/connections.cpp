@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
 
 #include "../../core/entropy.hpp"
 #include "../../verbs/work_completion.hpp"
@@ -25,6 +26,10 @@ std::uint16_t kinds_of(std::uint16_t number) {
         errc::invalid_argument,
         fmt::format("connections number {} of a transport: there are no datagrams for so many", number));
   return static_cast<std::uint16_t>(kind);
+}
+
+void tell(endpoint& owner, observed_event::kind what, int peer) noexcept {
+  if (owner.calls().is_observed()) owner.calls().observed().tell({.what = what, .peer = peer});
 }
 
 constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -168,6 +173,7 @@ void connections::accept(int peer) {
   user_->on_accepted(c);
   ++statistics_.opened;
   statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
+  tell(*owner_, observed_event::kind::connected, peer);
 }
 
 void connections::close(int peer) noexcept {
@@ -182,7 +188,9 @@ void connections::close(int peer) noexcept {
   user_->on_closed(c);
   pool_.give_back(std::exchange(c.inbox, {}));
   ++statistics_.closed;
-  if (std::exchange(c.remote_inbox, 0) != 0) --statistics_.connected;
+  if (std::exchange(c.remote_inbox, 0) == 0) return;
+  --statistics_.connected;
+  tell(*owner_, observed_event::kind::disconnected, peer);
 }
 
 void connections::send(int peer, const connect_request& request) {

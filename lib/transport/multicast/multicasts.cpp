@@ -60,6 +60,10 @@ multicast_statistics multicasts::statistics() const {
   return group_ ? group_->statistics() : multicast_statistics{};
 }
 
+std::uint64_t multicasts::resent() const noexcept {
+  return group_ ? group_->statistics().repairs : 0;
+}
+
 std::size_t multicasts::memory_bytes() const noexcept {
   return group_ ? group_->memory_bytes() : 0;
 }

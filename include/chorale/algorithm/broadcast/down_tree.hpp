@@ -15,7 +15,10 @@ namespace chorale::broadcast {
 /// How a rank passes on what is longer than a block: each piece to all children as soon as it has it; or the
 /// whole message when it has all of it, to one child after the other, so that the first child, whose ranks
 /// below are the most, does not wait for the blocks of the others.
-enum class forwarding { per_block, store_and_forward };
+enum class forwarding {
+  per_block,          ///< each piece at once
+  store_and_forward,  ///< the whole message
+};
 
 namespace detail {
 

@@ -39,10 +39,10 @@ struct sending_costs {
   /// Of an adapter that begins no other message before this one has left, at `alone.rate`, and has been
   /// acknowledged so much later.
   struct one_at_a_time {
-    byte_cost rate;
-    duration acknowledgement{};
+    byte_cost rate;              ///< at which it leaves
+    duration acknowledgement{};  ///< until it is acknowledged
   };
-  std::optional<one_at_a_time> alone{};
+  std::optional<one_at_a_time> alone{};  ///< none: messages overlap
 };
 
 /// What happens to a message in the adapter that it comes to.
@@ -61,7 +61,7 @@ struct receiving_costs {
 
 /// The way between adapter and memory.
 struct bus_costs {
-  byte_cost rate;
+  byte_cost rate;            ///< in each direction, or in both together
   bool half_duplex = false;  ///< what is sent and what is received share it, as on PCI and PCI-X
 };
 
@@ -74,25 +74,25 @@ struct context_costs {
 
 /// Making memory known to the adapter, and forgetting it: time of the processor.
 struct registration_costs {
-  duration call{};
-  duration page{};
-  duration end_call{};
-  duration end_page{};
-  std::uint32_t page_bytes = 4096;
+  duration call{};                  ///< of registering, whatever the size
+  duration page{};                  ///< of registering, for each page
+  duration end_call{};              ///< of forgetting, whatever the size
+  duration end_page{};              ///< of forgetting, for each page
+  std::uint32_t page_bytes = 4096;  ///< bytes of a page
 };
 
 /// One adapter, with one port.
 struct adapter_costs {
-  posting_costs posting;
-  sending_costs sending;
-  receiving_costs receiving;
-  bus_costs bus;
-  context_costs contexts;
-  registration_costs registration;
-  duration wake{};                 ///< from a completion until the thread runs that slept on its channel
-  std::uint32_t burst = 1U << 31;  ///< bytes after which another queue pair of the adapter has its turn
-  bool multicast = true;
-  bool datagrams = true;
+  posting_costs posting;            ///< giving it requests
+  sending_costs sending;            ///< of a message that goes
+  receiving_costs receiving;        ///< of a message that comes
+  bus_costs bus;                    ///< between it and memory
+  context_costs contexts;           ///< of queue pairs
+  registration_costs registration;  ///< of memory
+  duration wake{};                  ///< from a completion until the thread runs that slept on its channel
+  std::uint32_t burst = 1U << 31;   ///< bytes after which another queue pair of the adapter has its turn
+  bool multicast = true;            ///< whether it has multicast
+  bool datagrams = true;            ///< whether it has datagrams
 };
 
 }  // namespace chorale::simulation

@@ -15,15 +15,16 @@ class work_cost {
  public:
   /// From `bytes` on, a call takes `call` and each byte `byte`.
   struct step {
-    std::uint64_t from = 0;
-    duration call{};
-    byte_cost byte;
+    std::uint64_t from = 0;  ///< bytes of the work
+    duration call{};         ///< whatever the size
+    byte_cost byte;          ///< of each byte
   };
 
   work_cost() = default;
   /// The first step is from 0 on; their `from` ascend.
   explicit work_cost(std::vector<step> steps) : steps_(std::move(steps)) {}
 
+  /// What work on so many bytes takes.
   [[nodiscard]] duration operator()(std::uint64_t bytes) const noexcept {
     for (auto at = steps_.rbegin(); at != steps_.rend(); ++at)
       if (bytes >= at->from) return at->call + at->byte(bytes);
@@ -40,6 +41,7 @@ class work_cost {
     return far < near ? near : far;
   }
 
+  /// The steps, ascending.
   [[nodiscard]] const std::vector<step>& steps() const noexcept { return steps_; }
 
  private:
@@ -48,7 +50,7 @@ class work_cost {
 
 /// A host, all of whose cores are alike.
 struct host_costs {
-  int cores = 1;
+  int cores = 1;   ///< of the host
   work_cost copy;  ///< from memory to memory, by one core
   /// The same of bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
   /// write past the caches; nothing: as `copy`.

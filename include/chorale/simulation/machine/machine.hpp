@@ -15,19 +15,19 @@ namespace chorale::simulation {
 struct provenance {
   std::string parameter;  ///< such as "adapter.sending.gap"
   std::string value;      ///< with its unit, such as "5 ns"
-  std::string source;
+  std::string source;     ///< a work in the file's `sources`, or an estimate with its reason
 };
 
 /// A machine, from a file (docs/machines.md describes it) or put together by a program. What is not set costs
 /// nothing. Ranks are dealt to hosts in order: the first `ranks_per_host` to the first.
 struct machine {
-  std::string name;
-  std::string description;
-  int hosts = 0;
-  int ranks_per_host = 1;
-  host_costs host;
-  adapter_costs adapter;
-  network_costs network;
+  std::string name;                 ///< such as "hdr-64core"
+  std::string description;          ///< in words
+  int hosts = 0;                    ///< how many, all alike
+  int ranks_per_host = 1;           ///< at most
+  host_costs host;                  ///< of each host
+  adapter_costs adapter;            ///< of each host's adapter
+  network_costs network;            ///< between adapters
   std::vector<provenance> sources;  ///< of each number in the file, in its order
 };
 

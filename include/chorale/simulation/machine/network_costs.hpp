@@ -32,12 +32,12 @@ struct packet_costs {
 
 /// All that lies between the adapters.
 struct network_costs {
-  topology shape;
+  topology shape;          ///< which switches there are, and how they are joined
   link_costs host_link;    ///< between an adapter and its switch
   link_costs switch_link;  ///< between switches
   link_costs global_link;  ///< between the groups of a dragonfly
-  switch_costs switches;
-  packet_costs packets;
+  switch_costs switches;   ///< of each switch
+  packet_costs packets;    ///< of each message
 };
 
 }  // namespace chorale::simulation

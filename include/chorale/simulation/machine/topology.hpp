@@ -32,12 +32,12 @@ struct torus {
 /// and Abts: Technology-driven, highly-scalable dragonfly topology, ISCA 2008). All pairs of groups have as
 /// many links; those that remain are not used.
 struct dragonfly {
-  int groups = 0;
+  int groups = 0;    ///< how many
   int switches = 0;  ///< of a group
   int hosts = 0;     ///< at each switch
   int globals = 0;   ///< links of each switch to other groups
 };
 
-using topology = std::variant<one_switch, fat_tree, torus, dragonfly>;
+using topology = std::variant<one_switch, fat_tree, torus, dragonfly>;  ///< How switches are joined.
 
 }  // namespace chorale::simulation

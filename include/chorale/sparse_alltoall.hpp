@@ -1,0 +1,175 @@
+// Sparse alltoall: each rank has data for a few others, which do not know from whom data will come.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <chorale/calls/exchange.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/core/neighbours.hpp>
+#include <chorale/core/types.hpp>
+#include <chorale/transport/concepts.hpp>
+#include <chorale/window.hpp>
+
+namespace chorale {
+
+/// How ranks learn who has data for them.
+namespace sparse {
+
+/// Each sender puts a word into the memory of each of its receivers; after a fence the words are there. Cost:
+/// a put of 8 bytes for each receiver, a barrier, a look at 8 bytes a rank of own memory; 16 bytes a rank.
+/// Source: Hoefler, Siebert and Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
+/// exchange". Their nonblocking barrier is for receivers that take part in each message; of a put they know
+/// nothing, so that a plain barrier does once puts have been flushed.
+template <class Communicator>
+class announced {
+ public:
+  /// Collective.
+  explicit announced(Communicator& comm)
+      : rank_(static_cast<std::size_t>(comm.rank())),
+        ranks_(static_cast<std::size_t>(comm.size())),
+        words_(comm, 2 * ranks_) {}
+
+  /// Collective. Calls `use(source, bytes)` for each rank that sends to this one, in rising order.
+  template <class Use>
+  void meet(std::span<const outgoing> sends, Use&& use) {
+    // The next call's words may come while these are read, those of the call after that may not: their
+    // senders have been in a fence with this rank.
+    const std::size_t first = std::exchange(first_, ranks_ - first_);
+    const auto here = words_.local().subspan(first, ranks_);
+    for (const outgoing& message : sends) {
+      if (message.peer == nobody) continue;
+      const std::uint64_t word = message.bytes.size() + 1;  // 0: nothing
+      if (static_cast<std::size_t>(message.peer) == rank_)
+        here[rank_] = word;
+      else
+        words_.put(message.peer, first + rank_, word);
+    }
+    words_.fence();
+    for (std::size_t source = 0; source < ranks_; ++source)
+      if (here[source] != 0) use(static_cast<int>(source), std::exchange(here[source], 0) - 1);
+  }
+
+ private:
+  std::size_t rank_;
+  std::size_t ranks_;
+  std::size_t first_ = 0;
+  window<std::uint64_t, Communicator> words_;
+};
+
+/// An alltoall of the lengths, over any transport: 8 bytes for each pair of ranks.
+template <class Communicator>
+class counted {
+ public:
+  explicit counted(Communicator& comm) : comm_(&comm) {}  ///< Sends nothing.
+
+  /// As that of `announced`.
+  template <class Use>
+  void meet(std::span<const outgoing> sends, Use&& use) {
+    std::vector<std::uint64_t> out(static_cast<std::size_t>(comm_->size()), 0);
+    for (const outgoing& message : sends)
+      if (message.peer != nobody) out[static_cast<std::size_t>(message.peer)] = message.bytes.size() + 1;
+    const std::vector<std::uint64_t> in = comm_->alltoall(out);
+    for (std::size_t source = 0; source < in.size(); ++source)
+      if (in[source] != 0) use(static_cast<int>(source), in[source] - 1);
+  }
+
+ private:
+  Communicator* comm_;
+};
+
+/// `announced` over transports with windows, else `counted`.
+template <class Communicator>
+using standard = std::conditional_t<window_transport<typename Communicator::transport_type>,
+                                    announced<Communicator>, counted<Communicator>>;
+
+}  // namespace sparse
+
+/// What rank `source` has sent.
+template <element T>
+struct received {
+  int source;           ///< rank
+  std::vector<T> data;  ///< as many as it sent
+};
+
+/// Data for any few ranks, which do not know from whom data will come: a step of a particle code, of a graph
+/// search, of load balancing. Where both sides know, `communicator::exchange` does without the first half.
+///
+///     chorale::sparse_alltoall sparse{comm};
+///     for (auto& [source, moved] : sparse.run<particle>({chorale::to(right, leaving)})) { ... }
+///
+/// Making and ending one is collective; it keeps 16 bytes a rank where transports have windows. The
+/// communicator stays where it is until then. Thread safety: that of the communicator. Errors and progress:
+/// those of `window` and of `exchange`.
+template <class Communicator, template <class> class Discovery = sparse::standard>
+class sparse_alltoall {
+ public:
+  /// Collective. @throws error as `Discovery` does when it is made.
+  explicit sparse_alltoall(Communicator& comm) : comm_(&comm), discovery_(comm) {}
+
+  /// Collective: ranks that send nothing call it too. `sends`: a list of `to(rank, data)`, in any order, of
+  /// elements T, each rank once at most, this one too; `nobody` gets nothing, and no elements arrive as
+  /// such. @returns what came to this rank, in the order of the ranks it came from. Cost: that of
+  /// `Discovery`, then `exchange::direct`.
+  /// @throws error errc::invalid_argument, before anything is sent, for ranks that are not there or occur
+  /// twice, null pointers and other elements; errc::mismatch where a rank sends elements of another type
+  /// than this rank takes; std::bad_alloc where there is no memory for what comes, which poisons the
+  /// communicator.
+  template <element T>
+  [[nodiscard]] std::vector<received<T>> run(const calls::messages<outgoing>& sends) {
+    static_assert(!std::same_as<T, bool>, "chorale::sparse_alltoall: std::vector<bool> has no elements");
+    require_sendable(sends.list, type_tag<T>());
+    std::vector<received<T>> all;
+    std::vector<incoming> takes;
+    std::exception_ptr failure;
+    discovery_.meet(sends.list, [&](int source, std::uint64_t bytes) {
+      if (failure) return;
+      try {
+        all.push_back({source, std::vector<T>(bytes / sizeof(T))});
+        takes.push_back(from(source, all.back().data));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
+    if (failure) {
+      // The others are in an exchange with this rank by now.
+      comm_->transport().core().failures().fail(failure);
+      std::rethrow_exception(failure);
+    }
+    comm_->exchange(sends, takes);
+    return all;
+  }
+
+ private:
+  void require_sendable(std::span<const outgoing> sends, std::uint32_t type) const {
+    std::string fault = calls::fault_of_messages(comm_->size(), sends, {});
+    std::vector<std::byte> is_target(static_cast<std::size_t>(comm_->size()));
+    for (const outgoing& message : sends) {
+      if (!fault.empty()) break;
+      if (message.peer == nobody) continue;
+      if (message.type != type)
+        fault = "elements of " + describe_type(message.type) + " for rank " + std::to_string(message.peer) +
+                ", of " + describe_type(type) + " in this call";
+      else if (std::exchange(is_target[static_cast<std::size_t>(message.peer)], std::byte{1}) != std::byte{})
+        fault = "two messages to rank " + std::to_string(message.peer) + ": put together what goes there";
+    }
+    if (!fault.empty())
+      throw error(errc::invalid_argument,
+                  "sparse_alltoall on rank " + std::to_string(comm_->rank()) + ": " + fault);
+  }
+
+  Communicator* comm_;
+  Discovery<Communicator> discovery_;
+};
+
+template <class Communicator>
+sparse_alltoall(Communicator&) -> sparse_alltoall<Communicator>;
+
+}  // namespace chorale

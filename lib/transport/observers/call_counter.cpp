@@ -1,0 +1,101 @@
+#include "call_counter.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "shared_file.hpp"
+
+namespace chorale::transport {
+namespace {
+
+constexpr const char* heading =
+    "job,group,communicator,transport,host,rank,size,call,algorithm,calls,failed,bytes,seconds,"
+    "seconds_waited,resent\n";
+
+/// A field of comma-separated values (RFC 4180).
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string{text};
+  std::string field = "\"";
+  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
+  return field + '"';
+}
+
+double seconds(clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+call_counter::call_counter(std::string to) : to_(std::move(to)), process_(getpid()) {}
+
+void call_counter::on_made(const observed_communicator& who) noexcept {
+  counted_.rank = who.rank;
+  counted_.size = who.size;
+  counted_.transport = who.transport;
+}
+
+call_statistics::row* call_counter::find(const observed_call& call) {
+  auto& rows = counted_.rows;
+  const auto is_its = [&call](const call_statistics::row& r) {
+    return r.what == call.what.what && r.is_nonblocking == call.is_nonblocking &&
+           r.algorithm == call.algorithm;
+  };
+  if (last_ < rows.size() && is_its(rows[last_])) return &rows[last_];
+  auto found = std::find_if(rows.begin(), rows.end(), is_its);
+  if (found == rows.end()) {
+    const auto key = [](const call_statistics::row& r) { return std::pair{r.what, r.is_nonblocking}; };
+    call_statistics::row made;
+    made.what = call.what.what;
+    made.is_nonblocking = call.is_nonblocking;
+    made.algorithm = call.algorithm;
+    found = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return key(r) > key(made); });
+    found = rows.insert(found, std::move(made));
+  }
+  last_ = static_cast<std::size_t>(found - rows.begin());
+  return &*found;
+}
+
+void call_counter::on_end(const observed_call& call) noexcept {
+  call_statistics::row& r = *find(call);
+  ++r.calls;
+  r.failures += call.failure ? 1 : 0;
+  // Of windows it is not a number of bytes.
+  r.bytes += call.what.what == operation::window ? 0 : call.what.bytes;
+  r.time += call.over - call.begun;
+  r.waited += call.waited;
+  r.resent += call.resent;
+}
+
+void call_counter::on_ended(const observed_communicator& who) noexcept {
+  if (getpid() != process_) return;
+  counted_.name = who.name;
+  try {
+    write(who);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "chorale: rank %d cannot write its statistics: %s\n", who.rank, e.what());
+  }
+}
+
+void call_counter::write(const observed_communicator& who) const {
+  if (to_ == "1") {
+    if (who.rank == 0 && !counted_.rows.empty()) fmt::print(stderr, "chorale: {}", counted_.table());
+    return;
+  }
+  std::string text;
+  for (const call_statistics::row& r : counted_.rows)
+    text += fmt::format("{:08x},{:08x},{},{},{},{},{},{}{},{},{},{},{},{:.9f},{:.9f},{}\n", who.job,
+                        who.group, quoted(who.name), who.transport, quoted(who.host), who.rank, who.size,
+                        r.is_nonblocking ? "i" : "", name(r.what), quoted(r.algorithm), r.calls, r.failures,
+                        r.bytes, seconds(r.time), seconds(r.waited), r.resent);
+  shared_file file{to_};
+  if (file.size() == 0) file.append(heading);
+  file.append(text);
+}
+
+}  // namespace chorale::transport

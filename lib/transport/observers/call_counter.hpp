@@ -1,0 +1,41 @@
+// Counts the calls of one communicator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <chorale/transport/observers/call_statistics.hpp>
+#include <chorale/transport/observers/observer.hpp>
+
+namespace chorale::transport {
+
+/// Keeps the statistics of a communicator, and writes them where `config::statistics` says when that ends.
+/// One thread at a time.
+class call_counter final : public observer {
+ public:
+  /// `to`: as config::statistics, not off.
+  explicit call_counter(std::string to);
+
+  [[nodiscard]] const call_statistics& counted() const noexcept { return counted_; }
+
+  void on_made(const observed_communicator& who) noexcept override;
+  void on_end(const observed_call& call) noexcept override;
+  void on_ended(const observed_communicator& who) noexcept override;
+
+ private:
+  [[nodiscard]] call_statistics::row* find(const observed_call& call);
+  void write(const observed_communicator& who) const;
+
+  std::string to_;
+  std::int64_t process_;  ///< a child of fork() writes nothing
+  call_statistics counted_;
+  std::size_t last_ = 0;  ///< the row of the last call: often that of the next
+};
+
+/// Whether a value of config::statistics asks for them.
+[[nodiscard]] inline bool are_wanted(const std::string& statistics) noexcept {
+  return !statistics.empty() && statistics != "0";
+}
+
+}  // namespace chorale::transport

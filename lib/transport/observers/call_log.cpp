@@ -1,0 +1,121 @@
+#include "call_log.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "../../core/printable.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Shorter waits are part of every call.
+constexpr clock::duration long_wait = std::chrono::milliseconds{1};
+
+double microseconds(clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+std::string in_words(const observed_call& call) {
+  return fmt::format("{}{} (call {})", call.is_nonblocking ? "nonblocking " : "", call.what.describe(),
+                     call.number);
+}
+
+std::string in_words(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
+
+}  // namespace
+
+call_log::call_log(log_level level) noexcept : is_debug_(level == log_level::debug), process_(getpid()) {}
+
+void call_log::say(const observed_communicator& who, std::string_view text) const noexcept {
+  if (getpid() != process_) return;
+  try {
+    const double now = std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+    const std::string name = who.name.empty() ? fmt::format("communicator {}", who.number)
+                                              : fmt::format("'{}'", printable(who.name));
+    fmt::print(stderr, "chorale {:.6f} rank {} of {}, {}: {}\n", now, who.rank, who.size, name, text);
+  } catch (...) {
+    // A line of a log is not worth a call.
+  }
+}
+
+void call_log::on_made(const observed_communicator& who) noexcept {
+  try {
+    say(who, fmt::format("made over {}, device {}, on host {}, process {}; {}", who.transport, who.device,
+                         printable(who.host), process_, printable(who.launched)));
+  } catch (...) {
+  }
+}
+
+void call_log::on_ended(const observed_communicator& who) noexcept {
+  try {
+    say(who, fmt::format("ended after {} calls, of which {} failed", calls_, failures_));
+  } catch (...) {
+  }
+}
+
+void call_log::on_begin(const observed_call& call) noexcept {
+  if (!is_debug_) return;
+  try {
+    say(*call.on, in_words(call) + " begins");
+  } catch (...) {
+  }
+}
+
+void call_log::on_wait(const observed_wait& wait) noexcept {
+  if (!is_debug_ || wait.end - wait.begin < long_wait) return;
+  try {
+    const std::string peer = wait.peer < 0 ? std::string{"any rank"} : fmt::format("rank {}", wait.peer);
+    say(*wait.in->on, fmt::format("{} has waited {:.1f} us for {}", in_words(*wait.in),
+                                  microseconds(wait.end - wait.begin), peer));
+  } catch (...) {
+  }
+}
+
+void call_log::on_end(const observed_call& call) noexcept {
+  ++calls_;
+  failures_ += call.failure ? 1 : 0;
+  try {
+    if (call.resent != 0)
+      say(*call.on, fmt::format("{} messages were sent again by the end of {}", call.resent, in_words(call)));
+    if (call.failure)
+      say(*call.on, fmt::format("{} has failed: {}", in_words(call), in_words(call.failure)));
+    else if (is_debug_)
+      say(*call.on,
+          fmt::format("{} is over after {:.1f} us, {:.1f} us of it in waits, by {}", in_words(call),
+                      microseconds(call.over - call.begun), microseconds(call.waited), call.algorithm));
+  } catch (...) {
+  }
+}
+
+void call_log::on_event(const observed_event& event) noexcept {
+  using kind = observed_event::kind;
+  try {
+    switch (event.what) {
+      case kind::connected:
+        if (is_debug_) say(*event.on, fmt::format("connected with rank {}", event.peer));
+        return;
+      case kind::disconnected:
+        if (is_debug_) say(*event.on, fmt::format("connection with rank {} closed", event.peer));
+        return;
+      case kind::chosen:
+        // All ranks choose alike.
+        if (is_debug_ || event.on->rank == 0) say(*event.on, fmt::format("chosen: {}", event.text));
+    }
+  } catch (...) {
+  }
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <utility>
+
+#include <chorale/core/surroundings.hpp>
+#include <chorale/transport/observers/observed_calls.hpp>
+
+#include "homes.hpp"
+
+namespace chorale::transport {
+
+observed_calls::observed_calls(call_record& calls, observed_communicator who,
+                               std::function<std::uint64_t()> resent)
+    : calls_(&calls), who_(std::move(who)), flow_(surroundings::this_flow()), resent_(std::move(resent)) {
+  open_.reserve(8);
+}
+
+observed_calls::~observed_calls() {
+  homes::all().leave(flow_, who_);
+  who_.name = calls_->label();
+  for (const listener& l : all_) l.who->on_ended(who_);
+}
+
+void observed_calls::add(std::shared_ptr<observer> one) {
+  if (!one) return;
+  all_.push_back({std::move(one), calls_->next()});
+  who_.name = calls_->label();
+  all_.back().who->on_made(who_);
+  if (all_.size() > 1) return;
+  resent_before_ = resent_();
+  calls_->set_observed(true);
+}
+
+void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const listener& l) { return l.who == one; });
+  if (found == all_.end()) return;
+  const std::shared_ptr<observer> kept = found->who;
+  all_.erase(found);
+  if (all_.empty()) {
+    calls_->set_observed(false);
+    open_.clear();
+    first_ = 0;
+    waits_since_ = {};
+  }
+  kept->on_ended(who_);
+}
+
+void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonblocking) {
+  if (first_ == open_.size()) {
+    open_.clear();
+    first_ = 0;
+  } else if (first_ > 64 && first_ > open_.size() / 2) {
+    open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  if (who_.name != calls_->label()) who_.name = calls_->label();
+  observed_call& made = open_.emplace_back();
+  made.on = &who_;
+  made.number = number;
+  made.what = what;
+  made.is_nonblocking = is_nonblocking;
+  if (choosers_[static_cast<std::size_t>(what.what)].name == nullptr)
+    made.algorithm = algorithm_of(what.what);
+  made.begun = clock::now();
+  if (!is_nonblocking) made.run = made.begun;
+  for (const listener& l : all_) l.who->on_begin(made);
+  if (is_nonblocking) return;
+  for (const listener& l : all_) l.who->on_run(made);
+}
+
+void observed_calls::note_algorithm() noexcept {
+  if (first_ == open_.size()) return;
+  observed_call& made = open_.back();
+  const chooser& by = choosers_[static_cast<std::size_t>(made.what.what)];
+  if (by.name != nullptr) made.algorithm = by.name(by.choice);
+}
+
+void observed_calls::run(std::uint64_t number) noexcept {
+  observed_call* const one = find(number);
+  if (one == nullptr) return;
+  one->run = clock::now();
+  for (const listener& l : all_)
+    if (l.knows(*one)) l.who->on_run(*one);
+}
+
+void observed_calls::end(std::uint64_t number, const std::exception_ptr& failure) noexcept {
+  if (find(number) == nullptr) return;
+  const auto now = clock::now();
+  while (open_[first_].number != number) end_first(failure, now);
+  end_first(failure, now);
+}
+
+void observed_calls::end_all(const std::exception_ptr& failure) noexcept {
+  const auto now = clock::now();
+  while (first_ != open_.size()) end_first(failure, now);
+}
+
+void observed_calls::end_first(const std::exception_ptr& failure, clock::time_point now) noexcept {
+  if (waits_since_ != clock::time_point{}) end_wait(open_[first_].number, -1);
+  observed_call& one = open_[first_];
+  // Of a nonblocking call it was noted when it was made: later ones may have been made since.
+  const chooser& by = choosers_[static_cast<std::size_t>(one.what.what)];
+  if (by.name != nullptr && (one.algorithm.empty() || !one.is_nonblocking))
+    one.algorithm = by.name(by.choice);
+  one.over = now;
+  one.failure = failure;
+  const std::uint64_t resent = resent_();
+  one.resent = resent - std::exchange(resent_before_, resent);
+  for (const listener& l : all_)
+    if (l.knows(one)) l.who->on_end(one);
+  one.failure = nullptr;
+  ++first_;
+}
+
+void observed_calls::begin_wait() noexcept {
+  waits_since_ = clock::now();
+}
+
+void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
+  const auto since = std::exchange(waits_since_, clock::time_point{});
+  observed_call* const call = find(number);
+  if (since == clock::time_point{} || call == nullptr) return;
+  observed_call& in = *call;
+  const observed_wait over{&in, peer, since, clock::now()};
+  in.waited += over.end - over.begin;
+  for (const listener& l : all_)
+    if (l.knows(in)) l.who->on_wait(over);
+}
+
+void observed_calls::tell(observed_event what) noexcept {
+  what.on = &who_;
+  what.time = clock::now();
+  for (const listener& l : all_) l.who->on_event(what);
+}
+
+void observed_calls::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
+  choosers_[static_cast<std::size_t>(what)] = {choice, name};
+}
+
+std::string_view observed_calls::algorithm_of(operation what) {
+  std::string& name = names_[static_cast<std::size_t>(what)];
+  if (name.empty()) name = calls_->algorithm_of(what);
+  return name;
+}
+
+observed_call* observed_calls::find(std::uint64_t number) noexcept {
+  for (std::size_t i = first_; i < open_.size() && open_[i].number <= number; ++i) {
+    if (open_[i].number == number) return &open_[i];
+  }
+  return nullptr;
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,148 @@
+#include "trace_events.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include <chorale/core/call.hpp>
+
+#include "../../core/printable.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Writes the events of one part.
+class writer {
+ public:
+  writer(const trace_part& part, std::int64_t shift, std::string& text)
+      : part_(part), shift_(shift), out_(std::back_inserter(text)) {}
+
+  void names() {
+    const trace_header& h = part_.header;
+    const auto name = text_of(h.owner.name);
+    fmt::format_to(out_, R"J(,
+{{"name":"process_name","ph":"M","pid":{0},"tid":0,"args":{{"name":"rank {0} ({1}, process {2})"}}}},
+{{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}},
+{{"name":"thread_name","ph":"M","pid":{0},"tid":{3},"args":{{"name":"{4}, rank {5} of {6} over {7}"}}}})J",
+                   h.owner.home, json_text(text_of(h.owner.host)), h.owner.process, h.owner.number,
+                   name.empty() ? fmt::format("communicator {:08x}", h.owner.group) : json_text(name),
+                   h.owner.rank, h.owner.size, json_text(text_of(h.owner.transport)));
+  }
+
+  void write(const trace_record& r) {
+    using kind = trace_record::kind;
+    switch (r.what) {
+      case kind::call:
+        return (r.flags & trace_record::is_nonblocking) != 0 ? write_nonblocking(r) : write_call(r);
+      case kind::wait:
+        fmt::format_to(out_, R"J(,
+{{"name":"wait for {}","cat":"wait","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"call":{}}}}})J",
+                       r.peer < 0 ? std::string{"any rank"} : fmt::format("rank {}", r.peer),
+                       part_.header.owner.home, part_.header.owner.number, time(r.begin),
+                       duration(r.end - r.begin), r.number);
+        return;
+      case kind::connected:
+        return write_instant(r, fmt::format("connected with rank {}", r.peer));
+      case kind::disconnected:
+        return write_instant(r, fmt::format("connection with rank {} closed", r.peer));
+      case kind::chosen:
+        return write_instant(r, fmt::format("chosen: {}", json_text(text(r))));
+      case kind::text:
+        return;
+    }
+  }
+
+  void note_dropped() {
+    const std::uint64_t dropped = part_.header.dropped;
+    if (dropped == 0) return;
+    trace_record at;
+    at.begin = part_.records.empty() ? 0 : part_.records.back().end;
+    write_instant(at, fmt::format("{} later records were dropped", dropped));
+  }
+
+ private:
+  /// Microseconds, to the nanosecond.
+  [[nodiscard]] std::string time(std::int64_t nanoseconds) const { return duration(nanoseconds + shift_); }
+  [[nodiscard]] static std::string duration(std::int64_t nanoseconds) {
+    const bool negative = nanoseconds < 0;
+    const auto size =
+        negative ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+    return fmt::format("{}{}.{:03}", negative ? "-" : "", size / 1000, size % 1000);
+  }
+  [[nodiscard]] std::string_view text(const trace_record& r) const {
+    return r.text == 0 ? std::string_view{} : std::string_view{part_.texts[r.text - 1U]};
+  }
+  [[nodiscard]] static std::string name_of(const trace_record& r) {
+    return chorale::name(static_cast<operation>(r.operation));
+  }
+  [[nodiscard]] std::string arguments(const trace_record& r) const {
+    std::string all = fmt::format(R"J("call":{})J", r.number);
+    if (static_cast<operation>(r.operation) == operation::window)
+      all += fmt::format(R"J(,"window":{},"stage":{})J", r.bytes / 4, r.bytes % 4);
+    else
+      all += fmt::format(R"J(,"bytes":{})J", r.bytes);
+    if (r.peer >= 0) all += fmt::format(R"J(,"root":{})J", r.peer);
+    if (r.text != 0) all += fmt::format(R"J(,"algorithm":"{}")J", json_text(text(r)));
+    if (r.resent != 0) all += fmt::format(R"J(,"resent":{})J", r.resent);
+    if ((r.flags & trace_record::has_failed) != 0) all += R"J(,"failed":true)J";
+    return all;
+  }
+  void write_call(const trace_record& r) {
+    fmt::format_to(out_, R"J(,
+{{"name":"{}","cat":"call","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})J",
+                   name_of(r), part_.header.owner.home, part_.header.owner.number, time(r.begin),
+                   duration(r.end - r.begin), arguments(r));
+  }
+  void write_nonblocking(const trace_record& r) {
+    const auto event = [&](const std::string& name, char phase, std::int64_t at, const std::string& more) {
+      fmt::format_to(out_, R"J(,
+{{"name":"{}","cat":"nonblocking","ph":"{}","id":"{:08x}.{}.{}","pid":{},"tid":{},"ts":{},"args":{{{}}}}})J",
+                     name, phase, part_.header.owner.group, part_.header.owner.rank, r.number,
+                     part_.header.owner.home, part_.header.owner.number, time(at), more);
+    };
+    event("i" + name_of(r), 'b', r.begin, arguments(r));
+    // One that failed before its turn has not run.
+    if (r.run != 0) {
+      event("runs", 'b', r.run, "");
+      event("runs", 'e', r.end, "");
+    }
+    event("i" + name_of(r), 'e', r.end, "");
+  }
+  void write_instant(const trace_record& r, const std::string& name) {
+    fmt::format_to(out_, R"J(,
+{{"name":"{}","cat":"event","ph":"i","s":"t","pid":{},"tid":{},"ts":{}}})J",
+                   name, part_.header.owner.home, part_.header.owner.number, time(r.begin));
+  }
+
+  const trace_part& part_;
+  std::int64_t shift_;
+  std::back_insert_iterator<std::string> out_;
+};
+
+}  // namespace
+
+std::string json_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+void write_events(const trace_part& part, std::int64_t shift, std::string& text) {
+  writer to{part, shift, text};
+  to.names();
+  // By begin, what contains others first: a wait is over before its call is.
+  std::vector<const trace_record*> sorted;
+  sorted.reserve(part.records.size());
+  for (const trace_record& r : part.records) sorted.push_back(&r);
+  std::ranges::stable_sort(sorted, [](const trace_record* a, const trace_record* b) {
+    return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
+  });
+  for (const trace_record* r : sorted) to.write(*r);
+  to.note_dropped();
+}
+
+}  // namespace chorale::transport

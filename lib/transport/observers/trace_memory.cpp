@@ -1,0 +1,57 @@
+#include "trace_memory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+
+#include "../../core/printable.hpp"
+
+namespace chorale::transport {
+namespace {
+
+constexpr std::size_t step = std::size_t{1} << 20;
+
+}  // namespace
+
+trace_memory::trace_memory(std::string path, std::size_t most)
+    : path_(std::move(path)), most_(most), process_(getpid()) {
+  constexpr const char* remedy = "choose another file for the trace";
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file_ < 0) throw_errno(errno, "open", printable(path_), remedy);
+  void* const place = ::mmap(nullptr, most_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (place == MAP_FAILED) {
+    const int why = errno;
+    ::close(file_);
+    ::unlink(path_.c_str());
+    throw_errno(why, "mmap", printable(path_), remedy);
+  }
+  data_ = static_cast<std::byte*>(place);
+  // A child of fork() has no calls, and must not cut what its parent goes on writing.
+  ::madvise(place, most_, MADV_DONTFORK);
+}
+
+trace_memory::~trace_memory() {
+  if (getpid() != process_) {
+    ::close(file_);
+    return;
+  }
+  ::munmap(data_, most_);
+  // If that fails the file ends in zeroes, of which readers know.
+  [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(std::min(used_, room_)));
+  ::close(file_);
+}
+
+bool trace_memory::grow(std::size_t end) noexcept {
+  if (end > most_) return false;
+  const std::size_t to = std::min(most_, (end + step - 1) / step * step);
+  if (::posix_fallocate(file_, static_cast<off_t>(room_), static_cast<off_t>(to - room_)) != 0) return false;
+  room_ = to;
+  return true;
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,40 @@
+// A file that is written as memory, so that what is in it survives the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace chorale::transport {
+
+/// A new file of at most `most` bytes, mapped. Room on the disk is taken a mebibyte at a time before it is
+/// written, so that a full disk is noticed here and is no signal. Not thread-safe.
+class trace_memory {
+ public:
+  /// @throws error naming the file.
+  trace_memory(std::string path, std::size_t most);
+  trace_memory(const trace_memory&) = delete;
+  trace_memory& operator=(const trace_memory&) = delete;
+  /// The file is cut to what was used of it.
+  ~trace_memory();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  /// Makes sure that there is room up to byte `end`. False if there is none.
+  [[nodiscard]] bool reach(std::size_t end) noexcept {
+    used_ = end > used_ ? end : used_;
+    return end <= room_ || grow(end);
+  }
+
+ private:
+  [[nodiscard]] bool grow(std::size_t end) noexcept;
+
+  std::string path_;
+  std::size_t most_;
+  std::int64_t process_;
+  int file_ = -1;
+  std::byte* data_ = nullptr;
+  std::size_t room_ = 0;
+  std::size_t used_ = 0;
+};
+
+}  // namespace chorale::transport

@@ -1,0 +1,90 @@
+// The file in which one rank keeps the trace of one communicator until all are put together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace chorale::transport {
+
+/// Whose part it is. Texts end with a zero.
+struct trace_owner {
+  std::uint32_t job = 0;
+  std::uint32_t group = 0;
+  std::uint32_t number = 0;  ///< of the communicator in its process
+  std::int32_t rank = 0;
+  std::int32_t size = 0;
+  std::int32_t home = 0;  ///< this rank's number in the first communicator of its thread
+  std::uint32_t process = 0;
+  char host[64] = {};
+  char transport[32] = {};
+  char device[32] = {};
+  char name[64] = {};
+};
+
+/// In front of the records of a part. Readers take nothing of it on trust.
+struct trace_header {
+  static constexpr std::uint64_t expected_magic = 0x6563617254726843ULL;  // "ChrTrace" in memory
+  static constexpr std::uint32_t newest_version = 1;
+  /// Where the records begin, so that they lie on pages of their own.
+  static constexpr std::size_t bytes = 4096;
+
+  std::uint64_t magic = expected_magic;
+  std::uint32_t version = newest_version;
+  std::uint32_t is_closed = 0;
+  std::uint64_t records = 0;  ///< that are complete
+  std::uint64_t dropped = 0;  ///< that did not fit
+  /// When the part was made, by the clock of the file system.
+  std::int64_t began_seconds = 0;
+  std::int64_t began_nanoseconds = 0;
+  trace_owner owner;
+};
+static_assert(sizeof(trace_header) <= trace_header::bytes && std::is_trivially_copyable_v<trace_header>);
+
+/// A call, a wait, an event; or a text, whose bytes follow in the next records. Times in nanoseconds of the
+/// rank's clock.
+struct trace_record {
+  enum class kind : std::uint8_t { text = 1, call, wait, connected, disconnected, chosen };
+  static constexpr std::uint8_t is_nonblocking = 1;
+  static constexpr std::uint8_t has_failed = 2;
+  /// `peer` of a wait for any rank, and of a call without a root.
+  static constexpr std::int32_t nobody = -1;
+
+  std::int64_t begin = 0;
+  std::int64_t run = 0;
+  std::int64_t end = 0;
+  std::uint64_t bytes = 0;   ///< of a call, as `call::bytes`; of a text, its length
+  std::uint32_t number = 0;  ///< of the call
+  std::int32_t peer = nobody;
+  std::uint16_t text = 0;    ///< number of an earlier text, from 1; 0: none
+  std::uint16_t resent = 0;  ///< at most 65535
+  kind what = kind::call;
+  std::uint8_t operation = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t unused = 0;
+};
+static_assert(sizeof(trace_record) == 48 && std::is_trivially_copyable_v<trace_record>);
+
+/// A part that was read.
+struct trace_part {
+  trace_header header;
+  std::vector<std::string> texts;     ///< number n at n - 1
+  std::vector<trace_record> records;  ///< without the texts
+};
+
+/// @throws error naming the file if it is no such part, or was damaged.
+[[nodiscard]] trace_part read_trace_part(const std::string& path);
+
+/// Where the ranks of a job keep their parts of the trace in `file`.
+[[nodiscard]] std::string trace_folder(const std::string& file, std::uint32_t job);
+
+/// The text of a member of a header, which may lack its end.
+template <std::size_t Size>
+[[nodiscard]] std::string_view text_of(const char (&member)[Size]) noexcept {
+  const std::string_view all{member, Size};
+  return all.substr(0, all.find('\0'));
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,61 @@
+// What chorale-status reads of a communicator in another process: the layout of the memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/status.hpp>
+
+namespace chorale::transport {
+
+/// One rank of one communicator. Its process writes it, with plain stores; who reads it copies the bytes and
+/// believes none of them.
+struct alignas(64) status_slot {
+  static constexpr std::size_t most_here = 4096;
+  /// `waited_call` before the first wait.
+  static constexpr std::uint64_t no_call = ~std::uint64_t{0};
+
+  status_page page;
+  /// Odd while the rest is being written, 0 where nobody uses the slot, else another number for each state.
+  std::atomic<std::uint32_t> version{0};
+  /// The thread that made the communicator, or waited in it last, as gettid(2) numbers it.
+  std::atomic<std::int32_t> thread{0};
+  /// The call in which this rank has waited last, and since when: in nanoseconds of the clock.
+  std::atomic<std::uint64_t> waited_call{no_call};
+  std::atomic<clock::rep> waited_since{0};
+
+  std::uint64_t group = 0;  ///< the same on all ranks of a communicator, and on no others
+  std::int32_t rank = 0;
+  std::int32_t size = 0;
+  std::int32_t hosts = 0;
+  std::int32_t failed = 0;  ///< 1: `failure` says why
+  std::array<char, 48> label{};
+  std::array<char, 64> host{};
+  std::array<char, 400> failure{};
+  /// Bit r: the process of rank r is on this host and can be seen; of the first `most_here` ranks.
+  std::array<std::uint64_t, most_here / 64> here{};
+};
+
+/// What the memory begins with. Slots follow, `slot_bytes` apart; the header takes the place of one.
+struct status_header {
+  static constexpr std::uint64_t expected_magic = 0x7375746174734843ULL;  // "CHstatus"
+  static constexpr std::uint32_t expected_layout = 1;
+
+  std::uint64_t magic = expected_magic;
+  std::uint32_t layout = expected_layout;
+  std::uint32_t slot_bytes = 0;
+  std::uint32_t slots = 0;
+  std::int32_t pid = 0;                       ///< of the process, in its own namespace
+  std::atomic<std::uint32_t> unpublished{0};  ///< communicators that have found no slot
+};
+
+inline constexpr const char* status_memory_name = "chorale-status";
+inline constexpr std::size_t status_slot_bytes = 2048;
+inline constexpr std::size_t status_slots = 511;
+inline constexpr std::size_t status_memory_bytes = (status_slots + 1) * status_slot_bytes;
+static_assert(sizeof(status_slot) <= status_slot_bytes && sizeof(status_header) <= status_slot_bytes);
+
+}  // namespace chorale::transport

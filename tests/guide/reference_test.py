@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Checks that every public name is described (`tools/docs --check`), and that this check finds one that is not.
+
+Usage: reference_test.py. Exit status 77 (skipped) where there is no Doxygen.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# In a header of a copy: what is taken out or put in, and what the check has to say then.
+MISTAKES = {
+    "a function": ("chorale/communicator.hpp", "  /// Returns when all ranks have called it.\n", "", "chorale::communicator::barrier has no description"),
+    "a class": ("chorale/core/in_place.hpp", "///", "//", "struct chorale::in_place_t has no description"),
+    "an enumerator": ("chorale/core/error.hpp", "///< a rank died or cannot be reached", "", "chorale::errc::peer_lost has no description"),
+    "markup": ("chorale/core/config.hpp", "/// Registrations of user memory that are kept.", "/// Registrations of <user> memory that are kept.", "Unsupported xml/html tag <user>"),
+}
+
+
+def check(root):
+    done = subprocess.run([root / "tools/docs", "--check"], check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    return done.returncode, done.stdout
+
+
+def main():
+    if shutil.which("doxygen") is None:
+        print("skipped: there is no doxygen (tools/install-dependencies --ci)")
+        sys.exit(77)
+    status, said = check(ROOT)
+    print(said, end="")
+    if status != 0:
+        sys.exit("write a comment /// for each of these names, as CONTRIBUTING.md says (Style)")
+    with tempfile.TemporaryDirectory(prefix="chorale-reference-") as place:
+        copy = pathlib.Path(place)
+        for folder in ("include", "tools/reference", "tests/style"):
+            shutil.copytree(ROOT / folder, copy / folder)
+        shutil.copy(ROOT / "tools/docs", copy / "tools")
+        for what, (header, text, other, _) in MISTAKES.items():
+            file = copy / "include" / header
+            before = file.read_text(encoding="utf-8")
+            if text not in before:
+                sys.exit(f"{header} does not have {text!r} any more: choose another mistake for {what}")
+            file.write_text(before.replace(text, other), encoding="utf-8")
+        status, said = check(copy)
+        missed = [f"{what} was not found in {header}" for what, (header, _, _, expected) in MISTAKES.items() if expected not in said]
+        if status == 0 or missed:
+            sys.exit("\n".join([said, *missed, f"exit status {status} of the check of headers with mistakes"]))
+
+
+if __name__ == "__main__":
+    main()

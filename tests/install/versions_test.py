@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks that everything that names the version of Chorale names the same one, and that packages are named after the library's version of its interface."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Where the version stands, as the first match of the pattern.
+PLACES = {
+    "meson.build": r"^  version : '([^']+)'",
+    "CHANGELOG.md": r"^## (\S+) \(\d{4}-\d\d-\d\d\)$",
+    "debian/changelog": r"\Achorale \((\S+)-\d+\) ",
+}
+
+
+def first(path, pattern):
+    """What the pattern's group matches first in a file of the tree."""
+    found = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        sys.exit(f"{path}: nothing fits {pattern}")
+    return found.group(1)
+
+
+def main():
+    named = {path: first(path, pattern) for path, pattern in PLACES.items()}
+    wrong = [f"{path} says version {version}" for path, version in named.items()] if len(set(named.values())) != 1 else []
+    version = named["meson.build"]
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        wrong.append(f"{version} is not a semantic version of three numbers")
+    number = first("meson.build", r"^soversion = '(\d+)'$")
+    packages = re.findall(r"^Package: (libchorale\S*?)(\d*)$", (ROOT / "debian/control").read_text(encoding="utf-8"), re.MULTILINE)
+    wrong += [f"debian/control: {name}{given} holds a library of soversion {number}" for name, given in packages
+              if not name.endswith("-dev") and given != number]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"version {version}, soversion {number}")
+
+
+if __name__ == "__main__":
+    main()

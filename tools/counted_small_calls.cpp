@@ -1,0 +1,64 @@
+// Calls of 4 bytes of two ranks in one process over rc, whose instructions callgrind counts for each rank:
+// tools/count-layers runs it.
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <chorale/chorale.hpp>
+
+#include "counting.hpp"
+
+namespace {
+
+template <class Comm>
+void count_all(Comm& comm, int calls) {
+  std::vector<float> one(1);
+  std::vector<float> result(1);
+  std::vector<float> two(2);
+  std::vector<float> results(2);
+  const std::span<const float> in{one};
+  const std::span<const float> all{two};
+  const std::span<float> out{result};
+  const std::span<float> outs{results};
+  const int peer = 1 - comm.rank();
+  const auto count = [&](const char* name, const auto& call) {
+    counting::count_ranks(comm, name, calls, [&](int) { call(); });
+  };
+  // Where a rank only sends it gets ahead of the other: they meet after each eighth call, outside the count.
+  const auto count_apart = [&](const char* name, const auto& call) {
+    counting::count_ranks(comm, name, calls, [&](int i) {
+      call();
+      if (i % 8 != 7) return;
+      CALLGRIND_TOGGLE_COLLECT;
+      comm.barrier();
+      CALLGRIND_TOGGLE_COLLECT;
+    });
+  };
+  count("barrier", [&] { comm.barrier(); });
+  count_apart("broadcast", [&] { comm.broadcast(out, 0); });
+  count_apart("scatter", [&] { comm.scatter(all, out, 0); });
+  count_apart("gather", [&] { comm.gather(in, outs, 0); });
+  count_apart("reduce", [&] { comm.reduce(in, out, chorale::sum, 0); });
+  count_apart("scan", [&] { comm.scan(in, out, chorale::sum); });
+  count_apart("exscan", [&] { comm.exscan(in, out, chorale::sum); });
+  count("allreduce", [&] { comm.allreduce(in, out, chorale::sum); });
+  count("allgather", [&] { comm.allgather(in, outs); });
+  count("alltoall", [&] { comm.alltoall(all, outs); });
+  count("reduce_scatter", [&] { comm.reduce_scatter(all, out, chorale::sum); });
+  count("exchange", [&] { comm.exchange({chorale::to(peer, in)}, {chorale::from(peer, out)}); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  chorale::config c;
+  // The table's choice, in each count the same.
+  c.trials = chorale::trial_policy::off;
+  c.device = "soft0";
+  c.wait = chorale::wait_policy::yield;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    chorale::communicator<> comm{group, c};
+    count_all(comm, argc > 1 ? std::atoi(argv[1]) : 400);
+  });
+}

@@ -1,0 +1,118 @@
+"""What a name means wherever it occurs: described once, here, for all the classes that have it because a concept or a habit of C++ asks for it.
+
+`meaning(entity, compound, all)` gives that text, or None for a name that has to be described where it is declared.
+"""
+import re
+
+# Every algorithm has these (`algorithm_policy` and `operation_traits`).
+ALGORITHM = {
+    "implements": "The operation that this algorithm implements.",
+    "also": "The operation of calls that it serves besides, such as those of uneven blocks.",
+    "runs_on": "Whether the algorithm runs over a transport of type `T`: whether that models the concepts which it uses.",
+    "uneven": "Whether it serves calls in which the blocks of ranks differ in size.",
+    "evaluates": "In which order, and with which brackets, it combines the operands: what decides over the bits of sums of floating point numbers.",
+    "suits": "Whether the memory that the algorithm wants is there; the same on all ranks. `automatic` leaves it out where this is false.",
+    "needs_multicast": "Whether it runs only where the transport has multicast.",
+    "run": "The algorithm, as a coroutine of one rank: `net` is the transport and `now` the call. The arguments behind these are those that "
+           "`operation_traits` names for the operation. It throws what the transport throws.",
+}
+# What a range of steps, or an iterator of one, has.
+RANGE = {
+    "size": "How many there are.", "empty": "Whether there are none.", "operator[]": "The one with this index, from 0 on.",
+    "begin": "The first, for a loop.", "end": "Behind the last, for a loop.",
+    "value_type": "The type of one.", "reference": "What an iterator gives.", "difference_type": "The type of a distance.",
+    "iterator_category": "As the standard library asks.", "iterator_concept": "As the standard library asks.",
+    "operator*": "The one at which the iterator is.", "operator++": "Goes on to the next.",
+}
+# Rank arithmetic.
+TOPOLOGY = {
+    "is_root": "Whether this rank is the root.", "children": "The ranks below this one, in the order in which a message goes down.",
+    "to": "The rank to which this one sends, -1 if there is none.", "from": "The rank from which this one receives, -1 if there is none.",
+}
+# What a bootstrap gives (`bootstrap::group`).
+GROUP = {
+    "rank": "This rank, from 0 on.", "size": "How many ranks there are.", "job": "A text that is the same on all ranks of a job and differs between jobs.",
+    "describe": "How the group came to be, in a sentence: a launcher, a singleton.",
+    "exchange": "Gives `mine` to all ranks and returns what each of them gave, in the order of the ranks. Collective. It throws `error` with "
+                "`errc::bootstrap_failed` when `deadline` passes first, unless that is zero.",
+}
+PART_OF_RANGE = re.compile(r"(child_range|backwards|index_iterator)$")
+# What a transport has for the calls of this library: it is public, since they are no friends of it.
+FOR_CALLS = {
+    "use": "which thread is in a call", "dependent_objects": "windows and arrays, which end before the transport does", "begin": "a call begins and gets its number",
+    "complete": "a call is over", "current": "the call that goes on", "fail": "poisons the communicator, and tells all ranks why",
+    "let_go": "puts the memory of the user out of reach, since a call fails", "labelled": "an error with the name of the communicator in its text",
+    "require_sound": "throws `error` `errc::poisoned` if a call has failed before",
+    "require_whole": "throws what an await failed with, or `errc::misuse` for a forgotten `co_await`",
+    "is_poisoned": "whether a call has failed", "label": "what errors call the communicator; empty: it has no name", "set_label": "sets that, on this rank",
+    "job": "a number that is the same on all ranks of the communicator",
+    "ask_for_algorithm": "where observers learn which algorithm an operation takes", "tell_choice": "tells observers what was chosen, and why",
+    "name_algorithms": "how algorithms are called in errors", "algorithm_of": "the algorithm that serves an operation, for errors",
+    "progress": "reads what has come; throws `error` if a peer is lost", "look_around": "the same, and raises failures that others report",
+    "pace": "how to wait here", "wait": "waits until `ready()` for `peer`; throws `error` `errc::peer_lost`, `errc::deadline`",
+    "park": "suspends a coroutine of a nonblocking call until `ready(awaiter)`", "rethrow_parked_failure": "throws what ended a parked call",
+    "is_over": "whether a posted message has been moved", "give_up": "lets go of the memory of a posted message",
+}
+TRAIT = "As the primary template says of `{}`."
+CONCEPT = "As a concept of `transport/concepts.hpp` asks."
+COMPARISON = re.compile(r"operator(==|<=>|!=|<|>|<=|>=)$")
+
+
+def special_member(entity, compound):
+    """Whether this is a destructor, or copies or moves."""
+    own = compound.name.split("<")[0].rsplit("::", 1)[-1]
+    if entity.name == f"~{own}":
+        return True
+    if entity.name not in (own, "operator="):
+        return False
+    if re.search(r"\(\)( const)?( noexcept)? ?= ?default$", entity.declaration):
+        return True
+    arguments = re.search(r"\((.*)\)", entity.declaration.replace("\n", " "))
+    return bool(arguments and re.fullmatch(rf"(const )?{own}(<[^()]*>)?(&&?)( \w+)?", arguments.group(1)))
+
+
+def form_of_call(entity, compound):
+    """Of `ibroadcast` and `plan_broadcast`, what they are of `broadcast`; and of a call that returns what another one writes."""
+    calls = {other.name for other in compound.members}
+    if f"i{entity.name}" in calls and not re.search(r"^void ", entity.declaration, re.MULTILINE):
+        return "The same, with the result returned."
+    if entity.name.startswith("plan_") and entity.name[5:] in calls:
+        return f"A plan of `{entity.name[5:]}`: checked and prepared once, made as often as one likes. The buffers stay with the plan as long as it lives."
+    if entity.name.startswith("i") and entity.name[1:] in calls:
+        return (f"`{entity.name[1:]}` without waiting. The buffers belong to the call until the request is over; on what it throws, and how ranks wait for it, "
+                "see `request`.")
+    return None
+
+
+def meaning(entity, compound, concepts):
+    """What the name of a member means by convention, or None. `concepts` is the text of transport/concepts.hpp."""
+    if entity.kind == "function" and re.search(r"= ?delete$", entity.declaration):
+        return "Not to be used: the compiler says so."
+    if entity.kind == "function" and special_member(entity, compound):
+        return "As usual: an empty object, a copy, a move, or the end of an object."
+    if COMPARISON.match(entity.name) and "default" in entity.declaration:
+        return "Compares all members in order."
+    names = {other.name for other in compound.members}
+    if entity.name == "needs_multicast":
+        return ALGORITHM[entity.name]
+    if compound.name == "chorale::communicator" and (form := form_of_call(entity, compound)):
+        return form
+    if compound.name.startswith("chorale::operation_traits<"):
+        return TRAIT.format(entity.name)
+    if {"implements", "runs_on"} <= names and entity.name in ALGORITHM:
+        return ALGORITHM[entity.name]
+    if compound.name.startswith("chorale::topology::") and entity.name in TOPOLOGY:
+        return TOPOLOGY[entity.name]
+    if compound.name.startswith(("chorale::bootstrap::", "chorale::simulation::group")) and entity.name in GROUP:
+        return GROUP[entity.name]
+    if entity.name == compound.name.rpartition("::")[2] and PART_OF_RANGE.search(compound.name):
+        return "For the class around it."
+    if entity.name in RANGE and ({"begin", "end"} <= names or "operator++" in names):
+        return RANGE[entity.name]
+    if compound.name == "chorale::replace_t" or compound.header.startswith(("chorale/core/operators", "chorale/core/placed", "chorale/core/named")) and entity.name == "operator()":
+        return "The operator, applied to two elements; `a` is of the lower ranks."
+    if compound.name.startswith("chorale::transport::") and re.search(rf"[.:>`]{re.escape(entity.name)}\b", concepts):
+        return CONCEPT
+    if compound.name == "chorale::transport::assembled" and entity.name in FOR_CALLS:
+        return f"For the calls of the library: {FOR_CALLS[entity.name]}."
+    return None

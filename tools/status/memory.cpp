@@ -1,0 +1,186 @@
+#include "memory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "../../lib/core/printable.hpp"
+#include "../../lib/transport/status_slot.hpp"
+
+namespace status {
+namespace {
+
+using namespace chorale::transport;
+
+constexpr int most_ranks = 1 << 24;
+constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 365};
+
+/// A file that is closed.
+class open_file {
+ public:
+  explicit open_file(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~open_file() {
+    if (fd_ >= 0) close(fd_);
+  }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool copy(int fd, void* to, std::size_t bytes, std::size_t from) {
+  return pread(fd, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
+}
+
+template <std::size_t n>
+std::string text_of(const std::array<char, n>& bytes) {
+  return chorale::printable(std::string_view{bytes.data(), strnlen(bytes.data(), n)});
+}
+
+/// Time since a reading of the clock; zero if that cannot be.
+std::chrono::nanoseconds since(chorale::clock::rep then) {
+  const std::chrono::nanoseconds now = chorale::clock::now().time_since_epoch();
+  const std::chrono::nanoseconds at{then};
+  return then <= 0 || at > now || now - at > longest ? std::chrono::nanoseconds{0} : now - at;
+}
+
+std::optional<chorale::call> known_call(const status_page& page, std::uint64_t number, int size) {
+  const auto found = page.find(number);
+  if (!found || found->what == chorale::operation::none || found->what > chorale::operation::exchange ||
+      found->root < -1 || found->root >= size)
+    return std::nullopt;
+  return found;
+}
+
+void take_waits(const status_slot& s, place& p) {
+  // What a wait said that ended by a failure still stands there.
+  if (p.failure) return;
+  const auto peer = s.page.waits_for(chorale::clock::now());
+  p.waits_for = peer >= 0 && peer < p.size ? peer : peer == status_page::for_any ? for_any : for_none;
+  const auto number = s.waited_call.load();
+  if (p.is_in_call() && number == p.ended + 1) p.in_call = since(s.waited_since.load());
+  p.waited = p.waits_for == for_none ? std::chrono::nanoseconds{0}
+                                     : std::chrono::nanoseconds{s.page.waited(chorale::clock::now())};
+  if (p.waited < p.waited.zero() || p.waited > longest) p.waited = p.waited.zero();
+}
+
+/// What is in a copy of a slot; nothing if nobody uses it, or it makes no sense.
+std::optional<place> place_in(const status_slot& s) {
+  const auto version = s.version.load();
+  if (version == 0 || version % 2 != 0 || s.size < 1 || s.size > most_ranks || s.rank < 0 ||
+      s.rank >= s.size || s.hosts < 1 || s.hosts > s.size)
+    return std::nullopt;
+  place p;
+  p.thread = std::max(s.thread.load(), 0);
+  p.group = s.group;
+  p.rank = s.rank;
+  p.size = s.size;
+  p.hosts = s.hosts;
+  p.label = text_of(s.label);
+  p.host = text_of(s.host);
+  if (s.failed != 0) p.failure = text_of(s.failure);
+  const int named = std::min<int>(p.size, status_slot::most_here);
+  for (int r = 0; r < named; ++r)
+    if ((s.here[static_cast<std::size_t>(r) / 64] >> r % 64 & 1U) != 0) p.here.push_back(r);
+  p.here_is_all = named == p.size;
+  p.begun = s.page.current();
+  p.ended = std::min(s.page.completed(), p.begun);
+  p.last = known_call(s.page, p.begun, p.size);
+  if (p.is_in_call()) p.under_way = known_call(s.page, p.ended + 1, p.size);
+  take_waits(s, p);
+  return p;
+}
+
+/// Reads a slot until it was the same twice in what the rest depends on.
+std::optional<place> read_place(int fd, std::size_t offset) {
+  constexpr int attempts = 8;
+  const auto first = std::make_unique<status_slot>();
+  const auto second = std::make_unique<status_slot>();
+  for (int i = 0; i < attempts; ++i) {
+    if (!copy(fd, static_cast<void*>(first.get()), sizeof *first, offset)) return std::nullopt;
+    if (first->version.load() == 0) return std::nullopt;
+    if (!copy(fd, static_cast<void*>(second.get()), sizeof *second, offset)) return std::nullopt;
+    if (first->version.load() == second->version.load() && first->page.current() == second->page.current())
+      return place_in(*second);
+  }
+  auto p = place_in(*second);
+  if (p) {
+    p->is_torn = true;
+    p->last.reset();
+    p->under_way.reset();
+  }
+  return p;
+}
+
+/// Its number in its own namespace, by which it calls itself; its number here where that is not told.
+int own_number(int pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("NSpid:")) {
+      int number = pid;
+      const auto last = line.find_last_of(" \t");
+      std::from_chars(line.data() + last + 1, line.data() + line.size(), number);
+      return number;
+    }
+  return pid;
+}
+
+void read_file(const std::string& path, process& of) {
+  const open_file file{path};
+  struct stat s {};
+  if (file.fd() < 0 || fstat(file.fd(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid()) return;
+  status_header header;
+  if (!copy(file.fd(), static_cast<void*>(&header), sizeof header, 0) ||
+      header.magic != status_header::expected_magic) {
+    of.problem = "its memory for chorale-status holds something else";
+    return;
+  }
+  // A child of fork() that has not let go of it yet.
+  if (header.pid != own_number(of.pid)) return;
+  if (header.layout != status_header::expected_layout || header.slot_bytes != status_slot_bytes ||
+      header.slots != status_slots || static_cast<std::uint64_t>(s.st_size) < status_memory_bytes) {
+    of.problem = fmt::format(
+        "it uses another version of libchorale (layout {}; this tool reads {}): use the chorale-status of "
+        "that one",
+        header.layout, status_header::expected_layout);
+    return;
+  }
+  of.unpublished += header.unpublished.load();
+  for (std::size_t i = 0; i < status_slots; ++i) {
+    auto p = read_place(file.fd(), (i + 1) * status_slot_bytes);
+    if (!p) continue;
+    p->pid = of.pid;
+    p->slot = static_cast<std::uint64_t>(s.st_ino) * (status_slots + 1) + i;
+    of.places.push_back(std::move(*p));
+  }
+}
+
+}  // namespace
+
+void read_places(process& of) {
+  const std::string folder = fmt::format("/proc/{}/fd", of.pid);
+  const std::unique_ptr<DIR, int (*)(DIR*)> files{opendir(folder.c_str()), closedir};
+  if (!files) return;
+  const std::string wanted = fmt::format("/memfd:{}", status_memory_name);
+  while (const dirent* entry = readdir(files.get())) {
+    char target[64];
+    const std::string path = folder + "/" + entry->d_name;
+    const auto bytes = readlink(path.c_str(), target, sizeof target);
+    if (bytes > 0 && std::string_view{target, static_cast<std::size_t>(bytes)}.starts_with(wanted))
+      read_file(path, of);
+  }
+}
+
+}  // namespace status

@@ -1,0 +1,101 @@
+// chorale-trace: puts together what the ranks of a job have left of a trace.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../../lib/transport/observers/trace_merge.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* description =
+    R"(Puts together the parts of a trace that ranks have left behind, into one file for https://ui.perfetto.dev.
+A job with CHORALE_TRACE=FILE writes FILE itself when its communicators end. Of ranks that were killed, of hosts
+that do not share a file system, and of jobs with long traces, the parts stay in FILE.JOB.parts; this command
+puts those into FILE, and removes them. A job that still runs is better left alone: what it does later is lost.
+Exit status: 0; 1 if there is nothing to put together, or a file cannot be read or written; 2 for a mistake in
+the options.)";
+
+/// The folders of parts that belong to a trace's file.
+std::vector<std::string> folders_of(const std::string& file) {
+  const fs::path path{file};
+  const std::string prefix = path.filename().string() + ".";
+  std::vector<std::string> found;
+  for (const auto& entry :
+       fs::directory_iterator{path.has_parent_path() ? path.parent_path() : fs::path{"."}}) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && name.starts_with(prefix) && name.ends_with(".parts"))
+      found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+int merge(const std::string& file, std::vector<std::string> folders, bool keeps) {
+  if (folders.empty()) {
+    folders = folders_of(file);
+    if (folders.empty()) {
+      fmt::print(stderr, "chorale-trace: there are no parts of {}: a job that ends well leaves none\n", file);
+      return 1;
+    }
+    if (folders.size() > 1) {
+      fmt::print(stderr, "chorale-trace: several jobs have left parts of {}; name the folder of one:\n",
+                 file);
+      for (const std::string& folder : folders) fmt::print(stderr, "  {}\n", folder);
+      return 1;
+    }
+  }
+  std::vector<std::string> parts;
+  for (const std::string& folder : folders) {
+    const auto more = chorale::transport::parts_in(folder);
+    parts.insert(parts.end(), more.begin(), more.end());
+  }
+  if (parts.empty()) {
+    fmt::print(stderr, "chorale-trace: there are no parts in {}\n", folders.front());
+    return 1;
+  }
+  const auto made = chorale::transport::merge_trace(parts, file);
+  fmt::print("{}: {} records of {} parts, {} of which were not closed; {} records were dropped\n", made.file,
+             made.records, made.parts, made.open, made.dropped);
+  for (const std::string& remark : made.remarks) fmt::print("{}\n", remark);
+  if (keeps) return 0;
+  for (const std::string& part : parts) fs::remove(part);
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::directory_iterator{folder}) fs::remove(entry.path());
+    fs::remove(folder);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{description, "chorale-trace"};
+  app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
+  std::string file;
+  std::vector<std::string> folders;
+  bool keeps = false;
+  app.add_option("file", file, "what CHORALE_TRACE was")->required();
+  app.add_option(
+      "folders", folders,
+      "folders with parts of one job, such as copies from several hosts; without any it is the one "
+      "beside FILE");
+  app.add_flag("--keep", keeps, "leave the parts where they are");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  try {
+    return merge(file, std::move(folders), keeps);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "chorale-trace: {}\n", e.what());
+    return 1;
+  }
+}
