@@ -1,6 +1,8 @@
 // chorale-bench: the latency of the collectives, algorithm by algorithm.
 #include <exception>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 
 #include "floor.hpp"
 #include "program.hpp"
+#include "shown_again.hpp"
 
 namespace {
 
@@ -37,13 +40,32 @@ int main(int argc, char** argv) {
   bench::add_program_options(app, o);
   bool floor = false;
   app.add_flag("--floor", floor, "Measure the latency of a flag between ranks 0 and 1 in between");
+  std::vector<std::string> from;
+  app.add_option("--from", from,
+                 "Measure nothing: show what an earlier run has written by --json, with pictures if they are "
+                 "asked for; several times: side by side")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->excludes("--json")
+      ->excludes("--table")
+      ->excludes("--set-ups")
+      ->excludes("--fresh");
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
   if (o.list) {
     if (bench::may_speak()) bench::print_list();
     return 0;
   }
+  if (from.size() > 1 && !o.outputs.csv.empty()) {
+    if (bench::may_speak())
+      fmt::print(stderr, "chorale-bench: --csv takes one --from: give each file a table of its own\n");
+    return 2;
+  }
   try {
+    if (!from.empty()) {
+      if (bench::may_speak()) bench::show_again(from, o.operations, o.outputs);
+      return 0;
+    }
     bench::settle(o);
     return run(o, floor);
   } catch (const std::exception& e) {

@@ -55,7 +55,7 @@ void add_common_options(CLI::App& app, common_options& o) {
   add_limit_options(app, l);
   app.add_flag("--back-to-back", l.back_to_back,
                "Calls with a root: no barrier between them, which measures the rate, not the latency");
-  app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
+  add_file_options(app, o.outputs);
   app.add_flag("--progress", o.progress, "Show progress even if standard error is no terminal");
 }
 

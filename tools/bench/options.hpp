@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "files.hpp"
 #include "loop.hpp"
 
 namespace bench {
@@ -12,7 +13,7 @@ namespace bench {
 struct common_options {
   std::vector<std::string> operations;
   limits limit;
-  std::string json;
+  files outputs;
   bool progress = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,42 +55,46 @@ void print_rows(const std::vector<row>& rows) {
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json to_json(const row& r) {
-  nlohmann::ordered_json one{{"operation", r.operation},
-                             {"algorithm", r.algorithm},
-                             {"transport", r.transport},
-                             {"bytes", r.bytes},
-                             {"median", r.median},
-                             {"p10", r.p10},
-                             {"p90", r.p90},
-                             {"p99", r.p99},
-                             {"min", r.fastest},
-                             {"max", r.slowest},
-                             {"wall", r.wall},
-                             {"samples", r.samples},
-                             {"calls", r.calls}};
+namespace {
+
+nlohmann::ordered_json to_json(const result_row& whole) {
+  const row& r = whole.measured;
+  nlohmann::ordered_json one;
+  if (is_of_set_up(whole)) one = {{"set_up", whole.set_up}, {"contestant", whole.contestant}};
+  one.update({{"operation", r.operation},
+              {"algorithm", r.algorithm},
+              {"transport", r.transport},
+              {"bytes", r.bytes},
+              {"median", r.median},
+              {"p10", r.p10},
+              {"p90", r.p90},
+              {"p99", r.p99},
+              {"min", r.fastest},
+              {"max", r.slowest},
+              {"wall", r.wall},
+              {"samples", r.samples},
+              {"calls", r.calls}});
   if (r.floor) one["floor"] = *r.floor;
   if (r.wrong) one["wrong_ranks"] = *r.wrong;
   return one;
 }
 
+}  // namespace
+
+std::string as_json(const run_result& all) {
+  nlohmann::ordered_json out;
+  for (const auto& [key, list] :
+       {std::pair{"about", &all.about}, {"machine", &all.machine}, {"run", &all.run}})
+    for (const auto& [name, value] : *list) out[key][name] = value;
+  out["ranks"] = all.ranks;
+  out["unit"] = "us";
+  out["rows"] = nlohmann::ordered_json::array();
+  for (const result_row& one : all.rows) out["rows"].push_back(to_json(one));
+  return out.dump(2) + '\n';
+}
+
 void write_file(const std::string& file, const nlohmann::ordered_json& all) {
   replace_file(file, all.dump(2) + '\n');
-}
-
-nlohmann::ordered_json head_of_result(const facts& about, int ranks) {
-  nlohmann::ordered_json all;
-  for (const auto& [name, value] : about) all["about"][name] = value;
-  all["ranks"] = ranks;
-  all["unit"] = "us";
-  all["rows"] = nlohmann::ordered_json::array();
-  return all;
-}
-
-void write_json(const std::string& file, const facts& about, int ranks, const std::vector<row>& rows) {
-  auto all = head_of_result(about, ranks);
-  for (const row& r : rows) all["rows"].push_back(to_json(r));
-  write_file(file, all);
 }
 
 progress::progress(bool wanted, bool quiet, std::size_t steps)

@@ -1,6 +1,8 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include <chorale/bench/communicator_team.hpp>
 
 #include "group_team.hpp"
+#include "host_facts.hpp"
 #include "session.hpp"
 #include "set_ups.hpp"
 #include "tune.hpp"
@@ -20,39 +23,22 @@ std::vector<std::size_t> tuning_sizes() {
   return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
 }
 
-/// What o.plan lists. @returns the exit status.
-int run_set_ups(const program_options& o, const place& here, const facts& about, const job& in,
-                const surroundings& around) {
-  const bool speaks = in.all.rank() == 0;
-  const auto result = measure_set_ups(read_set_ups(o.plan), about, in, o.limit, around);
-  if (speaks && !o.json.empty()) write_results(o.json, about, in.all.size(), result);
-  const bool wrong = std::any_of(result.begin(), result.end(),
-                                 [](const result_of_set_up& r) { return r.measured.wrong.value_or(0) > 0; });
-  if (wrong && speaks) fmt::print(stderr, "{}: results were WRONG\n", here.program);
-  return wrong ? 1 : 0;
+/// Whether rank 0 can write the files, said by rank 0. Collective, so that all ranks end if it cannot.
+bool can_write(const program_options& o, const place& here, team& all) {
+  bool can = true;
+  if (all.rank() == 0) {
+    try {
+      check_files(o.outputs);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "{}: {}\n", here.program, e.what());
+      can = false;
+    }
+  }
+  return all.max(can ? 0 : 1) == 0;
 }
 
-/// What `o` asks for, by ranks that can agree. @returns the exit status.
-int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
-                facts about, surroundings around) {
-  team& all = in.all;
-  const bool speaks = all.rank() == 0;
-  around.check = o.check;
-  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
-    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
-               one.algorithm, one.transport, bytes, wrong);
-  };
-  if (o.check && !all.one_host())
-    about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
-
-  if (!o.plan.empty()) return run_set_ups(o, here, about, in, around);
-
-  buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
-  const contestants everyone = enter_all(o.wanted, in, memory);
-  if (everyone.empty()) {
-    if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
-    return 2;
-  }
+std::vector<row> measure_selected(const program_options& o, const facts& about, team& all,
+                                  const contestants& everyone, const surroundings& around) {
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : everyone) {
@@ -60,10 +46,44 @@ int measure_all(const program_options& o, const place& here, const place::known&
     }
     return found;
   };
-  const auto rows = run_session(o, about, all, of, around);
-  const int wrong = count_wrong(rows);
-  if (!o.table.empty() && speaks && wrong == 0) write_tuning(o.table, rows, all.size(), is.crowded);
+  return run_session(o, about, all, of, around);
+}
+
+/// What `o` asks for, by ranks that can agree. @returns the exit status.
+int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
+                const facts& about, surroundings around) {
+  team& all = in.all;
+  const bool speaks = all.rank() == 0;
+  around.check = o.check;
+  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
+               one.algorithm, one.transport, bytes, wrong);
+  };
+  run_result done{about, all.size(), {}};
+  if (o.check && !all.one_host())
+    done.about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
+  if (!o.plan.empty()) {
+    done.rows = measure_set_ups(read_set_ups(o.plan), done.about, in, o.limit, around);
+  } else {
+    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+    const contestants everyone = enter_all(o.wanted, in, memory);
+    if (everyone.empty()) {
+      if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+      return 2;
+    }
+    const auto rows = measure_selected(o, done.about, all, everyone, around);
+    done.rows = rows_of_result(rows);
+    if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
+      write_tuning(o.table, rows, all.size(), is.crowded);
+  }
+  const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  // What is simulated is the same each time, and so are its files.
+  if (speaks && !here.simulated) {
+    done.machine = machine_facts();
+    done.run = run_facts();
+  }
+  if (speaks) write_files(o.outputs, {{"", done}});
   return wrong > 0 ? 1 : 0;
 }
 
@@ -125,7 +145,11 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
     facts about = here.about;
     about.emplace_back("ranks", fmt::format("{} ({})", group.size(), group.describe()));
     about.emplace_back("device", is.device);
-    about.emplace_back("waiting", is.crowded ? "ranks outnumber cores: yielding" : "each rank has a core");
+    if (is.crowded)
+      about.emplace_back(crowded_fact);
+    else
+      about.emplace_back(crowded_fact.first, "each rank has a core");
+    if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
     return about;
   };
   if (here.is) {
@@ -134,13 +158,14 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   }
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
+  if (!here.simulated && !can_write(o, here, all)) return 1;
   const auto& chosen = control.transport().chosen();
   const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
                         control.transport().oversubscribed()};
   facts about = say(is);
   surroundings around;
   if (here.prepare) here.prepare(control, about, around);
-  return measure_all(o, here, is, {group, all, watched_by}, std::move(about), std::move(around));
+  return measure_all(o, here, is, {group, all, watched_by}, about, std::move(around));
 }
 
 }  // namespace bench

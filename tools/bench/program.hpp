@@ -36,6 +36,9 @@ struct place {
     bool crowded = false;  ///< ranks outnumber the cores of a host
   };
   std::optional<known> is{};
+  /// Time is virtual: the program has called check_files before there were ranks, and this host says nothing
+  /// about the result.
+  bool simulated = false;
 };
 
 void add_program_options(CLI::App& app, program_options& o);

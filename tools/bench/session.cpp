@@ -38,13 +38,7 @@ std::vector<row> run_session(const common_options& o, const facts& about, team& 
       result.insert(result.end(), rows.begin(), rows.end());
     }
   }
-  if (speaks && !o.json.empty()) write_json(o.json, about, all.size(), result);
   return result;
-}
-
-int count_wrong(const std::vector<row>& rows) {
-  return static_cast<int>(
-      std::count_if(rows.begin(), rows.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }));
 }
 
 }  // namespace bench

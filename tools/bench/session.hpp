@@ -1,4 +1,4 @@
-// One run: operation by operation and size by size, with table, JSON and progress.
+// One run: operation by operation and size by size, with table and progress.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,5 @@ using field = std::function<std::vector<contestant*>(const std::string& operatio
 /// @returns all rows, on every rank.
 std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
                              const surroundings& around);
-
-/// Rows with a wrong result.
-int count_wrong(const std::vector<row>& rows);
 
 }  // namespace bench

@@ -10,6 +10,7 @@
 
 #include "../../lib/core/settings.hpp"
 #include "options.hpp"
+#include "output.hpp"
 
 namespace bench {
 namespace {
@@ -111,8 +112,8 @@ std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant
   return made.empty() ? nullptr : std::move(made.front());
 }
 
-std::vector<result_of_set_up> measure_one(const set_up& of, const job& in, const limits& l,
-                                          const surroundings& around) {
+std::vector<result_row> measure_one(const set_up& of, const job& in, const limits& l,
+                                    const surroundings& around) {
   team& ranks = in.all;
   const std::size_t most =
       of.sizes.empty() ? sizeof(float) : *std::max_element(of.sizes.begin(), of.sizes.end());
@@ -132,7 +133,7 @@ std::vector<result_of_set_up> measure_one(const set_up& of, const job& in, const
   }
   std::vector<contestant*> field;
   for (const auto& one : entered) field.push_back(one.get());
-  std::vector<result_of_set_up> result;
+  std::vector<result_row> result;
   limits these = l;
   these.sizes = of.sizes;
   for (const auto bytes : field.empty() ? std::vector<std::size_t>{} : sizes_of(of.operation, these)) {
@@ -163,12 +164,12 @@ std::vector<set_up> read_set_ups(const std::string& file) {
   return all;
 }
 
-std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                              const job& in, const limits& l, const surroundings& around) {
+std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
+                                        const job& in, const limits& l, const surroundings& around) {
   const bool speaks = in.all.rank() == 0;
   if (speaks) print_preamble(about, l, false);
   const bool comparable = in.all.one_host();
-  std::vector<result_of_set_up> result;
+  std::vector<result_row> result;
   for (const auto& one : all_of_them) {
     if (one.timing == timing::last_leaf && !comparable)
       throw std::runtime_error(fmt::format(
@@ -181,17 +182,6 @@ std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_
     result.insert(result.end(), rows.begin(), rows.end());
   }
   return result;
-}
-
-void write_results(const std::string& file, const facts& about, int ranks,
-                   const std::vector<result_of_set_up>& results) {
-  auto all = head_of_result(about, ranks);
-  for (const auto& one : results) {
-    nlohmann::ordered_json r{{"set_up", one.set_up}, {"contestant", one.contestant}};
-    r.update(to_json(one.measured));
-    all["rows"].push_back(std::move(r));
-  }
-  write_file(file, all);
 }
 
 }  // namespace bench

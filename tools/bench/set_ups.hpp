@@ -9,7 +9,7 @@
 
 #include "contestants.hpp"
 #include "loop.hpp"
-#include "output.hpp"
+#include "result.hpp"
 
 namespace bench {
 
@@ -38,20 +38,10 @@ struct set_up {
 /// @throws std::runtime_error naming the file, the set-up, the contestant and what is wrong.
 std::vector<set_up> read_set_ups(const std::string& file);
 
-struct result_of_set_up {
-  std::string set_up;
-  std::string contestant;
-  row measured;
-};
-
 /// Measures and prints them one after the other. Collective. A contestant that the device cannot run (one of
 /// multicast without multicast) has no result, and rank 0 says so.
 /// @returns the same on every rank.
-std::vector<result_of_set_up> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                              const job& in, const limits& l, const surroundings& around);
-
-/// As write_json, with "set_up" and "contestant" in each row.
-void write_results(const std::string& file, const facts& about, int ranks,
-                   const std::vector<result_of_set_up>& results);
+std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
+                                        const job& in, const limits& l, const surroundings& around);
 
 }  // namespace bench

@@ -1,24 +1,17 @@
 """A figure as SVG, by gnuplot, where that is installed."""
-import shutil
-import subprocess
-
 from papers_figures import report
+from plots import gnuplot
 
-HOW = "gnuplot is not installed (package gnuplot-nox): the CSV is written, the plot is not"
+HOW = f"{gnuplot.MISSING}: the CSV is written, the plot is not"
 
 
 def can():
     """Whether there is something to plot with."""
-    return shutil.which("gnuplot") is not None
+    return gnuplot.can()
 
 
-def quoted(text):
-    """A string of gnuplot's, in which nothing is special."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def script(figure, results, file):
-    """What gnuplot is told; None if there is nothing to draw."""
+def script(figure, results):
+    """What gnuplot is told, as lines; None if there is nothing to draw."""
     rows = [row for row in report.shown_rows(figure, results) if figure.x in dict(row.at)]
     series = {}
     for row in rows:
@@ -29,9 +22,8 @@ def script(figure, results, file):
     varying = {name for _, rest in series for name, _ in rest
                if len({dict(other).get(name) for _, other in series}) > 1}
     units = sorted({row.unit for row in rows})
-    lines = [f"set terminal svg size 640,{340 + 14 * len(series)} noenhanced font 'sans,10' background '#ffffff'",
-             f"set output {quoted(str(file))}", f"set title {quoted(f'{figure.name}: {figure.title}')}",
-             f"set xlabel {quoted(figure.x.replace('_', ' '))}", f"set ylabel {quoted('/'.join(units))}",
+    lines = [*gnuplot.head(640, 340 + 14 * len(series)), f"set title {gnuplot.quoted(f'{figure.name}: {figure.title}')}",
+             f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))}", f"set ylabel {gnuplot.quoted('/'.join(units))}",
              "set key below", "set grid", "set offsets 0, 0, graph 0.05, 0"]
     places = sorted({x for points in series.values() for x, _ in points})
     if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
@@ -46,21 +38,22 @@ def script(figure, results, file):
     order = report.names(figure, rows)
     for (contestant, rest), points in sorted(series.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying)
-        curves.append(f"'-' using 1:2 with linespoints title {quoted(contestant + (', ' + extra if extra else ''))}")
+        curves.append(f"'-' using 1:2 with linespoints title {gnuplot.quoted(contestant + (', ' + extra if extra else ''))}")
         data += [f"{x} {row.value:.6g}" for x, row in sorted(points, key=lambda point: point[0])] + ["e"]
-    return "\n".join([*lines, "plot " + ", ".join(curves), *data]) + "\n"
+    return [*lines, "plot " + ", ".join(curves), *data]
 
 
 def draw(figure, results, file):
     """Writes the picture. @returns None, or why there is none."""
     if not figure.plot:
         return "it is a table"
-    told = script(figure, results, file)
+    told = script(figure, results)
     if told is None:
         return "nothing was measured"
     if not can():
         return HOW
-    done = subprocess.run(["gnuplot"], input=told, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        return f"gnuplot ended with {done.returncode}: {done.stderr.strip()[-400:]}"
+    try:
+        gnuplot.draw(told, file)
+    except gnuplot.Failed as e:
+        return str(e)
     return None

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../bench/host_facts.hpp"
 #include "../bench/session.hpp"
 
 namespace bench {
@@ -120,8 +121,12 @@ void run(const common_options& o) {
     }
     return found;
   };
-  const facts about{{"MPI", library_version()}, {"ranks", std::to_string(all.size())}};
-  run_session(o, about, all, of, {});
+  facts about{{"MPI", library_version()}, {"ranks", std::to_string(all.size())}};
+  if (o.limit.back_to_back) about.emplace_back(back_to_back_fact);
+  if (all.rank() == 0) check_files(o.outputs);
+  const auto rows = run_session(o, about, all, of, {});
+  if (all.rank() == 0)
+    write_files(o.outputs, {{"", {about, all.size(), rows_of_result(rows), machine_facts(), run_facts()}}});
 }
 
 }  // namespace

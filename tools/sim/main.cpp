@@ -84,7 +84,9 @@ int run(const options& o, const sim::machine& on) {
                                            on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
                      {"seed", fmt::format("{}", o.seed)}},
                     {},
-                    {}};
+                    {},
+                    true};
+  check_files(o.outputs);
   const bool crowded = std::min(o.ranks, on.ranks_per_host) > on.host.cores;
   if (o.ranks > most_with_a_communicator_more)
     here.is = {.device = "sim0 (the adapter of its host)", .crowded = crowded};

@@ -177,6 +177,30 @@ class Compare(unittest.TestCase):
         self.assertEqual(document["rows"][1]["values"], [8, 8])
         self.assertEqual(document["machine"]["a"], "Fake 1.2; launcher's options: WHO=a TAKES=8")
 
+    def test_plot(self):
+        """chorale-bench draws a result for each number of ranks, without what is left out."""
+        self.write("bin/gnuplot", "#!/bin/sh\n")
+        done = self.compare(self.fake("a", "TAKES=8"), self.fake("b", "BEHAVIOUR=crash WHERE=scan"), "allreduce", "scan", "-n", "1,2",
+                            "--plot", self.folder / "o.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        drawn = json.loads((self.folder / "o.svg").read_text(encoding="utf-8"))
+        self.assertEqual([one["ranks"] for one in drawn], [1, 2])
+        for one in drawn:
+            self.assertEqual(sorted((row["operation"], row["bytes"], row["algorithm"], row["median"], row["p10"], row["p90"]) for row in one["rows"]),
+                             sorted([("allreduce", size, *who) for size in (4, 64) for who in (("chorale", 10, 10, 10), ("a", 8, 8, 8), ("b", 10, 10, 10))]
+                                    + [("scan", size, *who) for size in (4, 64) for who in (("chorale", 10, 10, 10), ("a", 8, 8, 8))]))
+            self.assertEqual(one["about"]["bars"], "least to most of 2 rounds")
+        done = self.compare(self.fake("a"), "allreduce", "--plot", self.folder / "o.svg", BEHAVIOUR="blind")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tools/compare: --plot: chorale-bench: cannot draw: no ink", done.stderr)
+
+    def test_plot_without_gnuplot(self):
+        """It is said before anything is measured."""
+        done = self.compare("allreduce", "--plot", self.folder / "o.svg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--plot: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
+        self.assertFalse((self.folder / "log").exists())
+
     def test_bound(self):
         done = self.compare(self.fake("a", "TAKES=8"), "allreduce", "--bound", "1.3")
         self.assertIn("2 ranks: 0 of 2 rows above 1.3.\n", done.stdout)

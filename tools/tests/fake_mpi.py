@@ -3,6 +3,12 @@
 # Both programs: each operation takes 10 us, times a factor; what goes wrong is in BEHAVIOUR, and where, in WHERE.
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
 import json, mmap, os, pathlib, sys, time
+if "--from" in sys.argv:
+    # What it would draw.
+    if os.environ.get("BEHAVIOUR") == "blind":
+        sys.exit("chorale-bench: cannot draw: no ink")
+    pathlib.Path(sys.argv[-1]).write_text(json.dumps([json.load(open(file)) for word, file in zip(sys.argv, sys.argv[1:]) if word == "--from"]))
+    sys.exit()
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
 names = ("barrier", "broadcast", "allreduce", "scan")
 operations, size = [word for word in sys.argv[1:] if word in names], int(given["--min-bytes"])

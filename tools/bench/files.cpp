@@ -1,0 +1,60 @@
+#include "files.hpp"
+
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "csv.hpp"
+#include "gnuplot.hpp"
+#include "output.hpp"
+#include "plot.hpp"
+#include "replaced_file.hpp"
+#include "report.hpp"
+
+namespace bench {
+
+void add_file_options(CLI::App& app, files& f) {
+  app.add_option("--json", f.json, "Also write the result to this file")->type_name("FILE");
+  app.add_option("--csv", f.csv, "Also write the result to this file, a line for each row of the table")
+      ->type_name("FILE");
+  app.add_option("--plot", f.plot,
+                 "Also draw time and bandwidth over the size into this file, an SVG; needs gnuplot on the "
+                 "host of rank 0")
+      ->type_name("FILE");
+  app.add_option("--report", f.report,
+                 "Also write a page of HTML with tables, pictures and the machine, which needs no other "
+                 "file; needs gnuplot as "
+                 "--plot does")
+      ->type_name("FILE");
+}
+
+void check_files(const files& f) {
+  for (const auto& name : {f.json, f.csv, f.plot, f.report}) {
+    std::error_code unknown;
+    const auto there = std::filesystem::status(name, unknown);
+    // To open a pipe or a device would already do something.
+    if (name.empty() || (exists(there) && !is_regular_file(there) && !is_directory(there))) continue;
+    const replaced_file tried{name};
+  }
+  if (!f.plot.empty() || !f.report.empty()) need_gnuplot();
+}
+
+void write_files(const files& f, const std::vector<named_result>& all) {
+  std::exception_ptr first;
+  const auto write = [&](const std::string& name, const std::function<std::string()>& make) {
+    if (name.empty()) return;
+    try {
+      replace_file(name, make());
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  write(f.json, [&] { return as_json(all.front().what); });
+  write(f.csv, [&] { return as_csv(all.front().what); });
+  write(f.plot, [&] { return plot_svg(all); });
+  write(f.report, [&] { return report_html(all); });
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace bench

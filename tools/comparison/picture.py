@@ -1,0 +1,44 @@
+"""The rounds as a picture and as a page, drawn by chorale-bench as it draws its own results."""
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+from comparison import contestants
+
+TIME_LIMIT = 300  # seconds
+
+
+def documents(chosen, results, told):
+    """{name: a result as chorale-bench writes it}, one for each number of ranks: contestants as algorithms, rounds as samples."""
+    made = {}
+    for ranks in chosen.ranks:
+        rows = []
+        for (point, name), values in results.samples.items():
+            if point.ranks == ranks and results.why_left_out(point, name) is None:
+                middle, least, most = statistics.median(values), min(values), max(values)
+                rows.append({"operation": point.operation, "algorithm": name, "transport": "", "bytes": point.bytes, "median": middle,
+                             "p10": least, "p90": most, "p99": most, "min": least, "max": most, "wall": middle,
+                             "samples": len(values), "calls": 1})
+        about = {"made by": chosen.command, "bars": f"least to most of {chosen.rounds} rounds"}
+        if contestants.measure(ranks) == "wall":
+            about["times"] = "with the barrier before each call, since ranks outnumber cores"
+        made[f"{ranks}-ranks"] = {"about": about, "machine": dict(told), "ranks": ranks, "unit": "us", "rows": rows}
+    return made
+
+
+def draw(chosen, results, told):
+    """Writes what --plot asks for. @returns what went wrong, empty if nothing did."""
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        command = [str(pathlib.Path(chosen.build).resolve() / "tools" / "chorale-bench")]
+        for name, document in documents(chosen, results, told).items():
+            file = pathlib.Path(folder) / f"{name}.json"
+            file.write_text(json.dumps(document), encoding="utf-8")
+            command += ["--from", str(file)]
+        command += ["--plot", str(pathlib.Path(chosen.plot).absolute())]
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        except (OSError, subprocess.TimeoutExpired) as e:
+            return f"--plot: {e}"
+    return f"--plot: {' '.join(done.stderr.split())}" if done.returncode != 0 else ""

@@ -1,0 +1,1 @@
+"""Pictures by gnuplot, for the tools that are written in Python."""

@@ -1,0 +1,81 @@
+"""gnuplot as a child: how strings are quoted for it, how curves look, and what becomes of its picture.
+
+A picture is made by `draw(commands, file)`, where `commands` are lines of gnuplot that begin with those of `head(...)`.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+MISSING = "gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)"
+TIME_LIMIT = 120  # seconds for one picture
+# Curves differ by colour (Okabe and Ito: the colour-blind can tell them apart), and in black and white by their
+# points and dashes. The numbers of kinds have no common divisor, so that hundreds of curves differ.
+COLOURS = ("#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+POINTS = (7, 4, 9, 12, 5, 10, 13, 6, 11, 8, 2, 1, 3)
+DASHES = (1, 2, 4, 5, 3)
+CURVES = 100
+
+
+class Failed(Exception):
+    """There is no picture; the text says why, and what helps."""
+
+
+def can():
+    """Whether gnuplot is installed."""
+    return shutil.which("gnuplot") is not None
+
+
+def quoted(text):
+    """A string for gnuplot, in which nothing is special: between double quotes it would run what stands between backquotes."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return "'" + plain.replace("'", "''") + "'"
+
+
+def head(width, height):
+    """The first lines of a picture of so many pixels: an SVG on white, and how the curves look in their order."""
+    looks = [f"set linetype {i + 1} linecolor rgb '{COLOURS[i % len(COLOURS)]}' dashtype {DASHES[i % len(DASHES)]} "
+             f"pointtype {POINTS[i % len(POINTS)]} pointsize 0.6 linewidth 1.2" for i in range(CURVES)]
+    return ["set encoding utf8", f"set terminal svg size {width},{height} noenhanced font 'sans,10' background '#ffffff'", *looks]
+
+
+def draw(commands, file):
+    """Writes the picture: the whole of it, or nothing. @throws Failed"""
+    if not can():
+        raise Failed(MISSING)
+    told = "\n".join(commands) + "\n"
+    try:
+        # -d: what the user has in ~/.gnuplot belongs to other pictures.
+        done = subprocess.run(["gnuplot", "-d"], input=told.encode(), capture_output=True, timeout=TIME_LIMIT, check=False)
+    except subprocess.TimeoutExpired as e:
+        raise Failed(f"gnuplot took more than {TIME_LIMIT} s") from e
+    except OSError as e:
+        raise Failed(f"gnuplot does not start: {e.strerror}") from e
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode != 0:
+        raise Failed(f"gnuplot ended with {done.returncode}: {said[-400:]}")
+    if not done.stdout:
+        raise Failed(f"gnuplot drew nothing: {said[-400:]}")
+    replace(pathlib.Path(file), done.stdout)
+
+
+def replace(file, content):
+    """Writes beside a file and takes its place at the end. @throws Failed"""
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(content)  # such as /dev/stdout
+            return
+        handle, beside = tempfile.mkstemp(prefix=file.name + ".", dir=file.resolve().parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(content)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(beside, 0o666 & ~mask)
+            os.replace(beside, file.resolve())
+        except BaseException:
+            pathlib.Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as e:
+        raise Failed(f"{file}: {e.strerror}") from e

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The files that chorale-bench writes: what they say is what was measured. Usage: files_test.py BENCH MPIRUN|none"""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH, MPIRUN = sys.argv[1:3]
+QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
+COLUMNS = {"median_us": "median", "p10_us": "p10", "p90_us": "p90", "p99_us": "p99", "min_us": "min", "max_us": "max", "wall_us": "wall",
+           "floor_us": "floor"}
+
+
+class Files(unittest.TestCase):
+    """A folder, and runs of chorale-bench in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def bench(self, *words, ranks=1, **variables):
+        """A run."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
+        environment.update(CHORALE_DEVICE="soft0", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **variables)
+        launcher = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", str(ranks)]
+        return subprocess.run([*launcher, BENCH, *QUICK, *words], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=400, check=False)
+
+    def measured(self, *words, **how):
+        """A run that must succeed."""
+        done = self.bench(*words, **how)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def several(self):
+        """A number of ranks."""
+        if MPIRUN == "none":
+            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
+        return 3
+
+    def json(self, name):
+        """A result."""
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+
+class Csv(Files):
+    """The file of --csv beside that of --json."""
+
+    def same(self, name, document):
+        """Each number is the same to the last digit."""
+        lines = (self.folder / name).read_text(encoding="utf-8").splitlines()
+        about = [line for line in lines if line.startswith("#")]
+        self.assertEqual(about, [f"# {key}: {value}" for part in ("about", "machine", "run") for key, value in document[part].items()])
+        rows = list(csv.DictReader(lines[len(about):]))
+        self.assertEqual(len(rows), len(document["rows"]))
+        for row, told in zip(rows, document["rows"]):
+            self.assertEqual(int(row["ranks"]), document["ranks"])
+            for column in ("set_up", "contestant", "operation", "algorithm", "transport"):
+                self.assertEqual(row.get(column), told.get(column), row)
+            for column in ("bytes", "samples", "calls"):
+                self.assertEqual(int(row[column]), told[column], row)
+            for column, key in COLUMNS.items():
+                self.assertEqual(float(row[column]) if row[column] else None, told.get(key), row)
+            self.assertEqual(int(row["wrong_ranks"]) if row["wrong_ranks"] else None, told.get("wrong_ranks"), row)
+        return rows
+
+    def test_alone(self):
+        """Names with commas are quoted."""
+        self.measured("--check", "--fresh", "barrier", "allgather", "--sizes", "8,1000", "--json", "o.json", "--csv", "o.csv")
+        rows = self.same("o.csv", self.json("o.json"))
+        self.assertEqual([(row["algorithm"], row["bytes"]) for row in rows[-3:]],
+                         [(f"standard, {memory}", "1000") for memory in ("one buffer", "8 in turns", "8 fresh")])
+
+    def test_several(self):
+        self.measured("--floor", "allreduce", "--sizes", "8,1000", "--json", "o.json", "--csv", "o.csv", ranks=self.several())
+        self.assertEqual([(row["operation"], row["bytes"], row["ranks"]) for row in self.same("o.csv", self.json("o.json"))],
+                         [("allreduce", "8", "3"), ("allreduce", "1000", "3")])
+
+    def test_set_ups(self):
+        plan = {"set_ups": [{"name": 'a "b"', "operation": "allreduce", "sizes": [8], "contestants": [
+            {"name": "x, y", "transport": "rc", "algorithm": "degree_k<3>"}]}]}
+        (self.folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        self.measured("--set-ups", "plan.json", "--json", "o.json", "--csv", "o.csv")
+        rows = self.same("o.csv", self.json("o.json"))
+        self.assertEqual([(row["set_up"], row["contestant"]) for row in rows], [('a "b"', "x, y")])
+
+    def test_machine(self):
+        """Whoever finds the file knows what was measured, and how."""
+        self.measured("barrier", "--json", "a b.json", CHORALE_BLOCKS="16")
+        told = self.json("a b.json")
+        self.assertEqual(told["machine"]["kernel"], f"{os.uname().sysname} {os.uname().release}")
+        self.assertIn("rank 0 may use", told["machine"]["cores"])
+        self.assertEqual(told["run"]["command"], " ".join([BENCH, *QUICK, "barrier", "--json", "'a b.json'"]))
+        self.assertEqual(told["run"]["settings"], "CHORALE_BLOCKS=16 CHORALE_DEVICE=soft0")
+        self.assertRegex(told["run"]["date"], r"^20\d\d-\d\d-\d\d \d\d:\d\d UTC$")
+
+    def test_standard_output(self):
+        done = self.measured("barrier", "--csv", "/dev/stdout")
+        self.assertIn("\nranks,operation,algorithm,", done.stdout)
+
+    def test_files_that_cannot_be_written(self):
+        """That is said before anything is measured, by one rank, and nothing is left behind."""
+        (self.folder / "old.json").write_text("old", encoding="utf-8")
+        for ranks in (1, self.several()):
+            done = self.bench("allreduce", "--json", "old.json", "--csv", "nowhere/o.csv", ranks=ranks)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("cannot write nowhere/o.csv: No such file or directory"), 1, done.stderr)
+            self.assertNotIn("# allreduce", done.stdout)
+        self.assertEqual([file.name for file in self.folder.iterdir()], ["old.json"])
+        self.assertEqual((self.folder / "old.json").read_text(encoding="utf-8"), "old")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

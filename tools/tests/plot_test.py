@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The pictures that chorale-bench draws: of made-up results, so that what they have to show is known. Usage: plot_test.py BENCH MPIRUN|none"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from files_test import Files  # noqa: E402
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(operation, algorithm, size, median, transport="rc", **more):
+    """A row of a result."""
+    return {"operation": operation, "algorithm": algorithm, "transport": transport, "bytes": size, "median": median,
+            "p10": median / 2, "p90": median * 2, "p99": median * 3, "min": median / 2, "max": median * 2, "wall": median * 4,
+            "samples": 7, "calls": 9, **more}
+
+
+def result(*rows, ranks=8, **about):
+    """A result."""
+    return {"about": {"chorale": "1.2.3", **about}, "ranks": ranks, "unit": "us", "rows": list(rows)}
+
+
+class Made(Files):
+    """Results that are not measured."""
+
+    def write(self, name, document):
+        """A file. @returns its name"""
+        (self.folder / name).write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+        return name
+
+    def texts(self, name):
+        """All texts of a picture, which is well-formed."""
+        root = xml.etree.ElementTree.parse(self.folder / name).getroot()
+        self.assertEqual(root.tag, f"{SVG}svg")
+        return [" ".join("".join(text.itertext()).split()) for text in root.iter(f"{SVG}text")]
+
+    def draw(self, *names, **more):
+        """The texts of the picture of these results."""
+        self.measured(*(word for name in names for word in ("--from", name)), *more.pop("words", ()), "--plot", "o.svg", **more)
+        return self.texts("o.svg")
+
+
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+class Plot(Made):
+    """--plot."""
+
+    def test_labels(self):
+        """All names, sizes and units are there, and each curve once in the key."""
+        rows = [row("allreduce", algorithm, size, size + 1) for size in (8, 1024, 65536) for algorithm in ("ring", "degree_k<3>", "a, b")]
+        texts = self.draw(self.write("a.json", result(row("barrier", "it's `x` <&>", 0, 3), *rows)))
+        expected = dict.fromkeys(("barrier, 8 ranks", "allreduce, 8 ranks", "ring", "degree_k<3>", "a, b", "it's `x` <&>", "MB/s (size / time)",
+                                  "chorale 1.2.3"), 1) | dict.fromkeys(("8 B", "1 KiB", "64 KiB", "us of a call", "size"), 2)
+        self.assertEqual({text: texts.count(text) for text in expected}, expected)
+        titles = [title.text for title in xml.etree.ElementTree.parse(self.folder / "o.svg").getroot().iter(f"{SVG}title")]
+        self.assertEqual(titles[1:], ["it's `x` <&>"] * 2 + ["ring", "ring", "degree_k<3>", "degree_k<3>", "a, b", "a, b"] * 2)
+
+    def test_places(self):
+        """Where points are on the axes, from the picture itself: a decade is as long as another, and so are bars."""
+        self.draw(self.write("a.json", result(*(row("scan", "one", 4 ** power, 10.0 ** power) for power in range(1, 4)))))
+        text = (self.folder / "o.svg").read_text(encoding="utf-8")
+        uses = [(float(x), float(y)) for x, y in re.findall(r"<use xlink:href='#gpPt\d+' transform='translate\(([\d.]+),([\d.]+)\)", text)]
+        # The point of the key, three of times, three of bandwidths.
+        times = sorted({one for one in uses if one[0] < 450})
+        rates = sorted({one for one in uses if 450 < one[0] < 880})
+        self.assertEqual((len(times), len(rates)), (3, 3), uses)
+        for points in (times, rates):
+            steps = [(b[0] - a[0], a[1] - b[1]) for a, b in zip(points, points[1:])]
+            self.assertAlmostEqual(steps[0][0], steps[1][0], delta=0.5)
+            self.assertAlmostEqual(steps[0][1], steps[1][1], delta=0.5)
+        # Times rise by a decade a step, bandwidths fall by 10 / 4.
+        self.assertGreater(times[1][1], times[2][1])
+        self.assertLess(rates[1][1], rates[2][1])
+
+    def test_curves_differ_without_colour(self):
+        """Each has points and dashes of its own."""
+        self.draw(self.write("a.json", result(*(row("scan", f"curve {i}", size, i + 1) for i in range(60) for size in (8, 16)))))
+        text = (self.folder / "o.svg").read_text(encoding="utf-8")
+        looks = {}
+        # The bars of a curve come first, and are never dashed.
+        for name, drawn in zip(re.findall(r"<title>(curve \d+)", text)[1::2], re.split(r"<title>curve \d+", text)[2::2]):
+            dash = re.search(r"stroke-dasharray='([\d., ]+)'", drawn.split("<use")[0])
+            looks.setdefault(name, (re.search(r"#gpPt(\d+)", drawn).group(1), dash and dash.group(1)))
+        self.assertEqual((len(looks), len(set(looks.values()))), (60, 60), looks)
+
+    def test_transports_and_files_side_by_side(self):
+        both = [row("scan", "ring", 8, 1), row("scan", "ring", 8, 2, transport="ud")]
+        texts = self.draw(self.write("a.json", result(*both)))
+        self.assertLessEqual({"rc ring", "ud ring"}, set(texts))
+        self.assertIn("MPI", self.draw(self.write("m.json", result(row("scan", "MPI", 8, 1, transport="mpi")))))
+        texts = self.draw("a.json", "m.json")
+        self.assertLessEqual({"a: rc ring", "a: ud ring", "m: MPI"}, set(texts))
+        (self.folder / "more").mkdir()
+        texts = self.draw("a.json", self.write("more/a.json", result(row("scan", "ring", 8, 1))), words=["scan"])
+        self.assertLessEqual({"a.json: rc ring", "more/a.json: rc ring"}, set(texts))
+        # Other numbers of ranks are another comparison.
+        texts = self.draw("m.json", self.write("n.json", result(row("scan", "MPI", 8, 1, transport="mpi"), ranks=1)))
+        self.assertLessEqual({"scan, 8 ranks", "scan, 1 rank"}, set(texts))
+        self.assertEqual(texts.count("MPI"), 2)
+
+    def test_set_ups(self):
+        texts = self.draw(self.write("a.json", result(row("scan", "ring", 8, 1, set_up="first", contestant="mine"))))
+        self.assertLessEqual({"first: scan, 8 ranks", "mine"}, set(texts))
+
+    def test_what_is_not_above_zero(self):
+        """It is named, since a logarithmic axis has no place for it."""
+        texts = self.draw(self.write("a.json", result(row("scan", "ring", 8, 0), row("scan", "ring", 1000, 1, p10=-1), row("gather", "x", 8, 0))))
+        self.assertIn("not drawn, since it is not above zero: ring at 8 B: 0 us", texts)
+        self.assertIn("not drawn, since it is not above zero: x at 8 B: 0 us", texts)
+        done = self.bench("--from", self.write("b.json", result(row("scan", "ring", 8, 0))), "--plot", "b.svg")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no row has a time above zero", done.stderr)
+        self.assertFalse((self.folder / "b.svg").exists())
+
+    def test_crowded(self):
+        """Calls with a root count with their barrier where ranks outnumber cores, unless there was none."""
+        rows = (row("reduce", "one", 8, 1), row("allreduce", "one", 8, 1))
+        crowded = {"waiting": "ranks outnumber cores: yielding"}
+        texts = self.draw(self.write("a.json", result(*rows, **crowded)))
+        self.assertEqual((texts.count("us of a call and its barrier"), texts.count("us of a call")), (1, 1))
+        texts = self.draw(self.write("a.json", result(*rows, **crowded, **{"calls with a root": "back to back, without a barrier between them"})))
+        self.assertEqual((texts.count("us of a call and its barrier"), texts.count("us of a call")), (0, 2))
+
+    def test_measured(self):
+        """What is measured is drawn as it is drawn later from its file."""
+        self.measured("allreduce", "barrier", "--sizes", "8,4096", "--json", "o.json", "--plot", "first.svg", "--csv", "first.csv")
+        self.measured("--from", "o.json", "--plot", "again.svg", "--csv", "again.csv")
+        for end in ("svg", "csv"):
+            first, again = ((self.folder / f"{which}.{end}").read_text(encoding="utf-8") for which in ("first", "again"))
+            self.assertEqual(first, again)
+        self.assertLessEqual({"allreduce, 1 rank", "barrier, 1 rank", "standard", "8 B", "4 KiB"}, set(self.texts("first.svg")))
+
+
+class Mistakes(Made):
+    """What is refused, and how."""
+
+    def test_without_gnuplot(self):
+        """It is said before anything is measured."""
+        (self.folder / "empty").mkdir()
+        self.write("a.json", result(row("scan", "ring", 8, 1)))
+        for words in (["allreduce"], ["--from", "a.json"]):
+            done = self.bench(*words, "--plot", "o.svg", PATH=str(self.folder / "empty"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("gnuplot is not installed on this host (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
+            self.assertNotIn("# allreduce", done.stdout)
+            self.assertFalse((self.folder / "o.svg").exists())
+
+    def test_gnuplot_that_fails(self):
+        self.write("a.json", result(row("scan", "ring", 8, 1)))
+        (self.folder / "o.svg").write_text("old", encoding="utf-8")
+        for body, said in (("echo no terminal >&2; exit 3", "gnuplot ended with status 3: no terminal"), ("kill -9 $$", "gnuplot was ended by signal 9"),
+                           ("echo strange >&2", "gnuplot wrote nothing: strange")):
+            (self.folder / "gnuplot").write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n", encoding="utf-8")
+            (self.folder / "gnuplot").chmod(0o755)
+            done = self.bench("--from", "a.json", "--plot", "o.svg", PATH=f"{self.folder}:{os.environ['PATH']}")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(said, done.stderr)
+        self.assertEqual((self.folder / "o.svg").read_text(encoding="utf-8"), "old")
+
+    def test_results_that_are_none(self):
+        good = row("scan", "ring", 8, 1)
+        for document, said in (("{", "parse error"), ({}, 'it has no list "rows"'), ([], 'it has no list "rows"'), (result(good, ranks=0), '"ranks" must be a whole'),
+                               (result(good, 7), "row 2: it must be an object"), (result({**good, "median": "fast"}), 'row 1: "median" must be a number'),
+                               (result({**good, "bytes": -1}), 'row 1: "bytes" must be a whole number'), (result({**good, "samples": 1e99}), '"samples" must be'),
+                               (result({**good, "algorithm": 3}), '"algorithm" must be a text'), (result({**good, "set_up": 3}), '"set_up" must be'),
+                               ({**result(good), "about": 3}, '"about" must be'), (result(), "no row of these files")):
+            done = self.bench("--from", self.write("a.json", document))
+            self.assertEqual(done.returncode, 1, (document, done.stdout))
+            self.assertIn(said, done.stderr)
+        self.assertIn("nowhere.json: it cannot be read", self.bench("--from", "nowhere.json").stderr)
+        self.write("a.json", result(good))
+        self.assertIn("no row of these files", self.bench("--from", "a.json", "barrier").stderr)
+        for words in (["--json", "o.json"], ["--table", "t.json"], ["--set-ups", "s.json"], ["--from", "a.json", "--csv", "o.csv"]):
+            self.assertEqual(self.bench("--from", "a.json", *words).returncode, 2, words)
+
+    def test_table_of_earlier_results(self):
+        done = self.measured("--from", self.write("a.json", result(row("scan", "ring", 8, 1.5, wrong_ranks=2, floor=0.5))))
+        self.assertRegex(done.stdout, r"\n +8 rc +ring +1\.500 .* 7x9 +0\.500 +3\.00 +2 WRONG\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

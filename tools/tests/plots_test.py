@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Pictures by gnuplot: what is quoted, what fails and what is left then. Usage: plots_test.py"""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from plots import gnuplot  # noqa: E402
+
+
+class Gnuplot(unittest.TestCase):
+    """gnuplot as it is installed, and one that fails."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.picture = self.folder / "picture.svg"
+
+    def stand_in(self, body):
+        """A gnuplot that does this."""
+        (self.folder / "bin").mkdir(exist_ok=True)
+        (self.folder / "bin/gnuplot").write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n", encoding="utf-8")
+        (self.folder / "bin/gnuplot").chmod(0o755)
+        return unittest.mock.patch.dict(os.environ, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
+
+    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    def test_names_are_shown_as_they_are(self):
+        planted = self.folder / "planted"
+        name = f"it's <\"&\\> {{/Bold µ}} `touch {planted}`\nexit"
+        curves = [f"1 + {number} title {gnuplot.quoted(f'curve {number}')}" for number in range(120)]
+        gnuplot.draw([*gnuplot.head(640, 3000), f"set title {gnuplot.quoted(name)}", "set key below", "plot " + ", ".join(curves)], self.picture)
+        shown = [" ".join("".join(text.itertext()).split()) for text in
+                 xml.etree.ElementTree.parse(self.picture).getroot().iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn(" ".join(name.split()), shown)
+        self.assertIn("curve 119", shown)
+        self.assertFalse(planted.exists())
+
+    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    def test_a_folder_that_is_not_there(self):
+        with self.assertRaisesRegex(gnuplot.Failed, "nowhere.*No such file"):
+            gnuplot.draw([*gnuplot.head(100, 100), "plot x"], self.folder / "nowhere" / "picture.svg")
+
+    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    def test_commands_that_are_none(self):
+        with self.assertRaisesRegex(gnuplot.Failed, "ended with 1: .*nonsense"):
+            gnuplot.draw([*gnuplot.head(100, 100), "nonsense"], self.picture)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_gnuplot_that_fails(self):
+        """What it says is told, and a picture that is there stays."""
+        self.picture.write_text("old", encoding="utf-8")
+        for body, said in (("echo no terminal >&2; exit 3", "ended with 3: no terminal"), ("echo strange >&2", "drew nothing: strange")):
+            with self.stand_in(body), self.assertRaisesRegex(gnuplot.Failed, said):
+                gnuplot.draw(["plot x"], self.picture)
+        self.assertEqual(self.picture.read_text(encoding="utf-8"), "old")
+
+    def test_without_gnuplot(self):
+        with unittest.mock.patch.dict(os.environ, PATH=str(self.folder)), \
+                self.assertRaisesRegex(gnuplot.Failed, "gnuplot is not installed .*apt-get install gnuplot-nox"):
+            gnuplot.draw(["plot x"], self.picture)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
