@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
@@ -12,6 +14,7 @@ call_record::call_record(const membership& group)
     : published_(new published_status(group)), page_(&published_->page()) {}
 
 call_record::~call_record() {
+  delete observed_;
   delete published_;
 }
 
@@ -29,12 +32,12 @@ void call_record::set_label(std::string label) {
   published_->set_label(label_);
 }
 
-void call_record::give(std::unique_ptr<observed_calls> observed) noexcept {
-  observed_ = std::move(observed);
+void call_record::give(observed_calls* observed) noexcept {
+  delete std::exchange(observed_, observed);
 }
 
 void call_record::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
-  if (observed_) observed_->ask(what, choice, name);
+  if (observed_ != nullptr) observed_->ask(what, choice, name);
 }
 
 void call_record::tell_choice(std::string_view text) noexcept {

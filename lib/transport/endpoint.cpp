@@ -108,7 +108,7 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.host = members_->host_of(rank());
   who.launched = launched();
   homes::all().enter(surroundings::this_flow(), who);
-  calls_.give(std::make_unique<observed_calls>(calls_, who, [this] { return resent(); }));
+  calls_.give(new observed_calls{calls_, who, [this] { return resent(); }});
   auto own = standard_observers(settings_, who);
   for (auto& one : own) calls_.observed().add(std::move(one));
   for (auto& one : process_observers()) calls_.observed().add(std::move(one));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +55,8 @@ class call_record {
   [[nodiscard]] std::uint64_t next() const noexcept { return number_ + 1; }
   /// Who observes. Precondition: they were given.
   [[nodiscard]] observed_calls& observed() const noexcept { return *observed_; }
-  void give(std::unique_ptr<observed_calls> observed) noexcept;
+  /// Takes `observed`, which it ends.
+  void give(observed_calls* observed) noexcept;
   /// `observed_calls::ask`, if there is one.
   void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
   /// Tells observers of an algorithm that was chosen, if there are any.
@@ -89,7 +89,7 @@ class call_record {
   std::string label_;
   std::string (*algorithm_names_)(operation) = nullptr;
   std::uint8_t busy_ = 0;
-  std::unique_ptr<observed_calls> observed_;
+  observed_calls* observed_ = nullptr;  ///< owned, as `published_`
 };
 
 }  // namespace chorale::transport
