@@ -12,7 +12,6 @@
 #include <chorale/transport/observers/observer.hpp>
 
 #include "membership.hpp"
-#include "observers/homes.hpp"
 #include "observers/standard_observers.hpp"
 #include "watchdog.hpp"
 
@@ -107,9 +106,8 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.device = ports_.front().chosen().device.name;
   who.host = members_->host_of(rank());
   who.launched = launched();
-  homes::all().enter(surroundings::this_flow(), who);
-  calls_.give(new observed_calls{calls_, who, [this] { return resent(); }});
-  auto own = standard_observers(settings_, who);
+  calls_.give(new observed_calls{calls_, std::move(who), [this] { return resent(); }});
+  auto own = standard_observers(settings_, calls_.observed().who());
   for (auto& one : own) calls_.observed().add(std::move(one));
   for (auto& one : process_observers()) calls_.observed().add(std::move(one));
 }

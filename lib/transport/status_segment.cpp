@@ -61,7 +61,13 @@ std::shared_ptr<status_segment> status_segment::of_process() noexcept {
       close(file);
       return nullptr;
     }
-    auto fresh = std::make_unique<status_segment>(file, static_cast<std::byte*>(memory));
+    std::unique_ptr<status_segment> fresh{new (std::nothrow)
+                                              status_segment{file, static_cast<std::byte*>(memory)}};
+    if (!fresh) {
+      munmap(memory, status_memory_bytes);
+      close(file);
+      return nullptr;
+    }
     std::shared_ptr<status_segment> made{std::move(fresh)};
     all.current = made;
     return made;

@@ -186,6 +186,10 @@ struct exaggerating : chorale::sparse::counted<Communicator> {
 }  // namespace
 
 TEST_CASE("sparse_alltoall without memory for what comes fails on all ranks", "[sparse]") {
+  if (support::instrumented) {
+    WARN("left out: a sanitizer's operator new ends the process in place of throwing std::bad_alloc");
+    return;
+  }
   run_ranks<chorale::communicator<>>(3, inprocess::settings(), [](auto& comm) {
     chorale::sparse_alltoall<chorale::communicator<>, exaggerating> sparse{comm};
     // Long, so that its sender waits for its receiver.

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-BENCH, MPIRUN = sys.argv[1:3]
+BENCH, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
 QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
 COLUMNS = {"median_us": "median", "p10_us": "p10", "p90_us": "p90", "p99_us": "p99", "min_us": "min", "max_us": "max", "wall_us": "wall",
            "floor_us": "floor"}

@@ -12,6 +12,7 @@ observed_calls::observed_calls(call_record& calls, observed_communicator who,
                                std::function<std::uint64_t()> resent)
     : calls_(&calls), who_(std::move(who)), flow_(surroundings::this_flow()), resent_(std::move(resent)) {
   open_.reserve(8);
+  homes::all().enter(flow_, who_);  // the last that can fail: only the destructor leaves
 }
 
 observed_calls::~observed_calls() {

@@ -29,6 +29,8 @@ class observed_calls {
   observed_calls& operator=(const observed_calls&) = delete;
   ~observed_calls();
 
+  /// The communicator, as its observers are told of it.
+  [[nodiscard]] const observed_communicator& who() const noexcept { return who_; }
   void add(std::shared_ptr<observer> one);
   void remove(const std::shared_ptr<observer>& one) noexcept;
   /// The first observer of that type; null if there is none.
