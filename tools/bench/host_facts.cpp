@@ -99,7 +99,10 @@ std::string in_ascii(std::string text) {
 std::string command_line() {
   std::ifstream in{"/proc/self/cmdline"};
   std::string out;
-  for (std::string word; std::getline(in, word, '\0');) out += (out.empty() ? "" : " ") + shell_word(word);
+  for (std::string word; std::getline(in, word, '\0');) {
+    if (!out.empty()) out += ' ';
+    out += shell_word(word);
+  }
   return out;
 }
 

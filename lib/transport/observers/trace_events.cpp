@@ -95,19 +95,20 @@ class writer {
                    duration(r.end - r.begin), arguments(r));
   }
   void write_nonblocking(const trace_record& r) {
-    const auto event = [&](const std::string& name, char phase, std::int64_t at, const std::string& more) {
+    const auto event = [&](std::string_view named, char phase, std::int64_t at, const std::string& more) {
       fmt::format_to(out_, R"J(,
 {{"name":"{}","cat":"nonblocking","ph":"{}","id":"{:08x}.{}.{}","pid":{},"tid":{},"ts":{},"args":{{{}}}}})J",
-                     name, phase, part_.header.owner.group, part_.header.owner.rank, r.number,
+                     named, phase, part_.header.owner.group, part_.header.owner.rank, r.number,
                      part_.header.owner.home, part_.header.owner.number, time(at), more);
     };
-    event("i" + name_of(r), 'b', r.begin, arguments(r));
+    const std::string name = fmt::format("i{}", name_of(r));
+    event(name, 'b', r.begin, arguments(r));
     // One that failed before its turn has not run.
     if (r.run != 0) {
       event("runs", 'b', r.run, "");
       event("runs", 'e', r.end, "");
     }
-    event("i" + name_of(r), 'e', r.end, "");
+    event(name, 'e', r.end, "");
   }
   void write_instant(const trace_record& r, const std::string& name) {
     fmt::format_to(out_, R"J(,
