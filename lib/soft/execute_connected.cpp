@@ -237,6 +237,33 @@ bool is_harmless(queue_pair& qp, const work_request& wr) noexcept {
           find_remote(qp, *record, wr.rkey, wr.remote_address, wr.bytes, IBV_ACCESS_REMOTE_WRITE) != nullptr);
 }
 
+bool write_at_once(queue_pair& qp, const ibv_send_wr& wr) noexcept {
+  if (wr.opcode != IBV_WR_RDMA_WRITE ||
+      (wr.send_flags & (IBV_SEND_INLINE | IBV_SEND_SIGNALED)) != IBV_SEND_INLINE || wr.num_sge < 1 ||
+      static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge)
+    return false;
+  if (qp.qp_type != IBV_QPT_RC || qp.state_now() != IBV_QPS_RTS || qp.signal_all || !qp.stalled.empty() ||
+      (qp.silent_since | qp.not_ready_since) != 0 || qp.owner->motor().counts_contexts())
+    return false;
+  const ibv_sge* const last = wr.sg_list + wr.num_sge - 1;
+  std::uint64_t bytes = last->length;
+  for (const ibv_sge* s = wr.sg_list; s != last; ++s) bytes += s->length;
+  if (last->length == 0 || bytes > qp.cap.max_inline_data ||
+      qp.posted - qp.retired.load(std::memory_order_acquire) >= qp.cap.max_send_wr)
+    return false;
+  const qp_record* record = find_target(qp);
+  if (record == nullptr || (record->access.load(std::memory_order_relaxed) & IBV_ACCESS_REMOTE_WRITE) == 0)
+    return false;
+  const region_view* region =
+      find_remote(qp, *record, wr.wr.rdma.rkey, wr.wr.rdma.remote_addr, bytes, IBV_ACCESS_REMOTE_WRITE);
+  if (region == nullptr || region->mapped == nullptr) return false;
+  unsigned char* to = region->mapped + (wr.wr.rdma.remote_addr - region->begin);
+  for (const ibv_sge* s = wr.sg_list; s != last; to += s->length, ++s)
+    if (s->length != 0) std::memcpy(to, reinterpret_cast<const void*>(s->addr), s->length);
+  ordered_copy(to, reinterpret_cast<const unsigned char*>(last->addr), last->length);
+  return true;
+}
+
 const region_view* open_region(queue_pair& qp, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t access) noexcept {
   const qp_record* record = find_target(qp);

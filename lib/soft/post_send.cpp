@@ -83,6 +83,10 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr) noexcept {
 int post_send(ibv_qp* base, ibv_send_wr* wr, ibv_send_wr** bad) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
+  if (lock && wr != nullptr && wr->next == nullptr && write_at_once(qp, *wr)) [[likely]] {
+    ++qp.posted;
+    return 0;
+  }
   int status = lock ? 0 : EBUSY;
   for (; wr != nullptr && status == 0; wr = wr->next) {
     status = post_one(qp, *wr);

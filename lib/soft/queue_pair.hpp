@@ -108,6 +108,10 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
 
 /// Executes on a connected target (RC, UC). The caller holds the QP's send lock.
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
+/// What most requests are: a short RDMA write that lies inline and asks for no completion. Executes one for
+/// which nothing stands in the way. False, with no effect, for all others: `execute_now` says what becomes of
+/// them.
+bool write_at_once(queue_pair& qp, const ibv_send_wr& wr) noexcept;
 /// True for an RDMA write that will succeed. A request that fails must not overtake others: the target takes
 /// requests in their order, so those before it would have had their answer.
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;

@@ -58,7 +58,7 @@ TEST_CASE("blocks follow one another, apart from each other and from the words",
       const std::size_t distance = size == 8192 ? 8256 : size == 4085 ? 4160 : (size + 63) / 64 * 64;
       for (std::uint64_t n = 0; n < 2 * blocks; ++n) {
         const std::size_t end = layout.block_end(n);
-        CHECK(end % 16 == 0);
+        CHECK(end % 64 == 0);
         CHECK(end - size >= mailbox_layout::blocks_offset);
         CHECK(end <= layout.total_bytes());
         CHECK(layout.block_end(n + blocks) == end);
@@ -68,6 +68,35 @@ TEST_CASE("blocks follow one another, apart from each other and from the words",
   }
   CHECK(mailbox_layout::notification_offset >= mailbox_layout::signal_offset + 64);
   CHECK(mailbox_layout::blocks_offset >= mailbox_layout::notification_offset + 64);
+}
+
+TEST_CASE("the end behind a block is that of the next message", "[mailbox]") {
+  for (const std::uint32_t blocks : {2U, 3U, 16U, 1024U}) {
+    for (const std::size_t size : {256U, 1000U, 8192U, 8256U}) {
+      const mailbox_layout layout{size, blocks};
+      std::size_t end = layout.block_end(0);
+      for (std::uint64_t n = 0; n < 3 * blocks; ++n, end = layout.end_after(end)) {
+        INFO("message " << n << " of " << blocks << " blocks of " << size << " bytes");
+        REQUIRE(end == layout.block_end(n));
+      }
+    }
+  }
+}
+
+TEST_CASE("a message of at most 48 bytes lies in one cache line with its counter", "[mailbox]") {
+  CHECK(mailbox_layout::one_line_bytes == 48);
+  for (std::size_t size = 256; size <= 8256; size += 50) {
+    const mailbox_layout layout{size, 3};
+    for (std::uint64_t n = 0; n < 3; ++n) {
+      const std::size_t last = layout.block_end(n) - 1;
+      const auto first = [&](std::size_t bytes) {
+        return last + 1 - sizeof(mailbox_trailer) - padded(bytes);
+      };
+      for (std::size_t bytes = 0; bytes <= mailbox_layout::one_line_bytes; ++bytes)
+        CHECK(first(bytes) / 64 == last / 64);
+      CHECK(first(mailbox_layout::one_line_bytes + 1) / 64 != last / 64);
+    }
+  }
 }
 
 TEST_CASE("the largest payload fits into a block with its padding and trailer", "[mailbox]") {

@@ -76,15 +76,15 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
 }
 
 /// result = ((x_0 op x_1) op x_2) ..., where x_r is one message of rank r, but `mine` for this rank: the left
-/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap. `op` is that of
-/// the coroutine that awaits this one.
+/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap, or are one and
+/// this rank is rank 0. `op` is that of the coroutine that awaits this one.
 template <mailbox_transport Net>
 task<> fold_in_rank_order(Net& net, call_id now, std::span<const std::byte> mine, std::span<std::byte> result,
                           const reduction& op) {
   const auto take = [&](int from, std::span<const std::byte> operand) {
     if (from != 0)
       op.combine_left(result, operand);
-    else if (!result.empty())
+    else if (!result.empty() && operand.data() != result.data())
       copy_bytes(result.data(), operand.data(), result.size());
   };
   for (int from = 0; from < net.size(); ++from) {

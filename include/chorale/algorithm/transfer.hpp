@@ -51,6 +51,14 @@ template <mailbox_transport Net>
     return false;
 }
 
+/// True if `send` and `receive` of so many bytes are one message of the mailbox and nothing else: algorithms
+/// for short messages send and receive such a one themselves, without a coroutine of its own for it. Both
+/// sides must know its size.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_one_message(const Net& net, std::size_t bytes) noexcept {
+  return bytes != 0 && bytes <= net.block_bytes() && !is_zero_copy_one_way(net, bytes);
+}
+
 /// The bytes of a message of rank `from`, which has to have exactly `expected`. Algorithms look at what they
 /// receive through this function and those below, and in no other way: a message of another size is an error,
 /// and never too much, too little or nothing in a buffer. @throws error errc::mismatch.

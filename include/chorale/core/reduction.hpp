@@ -44,18 +44,18 @@ template <class T, class Op>
 inline constexpr bool is_exact =
     builtin_tag<library_operator<Op>> != 0 && (std::integral<T> || std::same_as<T, std::byte>);
 template <class T, class Op>
-void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t n) {
+void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t bytes) {
   if constexpr (std::same_as<T, std::byte>)
-    combine_left(mine, right, n, *static_cast<const Op*>(op));
+    combine_left(mine, right, bytes, *static_cast<const Op*>(op));
   else
-    combine_left<T>(mine, right, n, *static_cast<const Op*>(op));
+    combine_left<T>(mine, right, bytes / sizeof(T), *static_cast<const Op*>(op));
 }
 template <class T, class Op>
-void fold_right(const void* op, const std::byte* left, std::byte* mine, std::size_t n) {
+void fold_right(const void* op, const std::byte* left, std::byte* mine, std::size_t bytes) {
   if constexpr (std::same_as<T, std::byte>)
-    combine_right(left, mine, n, *static_cast<const Op*>(op));
+    combine_right(left, mine, bytes, *static_cast<const Op*>(op));
   else
-    combine_right<T>(left, mine, n, *static_cast<const Op*>(op));
+    combine_right<T>(left, mine, bytes / sizeof(T), *static_cast<const Op*>(op));
 }
 }  // namespace detail
 
@@ -93,7 +93,10 @@ class reduction {
   /// The most bytes of whole elements in `bytes`, at least one element.
   [[nodiscard]] std::size_t whole(std::size_t bytes) const noexcept {
     const std::size_t one = table_->element_bytes;
-    return bytes < one ? one : bytes / one * one;
+    if (bytes < one) return one;
+    // Each reduction asks for it, and a division by a number that is known at run time only takes as long as
+    // the rest of a short one's loop.
+    return (one & (one - 1)) == 0 ? bytes & ~(one - 1) : bytes / one * one;
   }
   /// True if the operands may be exchanged.
   [[nodiscard]] bool commutes() const noexcept { return table_->commutes; }
@@ -103,12 +106,12 @@ class reduction {
 
   /// mine[i] = op(mine[i], right[i]): operands of higher ranks come in. Same size, no overlap, any alignment.
   void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
-    table_->left(op(), mine.data(), right.data(), mine.size() / table_->element_bytes);
+    table_->left(op(), mine.data(), right.data(), mine.size());
     clock::combined(mine.data(), right.data(), mine.size());
   }
   /// mine[i] = op(left[i], mine[i]): operands of lower ranks come in. Same size, no overlap, any alignment.
   void combine_right(std::span<const std::byte> left, std::span<std::byte> mine) const {
-    table_->right(op(), left.data(), mine.data(), mine.size() / table_->element_bytes);
+    table_->right(op(), left.data(), mine.data(), mine.size());
     clock::combined(mine.data(), left.data(), mine.size());
   }
 
@@ -117,8 +120,8 @@ class reduction {
     std::size_t element_bytes;
     bool commutes;
     bool is_exact;
-    void (*left)(const void* op, std::byte* mine, const std::byte* right, std::size_t n);
-    void (*right)(const void* op, const std::byte* left, std::byte* mine, std::size_t n);
+    void (*left)(const void* op, std::byte* mine, const std::byte* right, std::size_t bytes);
+    void (*right)(const void* op, const std::byte* left, std::byte* mine, std::size_t bytes);
   };
   static constexpr std::size_t room = 24;
   template <class Op>

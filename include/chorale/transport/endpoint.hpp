@@ -43,7 +43,7 @@ class endpoint {
   /// A number that changes with whatever inline code and the library must agree on, so that a program which
   /// was compiled with other headers is refused, and does not wait for messages in the wrong place.
   static constexpr std::uint64_t binary_interface() noexcept {
-    constexpr mailbox_layout probe{8192, 16};
+    constexpr mailbox_layout probe{8200, 16};
     return sizeof(endpoint) | sizeof(status_page) << 16 | probe.block_end(1) << 32 | sizeof(config) << 48;
   }
   template <bootstrap::group G>

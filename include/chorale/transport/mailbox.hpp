@@ -50,12 +50,16 @@ struct mailbox_layout {
   /// Not zero when the peer has destroyed its communicator: the last that it writes.
   static constexpr std::size_t farewell_offset = 72;
   static constexpr std::size_t blocks_offset = 128;
+  /// The largest payload that lies in the cache line of its counter.
+  static constexpr std::size_t one_line_bytes = cache_line_bytes - sizeof(mailbox_trailer);
 
   /// `block_bytes`: payload and trailer of one block, more than the trailer; any number.
   constexpr mailbox_layout(std::size_t block_bytes, std::uint32_t blocks) noexcept
       : payload_(block_bytes - sizeof(mailbox_trailer)),
         room_(padded(block_bytes)),
         stride_(in_cache_lines(room_) + (room_ % 4096 == 0 ? 64 : 0)),
+        first_end_(blocks_offset + in_cache_lines(room_)),
+        last_end_(first_end_ + (blocks - 1) * stride_),
         blocks_(blocks) {}
 
   /// Largest payload of one message.
@@ -67,9 +71,15 @@ struct mailbox_layout {
     return blocks_offset + blocks_ * stride_;
   }
   /// One past the trailer of the block for message number `index` (from 0): the data is bottom-filled, so the
-  /// counter of a block is always in the same place.
+  /// counter of a block is always in the same place, the end of a cache line. A message of at most
+  /// `one_line_bytes` lies in that line as a whole: nothing else changes hands between two cores.
   [[nodiscard]] constexpr std::size_t block_end(std::uint64_t index) const noexcept {
-    return blocks_offset + index % blocks_ * stride_ + room_;
+    return first_end_ + index % blocks_ * stride_;
+  }
+  /// The same of the message behind the one whose block ends at `end`, without a division by a number that is
+  /// known at run time only, which takes some processors as long as all else in sending a short message.
+  [[nodiscard]] constexpr std::size_t end_after(std::size_t end) const noexcept {
+    return end == last_end_ ? first_end_ : end + stride_;
   }
 
  private:
@@ -78,6 +88,8 @@ struct mailbox_layout {
   /// Distance of blocks, whole cache lines: one more for a block of whole pages, or all the counters would
   /// compete for one set of the cache.
   std::size_t stride_;
+  std::size_t first_end_;
+  std::size_t last_end_;
   std::uint32_t blocks_;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <unordered_map>
@@ -51,6 +52,12 @@ constexpr std::size_t rounds_a_farewell = 8;
 constexpr auto eviction_patience = std::chrono::milliseconds{1};
 /// Where the peer that has to agree may have to wait for a core first.
 constexpr auto oversubscribed_patience = std::chrono::milliseconds{4};
+
+/// A power of two, so that it costs no division to signal one request in each half of the queue.
+std::uint32_t send_depth(const device_port& port) {
+  return std::bit_floor(
+      std::min(queue_depth, static_cast<std::uint32_t>(port.device().attributes().max_qp_wr)));
+}
 
 std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
@@ -127,7 +134,7 @@ verbs::queue_pair connections::make_queue_pair() {
   o.type = IBV_QPT_RC;
   o.send = &cq_;
   o.recv = &cq_;
-  o.send_depth = std::min(queue_depth, static_cast<std::uint32_t>(over_->device().attributes().max_qp_wr));
+  o.send_depth = send_depth(*over_);
   o.srq = &receives_.queue();
   o.send_sges = 2;
   // How much a device can take inline is known only by asking it.
@@ -148,7 +155,7 @@ void connections::open(int peer) {
   by_number_->all.reserve(by_number_->all.size() + 1);
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_->all.insert_or_assign(made.number(), &c);
-  c.depth = std::min(queue_depth, static_cast<std::uint32_t>(over_->device().attributes().max_qp_wr));
+  c.depth = send_depth(*over_);
   c.qp = std::move(made);
   c.psn = random_psn();
   std::memcpy(c.inbox.data, c.kept_words, sizeof c.kept_words);

@@ -40,83 +40,104 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
   sender* s = ready(to);
   if (s == nullptr) return false;
   connection& c = *s->account.link;
-  const std::uint64_t sent = s->account.sent;
   if (!credits_.has_credit(s->account) || !links_->has_room(c)) return false;
 
+  const mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes.size()),
+                                .signature = now.signature,
+                                .call = static_cast<std::uint32_t>(now.number),
+                                .count = static_cast<std::uint32_t>(s->account.sent + 1)};
+  const std::size_t counter = s->separate_counter ? sizeof(std::uint64_t) : 0;
+  const std::size_t total = padded(bytes.size()) + sizeof trailer - counter;
+  if (total + counter <= short_message && total <= c.qp->inline_bytes()) [[likely]] {
+    alignas(16) std::array<std::byte, short_message> once;
+    auto& together = shared != nullptr ? shared->short_ : once;
+    std::byte* const tail = together.data() + together.size() - sizeof trailer;
+    std::byte* const head = tail - padded(bytes.size());
+    if (!bytes.empty() && (shared == nullptr || !std::exchange(shared->is_in_short_, true))) {
+      // What is between payload and trailer.
+      std::memset(tail - sizeof trailer, 0, sizeof trailer);
+      copy_bytes(head, bytes.data(), bytes.size());
+    }
+    std::memcpy(tail, &trailer, sizeof trailer);
+    ibv_sge source{reinterpret_cast<std::uintptr_t>(head), static_cast<std::uint32_t>(total), 0};
+    ibv_send_wr request;
+    request.next = nullptr;
+    request.sg_list = &source;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = IBV_SEND_INLINE;
+    request.wr.rdma.remote_addr = c.remote_inbox + s->send_end - counter - total;
+    request.wr.rdma.rkey = c.remote_inbox_key;
+    links_->post(c, request);
+  } else {
+    post_long(*s, trailer, bytes, shared);
+  }
+  if (counter != 0) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const std::byte*>(&trailer) + sizeof trailer - sizeof word,
+                sizeof word);
+    links_->post_word(c, s->send_end - sizeof word, word);
+  }
+  ++s->account.sent;
+  s->send_end = layout_.end_after(s->send_end);
+  return true;
+}
+
+void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
+                      shared_payload* shared) {
+  connection& c = *s.account.link;
   struct alignas(16) {
     std::byte padding[16]{};
     mailbox_trailer trailer{};
   } tail;
-  tail.trailer = {.bytes = static_cast<std::uint32_t>(bytes.size()),
-                  .signature = now.signature,
-                  .call = static_cast<std::uint32_t>(now.number),
-                  .count = static_cast<std::uint32_t>(sent + 1)};
+  tail.trailer = trailer;
   const std::size_t gap = padded(bytes.size()) - bytes.size();
-  const std::size_t counter = s->separate_counter ? sizeof(std::uint64_t) : 0;
+  const std::size_t counter = s.separate_counter ? sizeof(std::uint64_t) : 0;
   const std::byte* rest = reinterpret_cast<const std::byte*>(&tail.trailer) - gap;
   const std::size_t rest_bytes = gap + sizeof(mailbox_trailer) - counter;
   const std::size_t total = bytes.size() + rest_bytes;
-  const std::size_t end = layout_.block_end(sent);
+  const std::uint64_t place_number = s.account.sent % layout_.blocks();
 
   std::array<ibv_sge, 2> source{};
   ibv_send_wr request{};
   request.sg_list = source.data();
   request.opcode = IBV_WR_RDMA_WRITE;
-  request.wr.rdma.remote_addr = c.remote_inbox + end - counter - total;
+  request.wr.rdma.remote_addr = c.remote_inbox + s.send_end - counter - total;
   request.wr.rdma.rkey = c.remote_inbox_key;
-  std::array<std::byte, short_message> once;
   bool is_shared = false;
-  if (total <= short_message && total <= c.qp->inline_bytes()) {
-    std::byte* together = shared != nullptr ? shared->short_.data() : once.data();
-    if (!bytes.empty() && (shared == nullptr || !std::exchange(shared->is_in_short_, true)))
-      copy_bytes(together, bytes.data(), bytes.size());
-    std::memcpy(together + bytes.size(), rest, rest_bytes);
-    source[0] = {reinterpret_cast<std::uintptr_t>(together), static_cast<std::uint32_t>(total), 0};
-    request.num_sge = 1;
-    request.send_flags = IBV_SEND_INLINE;
-  } else if (total <= c.qp->inline_bytes()) {
-    if (!bytes.empty())
-      source[static_cast<std::size_t>(request.num_sge++)] = {reinterpret_cast<std::uintptr_t>(bytes.data()),
-                                                             static_cast<std::uint32_t>(bytes.size()), 0};
-    source[static_cast<std::size_t>(request.num_sge++)] = {reinterpret_cast<std::uintptr_t>(rest),
-                                                           static_cast<std::uint32_t>(rest_bytes), 0};
+  if (total <= c.qp->inline_bytes()) {
+    source[0] = {reinterpret_cast<std::uintptr_t>(bytes.data()), static_cast<std::uint32_t>(bytes.size()), 0};
+    source[1] = {reinterpret_cast<std::uintptr_t>(rest), static_cast<std::uint32_t>(rest_bytes), 0};
+    request.num_sge = 2;
     request.send_flags = IBV_SEND_INLINE;
   } else if (shared != nullptr && links_->may_signal() && stage(*shared)) {
     // What stands behind the payload differs from peer to peer; its place is free again when the receiver's
     // block is.
-    if (s->endings.data == nullptr) s->endings = links_->pool().take(layout_.blocks() * sizeof tail);
-    std::byte* place = s->endings.data + sent % layout_.blocks() * sizeof tail;
+    if (s.endings.data == nullptr) s.endings = links_->pool().take(layout_.blocks() * sizeof tail);
+    std::byte* place = s.endings.data + place_number * sizeof tail;
     std::memcpy(place, rest, rest_bytes);
     source[0] = {reinterpret_cast<std::uintptr_t>(shared->staged_->data()),
                  static_cast<std::uint32_t>(bytes.size()), shared->staged_->lkey()};
     source[1] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(rest_bytes),
-                 s->endings.lkey};
+                 s.endings.lkey};
     request.num_sge = 2;
     request.send_flags = IBV_SEND_SIGNALED;
     is_shared = true;
   } else {
     // A staging block is free again when the receiver's block of the same number is: it has been read.
-    if (s->staging.data == nullptr)
-      s->staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
-    std::byte* place = s->staging.data + (sent % layout_.blocks()) * layout_.message_bytes();
+    if (s.staging.data == nullptr)
+      s.staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
+    std::byte* place = s.staging.data + place_number * layout_.message_bytes();
     copy_bytes(place, bytes.data(), bytes.size());
     std::memcpy(place + bytes.size(), rest, rest_bytes);
     ++statistics_.staged_copies;
     statistics_.staged_bytes += bytes.size();
-    source[0] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), s->staging.lkey};
+    source[0] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), s.staging.lkey};
     request.num_sge = 1;
   }
   links_->post(c, request);
   if (is_shared) [[unlikely]]
     shared->staged_->note_posted(c, c.posted);
-  if (counter != 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const std::byte*>(&tail.trailer) + sizeof tail.trailer - sizeof word,
-                sizeof word);
-    links_->post_word(c, end - sizeof word, word);
-  }
-  ++s->account.sent;
-  return true;
 }
 
 bool inbox::stage(shared_payload& payload) {

@@ -42,22 +42,29 @@ struct binomial {
       const int child = children[c];
       const int count = topology::binomial{child, ranks, root}.subtree_size();
       const int before_end = std::min(count, ranks - child);
-      if (is_root) {
-        co_await transfer::receive(net, child, now, all.range(child, before_end));
-        co_await transfer::receive(net, child, now, all.range(0, count - before_end));
+      const auto theirs = [&](int rank, int blocks) -> std::span<std::byte> {
+        if (is_root) return all.range(rank, blocks);
+        const int at = rank - net.rank() + (rank < net.rank() ? ranks : 0);
+        return std::span{collected}.subspan(static_cast<std::size_t>(at) * one,
+                                            static_cast<std::size_t>(blocks) * one);
+      };
+      const auto first = theirs(child, before_end);
+      if (transfer::is_one_message(net, first.size())) {
+        const auto message = co_await net.receive(child, now);
+        transfer::place(net, child, now, message, first);
       } else {
-        const auto at = static_cast<std::size_t>((child - net.rank() + ranks) % ranks) * one;
-        const auto first = static_cast<std::size_t>(before_end) * one;
-        const auto theirs = std::span{collected}.subspan(at, static_cast<std::size_t>(count) * one);
-        co_await transfer::receive(net, child, now, theirs.first(first));
-        co_await transfer::receive(net, child, now, theirs.subspan(first));
+        co_await transfer::receive(net, child, now, first);
       }
+      if (count != before_end) co_await transfer::receive(net, child, now, theirs(0, count - before_end));
     }
     if (is_root) co_return;
     const std::span<const std::byte> out = subtree == 1 ? mine : std::span<const std::byte>{collected};
     const auto first = static_cast<std::size_t>(std::min(subtree, ranks - net.rank())) * one;
-    co_await transfer::send(net, tree.parent(), now, out.first(first));
-    co_await transfer::send(net, tree.parent(), now, out.subspan(first));
+    if (transfer::is_one_message(net, first))
+      co_await net.send(tree.parent(), now, out.first(first));
+    else
+      co_await transfer::send(net, tree.parent(), now, out.first(first));
+    if (first != out.size()) co_await transfer::send(net, tree.parent(), now, out.subspan(first));
   }
 };
 

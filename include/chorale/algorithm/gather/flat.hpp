@@ -6,6 +6,7 @@
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/topology/arithmetic.hpp>
 
 namespace chorale::gather {
 
@@ -32,6 +33,8 @@ struct flat {
       }
       if (agree)
         co_await agreed::send(net, root, now, mine);
+      else if (transfer::is_one_message(net, mine.size()))
+        co_await net.send(root, now, mine);
       else
         co_await transfer::send(net, root, now, mine);
       co_return;
@@ -43,11 +46,15 @@ struct flat {
       }
     }
     for (int step = 1; step < net.size(); ++step) {
-      const int from = (root + step) % net.size();
-      if (agree)
+      const int from = topology::wrap(root + step, net.size());
+      if (agree) {
         co_await agreed::receive(net, from, now, all[from]);
-      else
+      } else if (transfer::is_one_message(net, all[from].size())) {
+        const auto message = co_await net.receive(from, now);
+        transfer::place(net, from, now, message, all[from]);
+      } else {
         co_await transfer::receive(net, from, now, all[from]);
+      }
     }
     place_own(mine, all[root]);
   }

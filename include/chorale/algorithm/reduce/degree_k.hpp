@@ -57,19 +57,22 @@ struct degree_k {
     const std::size_t block = op.whole(net.block_bytes());
     const std::size_t ahead = net.blocks() / 2 * block;
     const bool takes = tree.deliver_from() >= 0;
+    const bool keeps = net.rank() == root && !takes;
     for (const auto bytes : chunks{in, block}) {
       const std::byte* result = bytes.data();
       if (!tree.children().empty()) {
-        scratch.assign(bytes.begin(), bytes.end());
+        if (!keeps) scratch.resize(bytes.size());
+        const std::span<std::byte> combined = keeps ? out.subspan(at, bytes.size()) : std::span{scratch};
+        std::memmove(combined.data(), bytes.data(), bytes.size());
         for (const int child : tree.children()) {
           const auto operand = co_await net.receive(child, now);
-          op.combine_left(scratch, transfer::exact(net, child, now, operand, scratch.size()));
+          op.combine_left(combined, transfer::exact(net, child, now, operand, combined.size()));
         }
-        result = scratch.data();
+        result = combined.data();
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, {result, bytes.size()});
       if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
-      if (net.rank() == root && !takes) std::memmove(out.data() + at, result, bytes.size());
+      if (keeps && result != out.data() + at) std::memmove(out.data() + at, result, bytes.size());
       at += bytes.size();
       if (takes && at - delivered > ahead) {
         const auto arrived = co_await net.receive(tree.deliver_from(), now);

@@ -25,18 +25,19 @@ struct reproducible {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
-    std::vector<std::byte> mine;
+    // In place, the operands of lower ranks are combined where this rank's own one lies: it is put by.
+    const bool puts_by = in.data() == out.data() && root != 0;
+    std::vector<std::byte> kept;
     std::size_t at = 0;
     for (const auto block : chunks{in, op.whole(net.block_bytes())}) {
       if (net.rank() != root) {
         co_await net.send(root, now, block);
         continue;
       }
-      // `in` and `out` may be the same.
-      mine.assign(block.begin(), block.end());
-      const auto result = out.subspan(at, mine.size());
-      at += mine.size();
-      co_await fold_in_rank_order(net, now, mine, result, op);
+      if (puts_by) kept.assign(block.begin(), block.end());
+      const auto result = out.subspan(at, block.size());
+      at += block.size();
+      co_await fold_in_rank_order(net, now, puts_by ? kept : block, result, op);
     }
   }
 };

@@ -37,23 +37,29 @@ struct binomial {
     if (!is_root) {
       const std::span<std::byte> in = subtree == 1 ? mine : std::span<std::byte>{held};
       const auto first = static_cast<std::size_t>(std::min(subtree, ranks - net.rank())) * one;
-      co_await transfer::receive(net, tree.parent(), now, in.first(first));
-      co_await transfer::receive(net, tree.parent(), now, in.subspan(first));
+      if (transfer::is_one_message(net, first)) {
+        const auto message = co_await net.receive(tree.parent(), now);
+        transfer::place(net, tree.parent(), now, message, in.first(first));
+      } else {
+        co_await transfer::receive(net, tree.parent(), now, in.first(first));
+      }
+      if (first != in.size()) co_await transfer::receive(net, tree.parent(), now, in.subspan(first));
     }
     for (const int child : tree.children()) {
       const int count = topology::binomial{child, ranks, root}.subtree_size();
       const int before_end = std::min(count, ranks - child);
-      if (is_root) {
-        co_await transfer::send(net, child, now, all.range(child, before_end));
-        co_await transfer::send(net, child, now, all.range(0, count - before_end));
-      } else {
-        const auto at = static_cast<std::size_t>((child - net.rank() + ranks) % ranks) * one;
-        const auto first = static_cast<std::size_t>(before_end) * one;
-        const auto theirs =
-            std::span<const std::byte>{held}.subspan(at, static_cast<std::size_t>(count) * one);
-        co_await transfer::send(net, child, now, theirs.first(first));
-        co_await transfer::send(net, child, now, theirs.subspan(first));
-      }
+      const auto theirs = [&](int rank, int blocks) -> std::span<const std::byte> {
+        if (is_root) return all.range(rank, blocks);
+        const int at = rank - net.rank() + (rank < net.rank() ? ranks : 0);
+        return std::span{held}.subspan(static_cast<std::size_t>(at) * one,
+                                       static_cast<std::size_t>(blocks) * one);
+      };
+      const auto first = theirs(child, before_end);
+      if (transfer::is_one_message(net, first.size()))
+        co_await net.send(child, now, first);
+      else
+        co_await transfer::send(net, child, now, first);
+      if (count != before_end) co_await transfer::send(net, child, now, theirs(0, count - before_end));
     }
     if (is_root) place_own(all[root], mine);
     if (!held.empty()) copy_bytes(mine.data(), held.data(), one);

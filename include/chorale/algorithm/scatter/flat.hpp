@@ -5,6 +5,7 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
+#include <chorale/topology/arithmetic.hpp>
 
 namespace chorale::scatter {
 
@@ -20,16 +21,22 @@ struct flat {
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     const bool agree = sizes_are_private(now.what);
     if (net.rank() != root) {
-      if (agree)
+      if (agree) {
         co_await agreed::receive(net, root, now, mine);
-      else
+      } else if (transfer::is_one_message(net, mine.size())) {
+        const auto message = co_await net.receive(root, now);
+        transfer::place(net, root, now, message, mine);
+      } else {
         co_await transfer::receive(net, root, now, mine);
+      }
       co_return;
     }
     for (int step = 1; step < net.size(); ++step) {
-      const int to = (root + step) % net.size();
+      const int to = topology::wrap(root + step, net.size());
       if (agree)
         co_await agreed::send(net, to, now, all[to]);
+      else if (transfer::is_one_message(net, all[to].size()))
+        co_await net.send(to, now, all[to]);
       else
         co_await transfer::send(net, to, now, all[to]);
     }

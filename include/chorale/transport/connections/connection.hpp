@@ -20,7 +20,7 @@ namespace chorale::transport {
 struct connection {
   int peer = -1;
   bool ready = false;        ///< the peer takes what this rank sends, and this rank may send
-  std::uint32_t depth = 0;   ///< of the send queue
+  std::uint32_t depth = 0;   ///< of the send queue, a power of two
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;

@@ -194,7 +194,7 @@ inline bool connections::has_room(connection& c) {
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
   // One signalled request in each half of the queue is enough to learn that the slots before it are free.
-  if (++c.posted % (c.depth / 2) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  if ((++c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |
                   static_cast<std::uint32_t>(c.posted);

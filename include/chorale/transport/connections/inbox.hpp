@@ -32,6 +32,8 @@ class inbox {
   /// What it keeps of a peer.
   struct sender {
     credits::account account;
+    std::size_t send_end;     ///< where the next message to the peer ends in its inbox
+    std::size_t receive_end;  ///< where the next one of the peer ends here
     std::uint64_t signal_sent = 0;
     pool_block staging{};           ///< source of messages that cannot go inline; made when first needed
     pool_block endings{};           ///< trailers of those whose payload lies in shared staging; the same
@@ -57,8 +59,8 @@ class inbox {
     std::span<const std::byte> bytes_;
     shared_place* staged_ = nullptr;
     bool is_in_short_ = false;
-    /// Of a short message, with room for what stands behind it.
-    std::array<std::byte, short_message> short_;
+    /// Of a short message, at the end, with room for the trailer behind it.
+    alignas(16) std::array<std::byte, short_message> short_;
   };
 
   struct statistics {
@@ -118,8 +120,14 @@ class inbox {
       return s;
     return links_->connect(peer) ? &known(peer) : nullptr;
   }
-  sender& known(int peer) { return senders_.get(peer, credits::account{&links_->get(peer)}); }
+  sender& known(int peer) {
+    return senders_.get(peer, credits::account{&links_->get(peer)}, layout_.block_end(0),
+                        layout_.block_end(0));
+  }
   bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
+  /// Of more than `short_message`.
+  void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
+                 shared_payload* shared);
   /// True if it lies in shared staging now.
   [[nodiscard]] bool stage(shared_payload& payload);
   [[gnu::cold]] void report_overrun(int from) const;
@@ -145,7 +153,7 @@ inline bool inbox::try_signalled(int from, call_id now) {
   }
   // A message that came before the signal and that no call has taken.
   if (c.inbox.data == nullptr) return true;
-  const std::byte* end = c.inbox.data + layout_.block_end(s->account.received);
+  const std::byte* end = c.inbox.data + s->receive_end;
   if (!has_arrived(load_acquire(end - sizeof(std::uint64_t)), s->account.received)) [[likely]]
     return true;
   mailbox_trailer trailer;
@@ -166,7 +174,8 @@ inline bool inbox::try_signal(int to, call_id now) {
 inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   sender* s = senders_.find(from);
   if (s == nullptr || s->account.link->inbox.data == nullptr) return false;
-  const std::byte* end = s->account.link->inbox.data + layout_.block_end(s->account.received);
+  const std::byte* const blocks = s->account.link->inbox.data;
+  const std::byte* const end = blocks + s->receive_end;
   const std::uint64_t counter = load_acquire(end - sizeof(std::uint64_t));
   if (!has_arrived(counter, s->account.received)) {
     if (is_overrun(counter, s->account.received, layout_.blocks())) [[unlikely]]
@@ -182,6 +191,9 @@ inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>
   }
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};
   ++s->account.received;
+  s->receive_end = layout_.end_after(s->receive_end);
+  // A peer that is ahead has written the next message already: its line comes while this one is looked at.
+  __builtin_prefetch(blocks + s->receive_end - cache_line_bytes);
   return true;
 }
 
