@@ -52,8 +52,7 @@ template <mailbox_transport Net>
 }
 
 /// True if `send` and `receive` of so many bytes are one message of the mailbox and nothing else: algorithms
-/// for short messages send and receive such a one themselves, without a coroutine of its own for it. Both
-/// sides must know its size.
+/// send and receive such a one themselves, without a coroutine for it. Both sides must know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_one_message(const Net& net, std::size_t bytes) noexcept {
   return bytes != 0 && bytes <= net.block_bytes() && !is_zero_copy_one_way(net, bytes);
