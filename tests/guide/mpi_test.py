@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that docs/guide/from-mpi.md has every function of the MPIs that are installed which is a collective, or concerns
-neighbourhoods, one-sided operations, communicators, groups or operators, and that what it names exists in one of them.
+"""Checks that docs/guide/from-mpi.md has every function of the MPIs that are installed which is a collective, persistent or not, or
+concerns neighbourhoods, messages to single ranks, partitioned ones too, requests, one-sided operations, communicators, groups,
+ports or operators, and that what it names exists in one of them.
 
 Usage: mpi_test.py. Exit status 77 (skipped) where there is no mpi.h.
 """
@@ -11,7 +12,10 @@ import sys
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/guide/from-mpi.md"
 FAMILIES = re.compile(
     r"MPI_(I?(all(gather|reduce|toall)|barrier|bcast|gather|scatter|reduce|scan|exscan|neighbor)|win_|put$|get$|get_acc|accumulate|r(put|get|accumulate)"
-    r"|fetch_and_op|compare_and_swap|comm_|group_|intercomm_|cart|graph|dist_graph|topo_|op_|session_|(alloc|free)_mem$|i?sendrecv$)", re.IGNORECASE)
+    r"|fetch_and_op|compare_and_swap|comm_|group_|intercomm_|cart|graph|dist_graph|topo_|op_|session_|(alloc|free)_mem$|i?sendrecv|aint_|get_address$"
+    r"|i?[bsr]?send(_init)?$|i?m?recv(_init)?$|i?m?probe$|p(send|recv)_init$|pready|parrived|buffer_|get_(count|elements)$|message_"
+    r"|start|wait(all|any|some)?$|test(all|any|some|_cancelled)?$|cancel$|request_|grequest_|dims_create|(open|close)_port|(un)?publish_name|lookup_name)",
+    re.IGNORECASE)
 # Of one implementation only, or callbacks and constants.
 NOT_FUNCTIONS = re.compile(r"_(c|function|fn|x)$|_(DUP|NULL|NULL_\w+)_FN$|^MPI_Comm_(spawn_errors|iagree|agree|shrink|revoke|failure\w+|ack_\w+|get_failed|ishrink)|_internal")
 
