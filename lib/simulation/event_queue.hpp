@@ -15,6 +15,12 @@
 
 namespace chorale::simulation {
 
+/// Names an event that has been added. That of an event that has happened or was cancelled names none.
+struct event_id {
+  std::uint32_t slot = UINT32_MAX;
+  std::uint32_t generation = 0;
+};
+
 /// Functions to be called at instants: the earliest first, equal instants in the order of insertion. They
 /// cost memory only where there have never been so many. A function of up to `event_queue::room` bytes lies
 /// in the queue itself.
@@ -63,7 +69,7 @@ class event_queue {
   std::uint32_t free_ = none;
   std::size_t pending_ = 0;
   std::uint64_t order_ = 0;
-  timetable entries_;
+  timetable<event_id> entries_;
 };
 
 template <class F>

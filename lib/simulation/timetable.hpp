@@ -1,7 +1,9 @@
 // When events are to happen: an order of very many, which changes all the time.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,65 +12,142 @@
 
 namespace chorale::simulation {
 
-/// Names an event that has been added. That of an event that has happened or was cancelled names none.
-struct event_id {
-  std::uint32_t slot = UINT32_MAX;
-  std::uint32_t generation = 0;
-};
-
-/// Entries by time, equal instants in their order. A calendar: time is cut into periods, and the entries of
-/// one are sorted when its turn comes. One heap of all would be larger than a cache, and each entry would go
-/// through its whole depth; here what is touched is one short row, and what comes next is known in advance.
+/// Entries by time, equal instants in their order; `What` is what an entry is about. Calendars of calendars:
+/// time is cut into periods, and the entries of one are sorted when its turn comes. What is further away lies
+/// in periods of so many periods, and moves down when their turn comes. One heap of all would be larger than
+/// a cache, and each entry would go through its whole depth; here what is touched is one short row, and what
+/// comes next is known in advance.
+template <class What>
 class timetable {
  public:
   struct entry {
     instant when;
     std::uint64_t order;
-    event_id what;
+    What what;
     [[nodiscard]] bool before(const entry& other) const noexcept {
       return when != other.when ? when < other.when : order < other.order;
     }
   };
 
   [[nodiscard]] bool empty() const noexcept {
-    return next_ == row_.size() && late_.empty() && in_calendar_ == 0 && far_.empty();
+    if (next_ != row_.size() || !late_.empty()) return false;
+    return std::all_of(calendars_.begin(), calendars_.end(),
+                       [](const calendar& one) { return one.count() == 0; });
   }
-  void add(const entry& one);
+  void add(const entry& one) {
+    if (period_of(one.when) > period_) return put_down(one);
+    late_.push_back(one);
+    std::push_heap(late_.begin(), late_.end(), after);
+  }
   /// Not of an empty one. It may be followed by entries that are earlier.
-  [[nodiscard]] const entry& first();
-  void take_first();
+  [[nodiscard]] const entry& first() {
+    if (next_ == row_.size() && late_.empty()) turn_over();
+    return is_first_late() ? late_.front() : row_[next_];
+  }
+  void take_first() {
+    if (next_ == row_.size() && late_.empty()) turn_over();
+    if (!is_first_late()) {
+      ++next_;
+      return;
+    }
+    std::pop_heap(late_.begin(), late_.end(), after);
+    late_.pop_back();
+  }
   /// One that comes about so many after the first, if it is known; null if not.
   [[nodiscard]] const entry* after_first(std::size_t count) const noexcept {
     return next_ + count < row_.size() ? &row_[next_ + count] : nullptr;
   }
 
  private:
-  /// A period has 2^11 ps: of 65,536 ranks some hundred events. The calendar has some microseconds.
+  using row = std::vector<entry>;
+
+  /// A period has 2^11 ps: of 65,536 ranks some hundred events. A calendar has 2^11 periods, some
+  /// microseconds, and is a period of the next one.
   static constexpr int period_bits = 11;
-  static constexpr std::size_t periods = 2048;
-  static constexpr std::size_t word_bits = 64;
+  static constexpr int digit_bits = 11;
+  static constexpr std::size_t digits = std::size_t{1} << digit_bits;
+  /// So many calendars have all instants.
+  static constexpr std::size_t levels = (63 - period_bits + digit_bits - 1) / digit_bits;
+
+  /// Rows by one digit of their periods, without order within a row.
+  class calendar {
+   public:
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    void add(std::size_t digit, const entry& one) {
+      if (rows_.empty()) rows_.resize(digits);
+      rows_[digit].push_back(one);
+      has_some_[digit / word_bits] |= std::uint64_t{1} << digit % word_bits;
+      ++count_;
+    }
+    /// The first digit that has some, where there are any.
+    [[nodiscard]] std::size_t first() const noexcept {
+      std::size_t word = 0;
+      while (has_some_[word] == 0) ++word;
+      return word * word_bits + static_cast<std::size_t>(std::countr_zero(has_some_[word]));
+    }
+    /// Exchanges the row of that digit for `empty`.
+    void take(std::size_t digit, row& empty) noexcept {
+      rows_[digit].swap(empty);
+      count_ -= empty.size();
+      has_some_[digit / word_bits] &= ~(std::uint64_t{1} << digit % word_bits);
+    }
+
+   private:
+    static constexpr std::size_t word_bits = 64;
+
+    std::vector<row> rows_;
+    std::array<std::uint64_t, digits / word_bits> has_some_{};  ///< a bit for each row
+    std::size_t count_ = 0;
+  };
+
+  /// Of a heap of the standard library, whose greatest comes first.
+  static constexpr auto after = [](const entry& a, const entry& b) { return b.before(a); };
 
   static std::int64_t period_of(instant when) noexcept {
     return when.time_since_epoch().count() >> period_bits;
   }
-  static std::size_t place_of(std::int64_t period) noexcept {
-    return static_cast<std::size_t>(period) % periods;
-  }
   [[nodiscard]] bool is_first_late() const noexcept {
     return !late_.empty() && (next_ == row_.size() || late_.front().before(row_[next_]));
   }
-  void put_down(const entry& one, std::int64_t period);
-  void turn_over();
-  [[nodiscard]] std::int64_t next_in_calendar() const noexcept;
+  /// An entry of a later period: into the calendar of the highest digit in which that differs from this one.
+  void put_down(const entry& one) {
+    const auto period = static_cast<std::uint64_t>(period_of(one.when));
+    const auto differs = std::bit_width(period ^ static_cast<std::uint64_t>(period_)) - 1;
+    const auto level = static_cast<std::size_t>(differs) / digit_bits;
+    calendars_[level].add(period >> level * digit_bits & (digits - 1), one);
+  }
+  /// To the next period that has entries. All of one calendar are earlier than those of the next.
+  void turn_over() {
+    row_.clear();
+    next_ = 0;
+    while (row_.empty()) {
+      std::size_t level = 0;
+      while (calendars_[level].count() == 0) ++level;
+      const auto digit = calendars_[level].first();
+      // This digit, zeroes below.
+      const auto shift = static_cast<int>(level) * digit_bits;
+      period_ = (period_ >> (shift + digit_bits) << digit_bits | static_cast<std::int64_t>(digit)) << shift;
+      if (level == 0) {
+        calendars_[level].take(digit, row_);
+        break;
+      }
+      row further;
+      calendars_[level].take(digit, further);
+      for (const entry& one : further) {
+        if (period_of(one.when) == period_)
+          row_.push_back(one);
+        else
+          put_down(one);
+      }
+    }
+    std::sort(row_.begin(), row_.end(), [](const entry& a, const entry& b) { return a.before(b); });
+  }
 
-  std::int64_t period_ = -1;  ///< that of `row_`
-  std::vector<entry> row_;    ///< ascending; those before `next_` have been taken
+  std::int64_t period_ = 0;  ///< that of `row_`
+  row row_;                  ///< ascending; those before `next_` have been taken
   std::size_t next_ = 0;
-  std::vector<entry> late_;                            ///< a heap: added when their period had begun
-  std::vector<std::vector<entry>> calendar_{periods};  ///< of the periods behind `period_`, in no order
-  std::array<std::uint64_t, periods / word_bits> has_some_{};  ///< a bit for each of them
-  std::size_t in_calendar_ = 0;
-  std::vector<entry> far_;  ///< a heap: beyond the calendar
+  row late_;  ///< a heap: added when their period had begun
+  std::array<calendar, levels> calendars_;
 };
 
 }  // namespace chorale::simulation

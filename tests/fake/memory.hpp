@@ -121,4 +121,16 @@ class kept_memory {
   registered_span exposure_;
 };
 
+/// Memory of a call, full of what nobody put there: who reads it before it is written gets wrong results.
+class scratch_memory {
+ public:
+  explicit scratch_memory(std::size_t bytes) : memory_(bytes, std::byte{0xa5}) {}
+  [[nodiscard]] std::span<std::byte> memory() const noexcept {
+    return {const_cast<std::byte*>(memory_.data()), memory_.size()};
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
 }  // namespace fake

@@ -139,6 +139,7 @@ class transport {
     return {in_.memory(), rank_, memory, access::lent};
   }
   [[nodiscard]] kept_memory keep(std::size_t bytes) { return {in_.memory(), rank_, bytes}; }
+  [[nodiscard]] scratch_memory scratch(std::size_t bytes) { return scratch_memory{bytes}; }
   [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
                          std::span<const std::byte> from, chorale::call_id now) {
     return does("to put", target.owner, now, [this, target, offset, &source, from] {
@@ -306,6 +307,7 @@ static_assert(chorale::core_copying_transport<fake::transport>);
 static_assert(chorale::sharing_transport<fake::transport>);
 static_assert(chorale::answering_transport<fake::transport>);
 static_assert(chorale::keeping_transport<fake::transport>);
+static_assert(chorale::scratch_transport<fake::transport>);
 static_assert(chorale::mapping_transport<fake::transport>);
 static_assert(chorale::multicast_transport<fake::transport>);
 static_assert(chorale::path_choosing_transport<fake::transport>);

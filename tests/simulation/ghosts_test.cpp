@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -23,6 +24,8 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../support/seed.hpp"
+#include "simulation/ghosts/memory.hpp"
+#include "simulation/ghosts/shadow.hpp"
 #include "simulation/ghosts/transport.hpp"
 #include "simulation/ghosts/world.hpp"
 
@@ -90,6 +93,66 @@ TEST_CASE("Messages of a sender wait for blocks, and are seen in their order", "
   const auto back = 1000ns + 8ns;
   CHECK(all.now(1) > instant{2 * (one + back) + one});
   CHECK(all.now(1) < instant{2 * (one + back) + one + 500ns});
+}
+
+TEST_CASE("Messages that are kept together stay what they are until each is given back", "[ghosts]") {
+  constexpr int rounds = 4;
+  constexpr int at_once = 3;
+  ghosts::world all{plain(2), 2};
+  std::vector<int> got;
+  all.run([&got](ghosts::transport& net) -> task<> {
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<ghosts::arrival_of_ghost> held;
+      for (int i = 0; i < at_once; ++i) {
+        const auto value = static_cast<std::byte>(1 + round * at_once + i);
+        if (net.rank() == 0)
+          co_await net.send(1, first_call, std::span{&value, 1});
+        else
+          held.push_back(co_await net.receive(0, first_call));
+      }
+      for (const auto& message : held) got.push_back(std::to_integer<int>(message.bytes()[0]));
+      // In the order in which they were sent, as messages have to be.
+      for (auto& message : held) message.release();
+      // Both ways, so that what was given back is used again.
+      if (net.rank() == 0)
+        co_await net.receive(1, first_call);
+      else
+        co_await net.send(0, first_call, {});
+    }
+  });
+  std::vector<int> sent(rounds * at_once);
+  std::iota(sent.begin(), sent.end(), 1);
+  CHECK(got == sent);
+}
+
+TEST_CASE("What a rank puts aside overlaps nothing else of it, and all ranks share the memory", "[ghosts]") {
+  static constexpr std::size_t most = std::size_t{128} << 30;
+  ghosts::world all{plain(2), 2};
+  std::vector<const std::byte*> first(2);
+  all.run([&first](ghosts::transport& net) -> task<> {
+    const auto a = net.scratch(most);
+    first[static_cast<std::size_t>(net.rank())] = a.memory().data();
+    CHECK(a.memory().size() == most);
+    const std::byte* again = nullptr;
+    {
+      const auto b = net.scratch(100);
+      again = b.memory().data();
+      CHECK(again >= a.memory().data() + most);
+      b.memory()[99] = std::byte{1};
+    }
+    // The lowest place that is free, also when it was moved.
+    auto c = net.scratch(7);
+    const auto moved = std::move(c);
+    CHECK(moved.memory().data() == again);
+    std::vector<ghosts::scratch_ghost> others;
+    for (int i = 2; i < ghosts::shadow::parts; ++i) others.push_back(net.scratch(1));
+    CHECK_THROWS_AS(net.scratch(1), chorale::error);
+    others.pop_back();
+    CHECK_THROWS_AS(net.scratch(most + 1), chorale::error);
+    CHECK_NOTHROW(net.scratch(0));
+    co_return;
+  });
+  CHECK(first[0] == first[1]);
 }
 
 TEST_CASE("What is put is flushed when it has been acknowledged", "[ghosts]") {

@@ -71,8 +71,8 @@ struct contender {
 /// Says so if it is.
 bool is_left_out(const contender& one, const options& wanted, int ranks, std::size_t bytes) {
   const double events = one.events.expected(ranks) / 1e6;
-  // Payloads are in memory that all ranks share, what one sends and what it receives.
-  const auto payload = 2 * static_cast<double>(room_for(one.is->what, ranks, bytes));
+  // Payloads are in memory that all ranks share: what one sends, receives and puts aside.
+  const auto payload = 3 * static_cast<double>(room_for(one.is->what, ranks, bytes));
   const double gibibytes = (one.memory.expected(ranks) + payload) / (1 << 30);
   std::string why;
   if (one.behind > wanted.behind)

@@ -5,6 +5,7 @@
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
 //   ... that keeps registered memory   keeping_transport
+//   ... that puts payloads aside       scratch_transport
 //   ... that shares memory of a host   mapping_transport
 //   ... that multicasts                multicast_transport
 //   ... that asks for connections      path_choosing_transport
@@ -209,6 +210,17 @@ concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size
   { net.keep(bytes) } -> registered_memory;
   { net.keep(bytes).memory() } -> std::same_as<std::span<std::byte>>;
   net.keep(bytes).exposure();
+};
+
+/// *Scratch*: has memory in which algorithms put payloads aside during a call, in place of the heap's. For
+/// simulations whose payloads nobody keeps; what `scratch_of` returns for other transports is the heap's.
+///
+/// * `scratch(bytes)`: so many, of any contents, which `memory()` of the returned object are as long as it
+///   lives. Only payloads are kept there, on which nothing that an algorithm does depends.
+template <class T>
+concept scratch_transport = mailbox_transport<T> && requires(T& net, std::size_t bytes) {
+  { net.scratch(bytes) } -> std::movable;
+  { net.scratch(bytes).memory() } -> std::same_as<std::span<std::byte>>;
 };
 
 /// *Mapping*: memory that other ranks keep is seen as memory of this process, where the ranks share a host

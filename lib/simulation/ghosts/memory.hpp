@@ -1,6 +1,7 @@
 // Messages, payloads and memory as a transport of ghosts hands them out.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,21 +9,23 @@
 
 #include <chorale/transport/concepts.hpp>
 
+#include "shadow.hpp"
+
 namespace chorale::simulation::ghosts {
 
 class world;
+struct flight;
 
 /// A message that has arrived; its sender has its block back when this ends.
 class arrival_of_ghost {
  public:
-  arrival_of_ghost(world& in, int from, int to, std::span<const std::byte> bytes) noexcept
-      : in_(&in), from_(from), to_(to), bytes_(bytes) {}
+  arrival_of_ghost(world& in, const flight& message, std::span<const std::byte> bytes) noexcept
+      : in_(&in), message_(&message), bytes_(bytes) {}
   arrival_of_ghost(arrival_of_ghost&& other) noexcept
-      : in_(std::exchange(other.in_, nullptr)), from_(other.from_), to_(other.to_), bytes_(other.bytes_) {}
+      : in_(std::exchange(other.in_, nullptr)), message_(other.message_), bytes_(other.bytes_) {}
   arrival_of_ghost& operator=(arrival_of_ghost&& other) noexcept {
     std::swap(in_, other.in_);
-    std::swap(from_, other.from_);
-    std::swap(to_, other.to_);
+    std::swap(message_, other.message_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
@@ -33,8 +36,7 @@ class arrival_of_ghost {
 
  private:
   world* in_;
-  int from_;
-  int to_;
+  const flight* message_;
   std::span<const std::byte> bytes_;
 };
 
@@ -51,6 +53,35 @@ class shared_ghost {
  private:
   std::span<const std::byte> bytes_;
   bool is_copied_ = false;
+};
+
+/// Memory that an algorithm puts payloads aside in during a call: of the shadow that all ranks share, another
+/// part for each of those that a rank has at once.
+class scratch_ghost {
+ public:
+  /// The lowest place of `taken` that is free.
+  scratch_ghost(shadow& of, std::uint32_t& taken, std::size_t bytes)
+      : taken_(&taken), place_(std::countr_one(taken)), memory_(of.part(place_, bytes)) {
+    taken |= 1U << place_;
+  }
+  scratch_ghost(scratch_ghost&& other) noexcept
+      : taken_(std::exchange(other.taken_, nullptr)), place_(other.place_), memory_(other.memory_) {}
+  scratch_ghost& operator=(scratch_ghost&& other) noexcept {
+    std::swap(taken_, other.taken_);
+    std::swap(place_, other.place_);
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~scratch_ghost() {
+    if (taken_ != nullptr) *taken_ &= ~(1U << place_);
+  }
+
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+
+ private:
+  std::uint32_t* taken_;
+  int place_;
+  std::span<std::byte> memory_;
 };
 
 /// Memory that is registered: always, and for nothing, as in a cache of registrations that has it.

@@ -3,15 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include <chorale/simulation/machine/machine.hpp>
 
-#include "../event_queue.hpp"
 #include "../machine/adapter.hpp"
 #include "../network/network.hpp"
-#include "flight.hpp"
+#include "agenda.hpp"
+#include "lane.hpp"
 
 namespace chorale::simulation::ghosts {
 
@@ -26,11 +25,13 @@ class passages {
   };
 
   /// `queue` outlives it.
-  passages(const machine& on, int hosts, event_queue& queue, events then);
+  passages(const machine& on, int hosts, agenda& queue, events then);
   passages(const passages&) = delete;
   passages& operator=(const passages&) = delete;
 
   [[nodiscard]] flight& begin() { return hangar_.take(); }
+  /// Its receiver has kept that message, and needs it no more.
+  void end(flight& one) noexcept { hangar_.give_back(one); }
   /// The doorbell rings.
   void send(flight& one, instant rung);
   /// The time; nothing will be sent before it any more.
@@ -44,22 +45,28 @@ class passages {
   [[nodiscard]] bool is_long(const flight& one) const noexcept {
     return one.what != flight::kind::get && one.bytes > costs_.burst;
   }
-  void leave(flight& one, instant rung);
+  void leave(flight& one);
   void depart(flight& one);
   void arrive(flight& one);
   void bring_back(flight& one);
-  void complete_at(flight& one, instant when);
-  template <class F>
-  void at(instant when, F what) {
-    queue_.add(when < now_ ? now_ : when, std::move(what));
+  void complete(flight& one);
+  template <auto Function>
+  void at(instant when, flight& one) {
+    queue_.add<Function>(when < now_ ? now_ : when, *this, one);
+  }
+  [[nodiscard]] host_number from_host(const flight& one) const noexcept { return host_of(one.from()); }
+  [[nodiscard]] host_number to_host(const flight& one) const noexcept { return host_of(one.to()); }
+  [[nodiscard]] host_number host_of(int rank) const noexcept {
+    return static_cast<host_number>(rank / ranks_per_host_);
   }
   [[nodiscard]] adapter& adapter_of(host_number host);
   [[nodiscard]] arrival carry(host_number from, host_number to, std::uint64_t bytes, const departure& leaves);
 
   adapter_costs costs_;
+  int ranks_per_host_;
   simulation::network network_;
   std::vector<adapter> adapters_;
-  event_queue& queue_;
+  agenda& queue_;
   events then_;
   hangar hangar_;
   instant now_{};

@@ -34,4 +34,14 @@ std::span<std::byte> shadow::bytes(std::size_t count) {
   return {begin_, count};
 }
 
+std::span<std::byte> shadow::part(int index, std::size_t count) {
+  constexpr std::size_t each = most / parts;
+  if (index < 0 || index >= parts || count > each)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("ghosts: a rank puts {} bytes aside, and has put {} others, of at most {} of 128 GiB",
+                    count, index, parts));
+  return {begin_ + static_cast<std::size_t>(index) * each, count};
+}
+
 }  // namespace chorale::simulation::ghosts

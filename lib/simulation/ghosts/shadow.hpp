@@ -18,6 +18,11 @@ class shadow {
 
   /// @throws error errc::invalid_argument beyond 1 TiB.
   [[nodiscard]] std::span<std::byte> bytes(std::size_t count);
+  /// Part number `index` of the `parts` in which nothing overlaps.
+  /// @throws error errc::invalid_argument beyond 128 GiB, or if there are not so many parts.
+  [[nodiscard]] std::span<std::byte> part(int index, std::size_t count);
+
+  static constexpr int parts = 8;
 
  private:
   std::byte* begin_;

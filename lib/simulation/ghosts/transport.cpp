@@ -22,11 +22,11 @@ constexpr std::size_t padded(std::size_t bytes) noexcept {
   return (bytes + 15) / 16 * 16;
 }
 
-void require_same(const call_id& theirs, const call_id& now, int from, int to) {
-  if (theirs.number == now.number && theirs.signature == now.signature) return;
+void require_same(const flight& theirs, const call_id& now, int from, int to) {
+  if (theirs.value == now.number && theirs.signature == now.signature) return;
   throw error(errc::mismatch,
               fmt::format("ghosts: rank {} is in call {}, and has a message of rank {} of call {}", to,
-                          now.number, from, theirs.number),
+                          now.number, from, theirs.value),
               {from, to});
 }
 
@@ -35,13 +35,14 @@ void require_same(const call_id& theirs, const call_id& now, int from, int to) {
 void arrival_of_ghost::release() noexcept {
   if (in_ == nullptr) return;
   auto& in = *std::exchange(in_, nullptr);
-  auto& lane = in.between(from_, to_);
-  lane.messages.pop();
-  --lane.taken;
+  auto& lane = message_->over();
+  const int from = message_->from();
+  const int to = message_->to();
+  in.messages().end(lane.messages.pop());
   ++lane.freed;
   if (lane.freed - lane.told < in.settings().blocks / 2) return;
   lane.told = lane.freed;
-  auto& back = in.post(to_, from_, flight::kind::notification, word_bytes, true);
+  auto& back = in.post(to, from, flight::kind::notification, word_bytes, true);
   back.value = lane.told;
   in.send(back);
 }
@@ -74,11 +75,13 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
   if (is_copied && (shared == nullptr || shared->copies()))
     in_.charge(rank_, in_.on().host.copy(bytes.size()));
   auto& one = in_.post(rank_, to, flight::kind::message, total, total <= most_inline);
-  one.content = {now, bytes.size(), nullptr};
+  one.value = now.number;
+  one.signature = now.signature;
+  one.payload = static_cast<std::uint32_t>(bytes.size());
   // Payloads are zeroes in memory that nobody writes to; what else is sent are addresses and sizes.
   if (!bytes.empty() && std::memcmp(bytes.data(), in_.zeroes().data(), bytes.size()) != 0) {
-    one.content.content = std::make_unique<std::byte[]>(bytes.size());
-    std::memcpy(one.content.content.get(), bytes.data(), bytes.size());
+    one.content = std::make_unique<std::byte[]>(bytes.size());
+    std::memcpy(one.content.get(), bytes.data(), bytes.size());
   }
   in_.send(one);
   return true;
@@ -86,17 +89,18 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
 
 bool transport::has_message(int from, call_id now, lane*& by) {
   if (by == nullptr) by = &in_.between(from, rank_);
-  if (by->taken == by->messages.size()) return in_.waits_for(rank_, *by);
-  require_same(by->messages[by->taken].now, now, from, rank_);
+  if (by->unseen == nullptr) return in_.waits_for(rank_, *by);
+  require_same(*by->unseen, now, from, rank_);
   return true;
 }
 
 arrival_of_ghost transport::take(int from) {
   auto& lane = in_.between(from, rank_);
-  const auto& message = lane.messages[lane.taken++];
-  const auto bytes = static_cast<std::size_t>(message.bytes);
-  if (message.content) return {in_, from, rank_, {message.content.get(), bytes}};
-  return {in_, from, rank_, in_.zeroes().first(bytes)};
+  const flight& message = *lane.unseen;
+  lane.unseen = lane.messages.after(message);
+  const std::size_t bytes = message.payload;
+  if (message.content) return {in_, message, {message.content.get(), bytes}};
+  return {in_, message, in_.zeroes().first(bytes)};
 }
 
 bool transport::begin_put(int to, std::size_t bytes, bool notifies) {

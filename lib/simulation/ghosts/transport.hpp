@@ -78,6 +78,7 @@ class transport {
   [[nodiscard]] registered_ghost offer(std::span<const std::byte> memory) { return {rank_, memory}; }
   [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory) { return {rank_, memory}; }
   [[nodiscard]] kept_ghost keep(std::size_t bytes) { return {rank_, in_.kept().bytes(bytes)}; }
+  [[nodiscard]] scratch_ghost scratch(std::size_t bytes) { return {in_.aside(), scratch_taken_, bytes}; }
   [[nodiscard]] auto put(remote_region target, std::size_t, const registered_ghost&,
                          std::span<const std::byte> from, call_id) {
     return does({"to put to", target.owner},
@@ -144,6 +145,7 @@ class transport {
   world& in_;
   int rank_;
   standstill where_;
+  std::uint32_t scratch_taken_ = 0;  // a bit for each part
   std::map<std::type_index, std::shared_ptr<void>> states_;
 };
 
@@ -153,5 +155,6 @@ static_assert(chorale::sharing_transport<chorale::simulation::ghosts::transport>
 static_assert(chorale::answering_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::reading_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::keeping_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::scratch_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::path_choosing_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::tunable_transport<chorale::simulation::ghosts::transport>);

@@ -50,14 +50,8 @@ world::~world() {
 
 void world::run(const std::function<task<>(transport&)>& program) {
   const replaced_clock replaced{*this};
-  for (int rank = 0; rank < size(); ++rank)
-    queue_.add(std::max(at(rank).now, time_), [this, rank, &program] {
-      runs_ = rank;
-      at(rank).settled = at(rank).now;
-      charge(rank, machine_.host.call);
-      at(rank).program = program(*at(rank).net);
-      at(rank).program.resume();
-    });
+  program_ = &program;
+  for (auto& rank : ranks_) queue_.add<&world::start>(std::max(rank.now, time_), *this, rank);
   while (!queue_.empty()) {
     time_ = queue_.first();
     passages_.advance(time_);
@@ -66,6 +60,14 @@ void world::run(const std::function<task<>(transport&)>& program) {
   }
   look_at_ends();
   for (auto& rank : ranks_) rank.program = {};
+}
+
+void world::start(rank_state& one) {
+  runs_ = number_of(one);
+  one.settled = one.now;
+  charge(runs_, machine_.host.call);
+  one.program = (*program_)(*one.net);
+  one.program.resume();
 }
 
 void world::look_at_ends() {
@@ -104,6 +106,8 @@ connection& world::connected(int a, int b) {
   const auto [found, is_new] =
       connections_.find(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high));
   if (is_new) {
+    found->low = static_cast<std::uint32_t>(low);
+    found->high = static_cast<std::uint32_t>(high);
     found->low_queue_pair = queue_pairs_[host_of(low)]++;
     found->high_queue_pair = queue_pairs_[host_of(high)]++;
   }
@@ -120,35 +124,29 @@ flight& world::post(int from, int to, flight::kind what, std::uint64_t bytes, bo
   charge(from, machine_.host.send + costs.request + costs.doorbell +
                    (is_inline ? costs.inline_copy(bytes) : duration{}));
   at(from).settled = now(from);
-  auto& both = connected(from, to);
-  const bool is_up = from < to;
   auto& one = passages_.begin();
   one.what = what;
   one.is_in_request = is_inline && bytes <= costs.inline_bytes;
-  one.from = from;
-  one.to = to;
-  one.over = is_up ? &both.upwards : &both.downwards;
-  one.from_host = host_of(from);
-  one.to_host = host_of(to);
-  one.from_queue_pair = is_up ? both.low_queue_pair : both.high_queue_pair;
-  one.to_queue_pair = is_up ? both.high_queue_pair : both.low_queue_pair;
+  one.is_upwards = from < to;
+  one.on = &connected(from, to);
   one.bytes = bytes;
   return one;
 }
 
 void world::place(flight& one) {
-  auto& lane = *one.over;
+  auto& lane = one.over();
   switch (one.what) {
     case flight::kind::signal:
       lane.signal = std::max(lane.signal, one.value);
       break;
     case flight::kind::message:
-      lane.messages.push(std::move(one.content));
+      lane.messages.push(one);
+      if (lane.unseen == nullptr) lane.unseen = &one;
       break;
     case flight::kind::notification: {
-      auto& theirs = between(one.to, one.from);
+      auto& theirs = one.is_upwards ? one.on->downwards : one.on->upwards;
       theirs.known = std::max(theirs.known, static_cast<std::uint32_t>(one.value));
-      return tell(one.to, theirs);
+      return tell(one.to(), theirs);
     }
     case flight::kind::notified_put:
       ++lane.notices;
@@ -157,12 +155,12 @@ void world::place(flight& one) {
     case flight::kind::get:
       return;
   }
-  tell(one.to, lane);
+  tell(one.to(), lane);
 }
 
 void world::complete(flight& one) {
-  ++one.over->completions;
-  tell(one.from, *one.over);
+  ++one.over().completions;
+  tell(one.from(), one.over());
 }
 
 bool world::may_act(int rank, turn then, bool settles) {
@@ -170,7 +168,7 @@ bool world::may_act(int rank, turn then, bool settles) {
   looks.next = then;
   if (settles) looks.settled = looks.now;
   if (queue_.empty() || queue_.first() >= looks.settled) return true;
-  act_at(rank, looks.settled);
+  queue_.add<&world::act>(std::max(looks.settled, time_), *this, looks);
   return false;
 }
 
@@ -189,15 +187,13 @@ void world::tell(int rank, const lane& of) {
   const auto waited = std::max(time_ + machine_.host.notice - waits.now, duration::zero());
   waits.now += (waited + look - duration{1}) / look * look;
   waits.settled = waits.now;
-  act_at(rank, waits.now);
+  queue_.add<&world::act>(std::max(waits.now, time_), *this, waits);
 }
 
-void world::act_at(int rank, instant when) {
-  queue_.add(std::max(when, time_), [this, rank] {
-    runs_ = rank;
-    const auto next = at(rank).next;
-    next.act(next.self);
-  });
+void world::act(rank_state& one) {
+  runs_ = number_of(one);
+  const auto next = one.next;
+  next.act(next.self);
 }
 
 clock::time_point world::now() noexcept {

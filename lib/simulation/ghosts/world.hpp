@@ -14,8 +14,8 @@
 #include <chorale/core/task.hpp>
 #include <chorale/simulation/machine/machine.hpp>
 
-#include "../event_queue.hpp"
 #include "../large_pages.hpp"
+#include "agenda.hpp"
 #include "by_pair.hpp"
 #include "flight.hpp"
 #include "lane.hpp"
@@ -56,6 +56,8 @@ class world final : private time_source {
   [[nodiscard]] std::span<const std::byte> zeroes() const noexcept { return zeroes_; }
   /// What algorithms keep from call to call, of all ranks.
   [[nodiscard]] shadow& kept() noexcept { return kept_; }
+  /// What they put aside during a call, of all ranks.
+  [[nodiscard]] shadow& aside() noexcept { return aside_; }
 
   // Of the transport of one rank.
 
@@ -68,7 +70,7 @@ class world final : private time_source {
   void charge(int rank, duration time) noexcept { at(rank).now += time; }
   /// A message of `bytes` that `from` posts on the way to `to`: its processor's time is charged. To be sent.
   [[nodiscard]] flight& post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline);
-  void send(flight& one) { passages_.send(one, now(one.from)); }
+  void send(flight& one) { passages_.send(one, now(one.from())); }
 
   // Waiting.
 
@@ -105,7 +107,11 @@ class world final : private time_source {
     return static_cast<host_number>(rank / machine_.ranks_per_host);
   }
   [[nodiscard]] connection& connected(int a, int b);
-  void act_at(int rank, instant when);
+  [[nodiscard]] int number_of(const rank_state& one) const noexcept {
+    return static_cast<int>(&one - ranks_.data());
+  }
+  void start(rank_state& one);
+  void act(rank_state& one);
   void place(flight& one);
   void complete(flight& one);
   /// Something of that lane has come to `rank`.
@@ -114,16 +120,18 @@ class world final : private time_source {
 
   machine machine_;
   config config_;
-  event_queue queue_;
+  agenda queue_;
   passages passages_;
   std::vector<std::uint32_t> queue_pairs_;  // of each host, so far
   std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;
   shadow kept_;
+  shadow aside_;
   instant time_{};
   std::uint64_t events_ = 0;
-  int runs_ = 0;  // the rank whose turn it is
+  int runs_ = 0;                                                // the rank whose turn it is
+  const std::function<task<>(transport&)>* program_ = nullptr;  // of this call
 };
 
 }  // namespace chorale::simulation::ghosts

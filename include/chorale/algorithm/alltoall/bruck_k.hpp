@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -39,10 +40,9 @@ requires(K >= 2) struct bruck_k {
     if (one == 0) co_return;
     place_own(in[net.rank()], out[net.rank()]);
     // Place j: first the block for rank + j, at the end the one from rank - j.
-    std::vector<std::byte> places(static_cast<std::size_t>(ranks) * one);
-    const auto place = [&](int j) {
-      return std::span{places}.subspan(static_cast<std::size_t>(j) * one, one);
-    };
+    const auto aside = scratch_of(net, static_cast<std::size_t>(ranks) * one);
+    const auto places = aside.memory();
+    const auto place = [&](int j) { return places.subspan(static_cast<std::size_t>(j) * one, one); };
     for (int j = 1; j < ranks; ++j) {
       const auto block = in[(net.rank() + j) % ranks];
       copy_bytes(place(j).data(), block.data(), block.size());

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/topology/circulant.hpp>
@@ -57,8 +57,8 @@ struct circulant {
   static task<> give_away(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                           reduction op) {
     const std::size_t bytes = in.layout().total();
-    const auto work = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    const blocks<std::byte> held{{work.get(), bytes}, in.layout()};
+    const auto work = scratch_of(net, bytes);
+    const blocks<std::byte> held{work.memory(), in.layout()};
     const int kept = (net.size() + 1) / 2;
     const auto from = in.around(net.rank(), kept);
     const auto to = held.around(net.rank(), kept);

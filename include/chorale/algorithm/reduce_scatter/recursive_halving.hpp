@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/topology/arithmetic.hpp>
 
@@ -36,8 +37,9 @@ struct recursive_halving {
   static task<> halve(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                       reduction op) {
     const auto all = in.buffer().first(in.layout().total());
-    std::vector<std::byte> work(all.begin(), all.end());
-    const blocks<std::byte> held{work, in.layout()};
+    const auto work = scratch_of(net, all.size());
+    if (!all.empty()) std::memcpy(work.memory().data(), all.data(), all.size());
+    const blocks<std::byte> held{work.memory(), in.layout()};
     int first = 0;
     for (int half = net.size() / 2; half >= 1; half /= 2) {
       const int peer = net.rank() ^ half;
