@@ -57,6 +57,12 @@ class entry final : public contestant {
   std::string check(std::size_t bytes, team& all) override {
     return trial<what>::check(comm_, memory_, bytes, all);
   }
+  bool is_trying() override {
+    if constexpr (requires { Algorithm::is_trying(comm_.transport()); })
+      return Algorithm::is_trying(comm_.transport());
+    else
+      return false;
+  }
 
  private:
   communicator<Transport, Algorithm> comm_;

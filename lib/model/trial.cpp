@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,57 +8,142 @@
 namespace chorale::model {
 namespace {
 
-/// Calls of a turn: the shorter they are, the more of them it takes to tell them from noise.
-constexpr std::size_t calls_of_turn(std::size_t bytes) noexcept {
-  return bytes < 4096 ? 16 : bytes < 65536 ? 8 : 4;
+/// From here on what a call takes grows with its bytes.
+constexpr std::size_t long_bytes = 4096;
+/// Timed calls of a turn in the first round, when nothing is known: calls of many bytes may take
+/// milliseconds.
+constexpr std::size_t first_timed(std::size_t bytes) noexcept {
+  return bytes < 65536 ? 8 : 1;
 }
-/// Another contender than the first wins if it takes less by one part in so many.
-constexpr std::uint64_t margin = 20;
+/// How long a turn should last in later rounds, in nanoseconds, and its timed calls at most: the shorter
+/// calls are, the more of them it takes to tell them from noise.
+constexpr double turn_time = 100e3;
+constexpr double most_timed = 32;
+/// Times are as good as equal if they differ by less than this share.
+constexpr double close = 1.0 / 32;
+
+/// A contender leaves after so many rounds if its median is more than so many times the least.
+constexpr double bound(std::size_t rounds) noexcept {
+  // The first turns of all make connections and touch memory. The least of two or the median of three turns
+  // is hardly disturbed.
+  return rounds == 1 ? 16 : rounds == 2 ? 2 : rounds < 5 ? 1.25 : 1.1;
+}
 
 }  // namespace
 
 trial::trial(std::vector<int> contenders, std::size_t bytes)
     : contenders_(std::move(contenders)),
-      nanoseconds_(rounds * contenders_.size()),
-      calls_(calls_of_turn(bytes)) {}
+      bytes_(bytes),
+      seen_(contenders_.size()),
+      turn_calls_(1 + first_timed(bytes)) {
+  for (std::size_t i = 0; i < contenders_.size(); ++i) racing_.push_back(i);
+  begin_round();
+}
 
-void trial::took(clock::duration time) noexcept {
-  if (made_ % calls_ != 0) nanoseconds_[turn()] += static_cast<std::uint64_t>(time.count());
+void trial::begin_round() {
+  at_ = 0;
+  times_.assign(2 + 2 * racing_.size(), 0);
+}
+
+void trial::took(std::size_t bytes, std::optional<clock::duration> time) {
+  // Where adding up has failed, the round is still over.
+  if (round_is_over()) return;
   ++made_;
-}
-
-std::uint64_t trial::median(std::size_t contender) const noexcept {
-  std::array<std::uint64_t, rounds> of{};
-  for (std::size_t i = 0; i < rounds; ++i) of[i] = nanoseconds_[i * contenders_.size() + contender];
-  std::ranges::sort(of);
-  return of[rounds / 2];
-}
-
-std::size_t trial::fastest() const noexcept {
-  const std::uint64_t of_first = median(0);
-  std::size_t best = 0;
-  std::uint64_t least = of_first - of_first / margin;
-  for (std::size_t i = 1; i < contenders_.size(); ++i) {
-    if (median(i) >= least) continue;
-    best = i;
-    least = median(i);
+  if (time && time->count() >= 0) {
+    auto nanoseconds = static_cast<std::uint64_t>(time->count());
+    if (bytes != bytes_ && bytes_ >= long_bytes && bytes != 0)
+      nanoseconds = static_cast<std::uint64_t>(static_cast<double>(nanoseconds) *
+                                               static_cast<double>(bytes_) / static_cast<double>(bytes));
+    const auto count = [&](std::size_t where) {
+      times_[where] += nanoseconds;
+      ++times_[where + 1];
+    };
+    count(0);
+    if (in_turn_ != 0) count(2 + 2 * at_);
   }
-  return best;
+  if (++in_turn_ < turn_calls_) return;
+  in_turn_ = 0;
+  ++at_;
+}
+
+/// The lower one of the two in the middle: of two turns the one that was disturbed less.
+double trial::median(std::size_t contender) const {
+  auto all = seen_[contender];
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+  std::ranges::nth_element(all, middle);
+  return *middle;
+}
+
+double trial::least_median() const {
+  double least = -1;
+  for (const std::size_t i : racing_) {
+    if (is_known(i) && (least < 0 || median(i) < least)) least = median(i);
+  }
+  return least;
+}
+
+void trial::take_sums() {
+  spent_ += static_cast<double>(times_[0]);
+  spent_calls_ += static_cast<double>(times_[1]);
+  for (std::size_t i = 0; i < racing_.size(); ++i) {
+    if (const std::uint64_t calls = times_[3 + 2 * i]; calls != 0)
+      seen_[racing_[i]].push_back(static_cast<double>(times_[2 + 2 * i]) / static_cast<double>(calls));
+  }
+}
+
+void trial::drop_the_slow() {
+  const double most = least_median() * bound(rounds_);
+  std::erase_if(racing_, [&](std::size_t i) { return is_known(i) && median(i) > most; });
+}
+
+bool trial::all_are_close() const {
+  const double most = least_median() * (1 + close);
+  return std::ranges::all_of(racing_, [&](std::size_t i) { return is_known(i) && median(i) <= most; });
+}
+
+void trial::judge() {
+  const bool was_timed = times_[1] != 0;
+  take_sums();
+  ++rounds_;
+  if (was_timed) drop_the_slow();
+  constexpr std::size_t rounds_to_be_close = 4;
+  if (!was_timed || racing_.size() == 1 || rounds_ == most_rounds ||
+      (rounds_ >= rounds_to_be_close && all_are_close())) {
+    end();
+    return;
+  }
+  const double timed = least_median() > 0 ? turn_time / least_median() : most_timed;
+  turn_calls_ = 1 + static_cast<std::size_t>(std::clamp(timed, 1.0, most_timed));
+  begin_round();
+}
+
+void trial::end() {
+  over_ = true;
+  const double least = least_median();
+  for (const std::size_t i : racing_) {
+    if (!is_known(i)) continue;
+    if (i == 0 && median(0) <= least * (1 + close)) {
+      best_ = 0;
+      return;
+    }
+    if (best_ == none || median(i) < median(best_)) best_ = i;
+  }
 }
 
 std::string trial::describe(int ranks, std::string_view first) const {
-  const auto microseconds = [&](std::size_t contender) {
-    return static_cast<double>(median(contender)) / 1e3 / ranks / static_cast<double>(calls_ - 1);
-  };
-  const std::size_t best = fastest();
-  if (best == 0) return fmt::format("none was faster in a trial: {:.3g} us a call", microseconds(0));
-  return fmt::format("fastest in a trial: {:.3g} us a call, where {} took {:.3g}", microseconds(best), first,
-                     microseconds(0));
+  if (best_ == none) return fmt::format("a trial of {} calls could not time any", made_);
+  const double best = median(best_);
+  const std::string cost =
+      fmt::format("; the trial cost {:.3g} us", std::max(0.0, spent_ - spent_calls_ * best) / 1e3 / ranks);
+  if (best_ == 0)
+    return fmt::format("none was faster in a trial of {} calls: {:.3g} us a call{}", made_, best / 1e3, cost);
+  const std::string beaten = is_known(0) ? fmt::format(", where {} took {:.3g}", first, median(0) / 1e3) : "";
+  return fmt::format("fastest in a trial of {} calls: {:.3g} us a call{}{}", made_, best / 1e3, beaten, cost);
 }
 
 std::vector<std::size_t> trial_limits(std::size_t first, std::size_t last) {
   std::vector<std::size_t> limits;
-  for (std::size_t border = 16; border <= std::size_t{64} << 20; border *= 4) {
+  for (std::size_t border = 16; border <= std::size_t{64} << 20; border *= border < long_bytes ? 4 : 2) {
     if (border >= first && border < last) limits.push_back(border);
   }
   limits.push_back(last);

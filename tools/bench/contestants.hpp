@@ -138,6 +138,13 @@ class entry final : public contestant {
     return trial<what>::check(comm_, memory_, bytes, all);
   }
 
+  bool is_trying() override {
+    if constexpr (requires { Algorithm::is_trying(comm_.transport()); })
+      return Algorithm::is_trying(comm_.transport());
+    else
+      return false;
+  }
+
   /// False if the device has not what the algorithm needs.
   [[nodiscard]] bool usable() {
     if constexpr (requires { Algorithm::needs_multicast; })

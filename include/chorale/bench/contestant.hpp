@@ -67,6 +67,9 @@ class contestant {
   virtual double run(std::size_t bytes, int calls) = 0;
   /// Calls with known results. @returns what this rank found to be wrong, empty if nothing.
   virtual std::string check(std::size_t bytes, team& all) = 0;
+  /// Whether the calls that were made last belong to a trial that is not over, such as those of `automatic`:
+  /// warming up goes on until it is. The same on all ranks.
+  virtual bool is_trying() { return false; }
 };
 
 /// What one look at the clock costs, in seconds: it is taken off where calls are timed one by one.

@@ -56,12 +56,17 @@ inline double wall_time(contestant& one, std::size_t bytes, int calls, team& all
   return all.max(seconds_since(begin) / calls);
 }
 
-/// Warms up and finds out how long a call takes. The first calls make connections. The quickest of several
-/// tries counts, since the system takes cores away for milliseconds now and then.
+/// Calls of a trial after which a contestant is measured although it still tries.
+constexpr int most_calls_of_a_trial = 5000;
+
+/// Warms up and finds out how long a call takes. The first calls make connections, and those of a trial are
+/// not what later ones cost. The quickest of several tries counts, since the system takes cores away for
+/// milliseconds now and then.
 inline plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
   constexpr int tries = 5;
   one.meet();
   one.run(bytes, 1);
+  for (int tried = 0; tried < most_calls_of_a_trial && one.is_trying(); ++tried) one.run(bytes, 1);
   double call = wall_time(one, bytes, 2, all);
   for (int made = 0; made < l.warmup;) {
     const int most = std::max(1, std::min(l.warmup / tries, l.warmup - made));

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <chorale/model/choice.hpp>
+
+namespace chorale::model {
+namespace {
+
+/// What took more than so many times the best in the table does not take part in trials: each contender
+/// serves some calls, so that this bounds what they cost, as far as this machine is like that of the table.
+constexpr double most_times_the_best = 4;
+
+void add_once(std::vector<int>& to, int number) {
+  if (std::ranges::find(to, number) == to.end()) to.push_back(number);
+}
+
+}  // namespace
+
+void choice::make(const config& settings, const surroundings& around, std::vector<entrant> entrants) {
+  around_ = around;
+  entrants_ = std::move(entrants);
+  table_ = tuning_table::of(settings);
+  says_ = settings.explain && around.rank == 0;
+  const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < entrants_.size(); ++i) {
+    // If none suits, each is right all the same.
+    if (some_suit && !entrants_[i].suits) continue;
+    suitable_.push_back(static_cast<int>(i));
+    names.push_back(entrants_[i].name);
+  }
+  const trial_policy policy = settings.trials;
+  const int ranks = around_.here.ranks;
+  const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
+                     (policy == trial_policy::all || settings.tuning.empty());
+  // Two operands have no brackets.
+  is_free_ = policy == trial_policy::all || ranks == 2;
+  std::size_t from = 0;
+  for (const model::rule& by_table : table_->rules(around_.here, names)) {
+    // A barrier has one size.
+    const bool has_sizes = tries && around_.here.what != operation::barrier;
+    for (const std::size_t up_to :
+         has_sizes ? trial_limits(from, by_table.up_to) : std::vector{by_table.up_to}) {
+      rule& r = rules_.emplace_back();
+      r.up_to = up_to;
+      for (lane* one : {&r.any, &r.alike}) {
+        one->algorithm = suitable_[static_cast<std::size_t>(by_table.algorithm)];
+        one->settled = !tries;
+        one->why = by_table.why;
+      }
+    }
+    from = by_table.up_to + 1;
+  }
+  if (says_)
+    for (const rule& r : rules_) say(r.any);
+}
+
+std::size_t choice::rule_of(const lane& in) const noexcept {
+  std::size_t at = 0;
+  while (&rules_[at].any != &in && &rules_[at].alike != &in) ++at;
+  return at;
+}
+
+/// The table's choice first, then what has won for sizes beside these, then the others, the best by the table
+/// first.
+std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
+  const std::size_t at = rule_of(in);
+  const auto lane_of = [&](const rule& r) -> const lane& { return &in == &rules_[at].any ? r.any : r.alike; };
+  std::vector<int> found{in.algorithm};
+  const auto add_winner = [&](const rule& r) {
+    if (lane_of(r).settled) add_once(found, lane_of(r).algorithm);
+  };
+  if (at > 0) add_winner(rules_[at - 1]);
+  if (at + 1 < rules_.size()) add_winner(rules_[at + 1]);
+  std::vector<std::string> names;
+  for (const int i : suitable_) names.push_back(entrants_[static_cast<std::size_t>(i)].name);
+  for (const int i : table_->contenders(around_.here, names, bytes, most_times_the_best, names.size()))
+    add_once(found, suitable_[static_cast<std::size_t>(i)]);
+  if (&in == &rules_[at].alike) {
+    const auto brackets = [&](int i) { return entrants_[static_cast<std::size_t>(i)].brackets; };
+    std::erase_if(found, [&](int i) {
+      return i != in.algorithm && (brackets(i) == 0 || brackets(i) != brackets(in.algorithm));
+    });
+  }
+  found.resize(std::min(found.size(), trial::most_contenders));
+  return found;
+}
+
+int choice::next(lane& in, std::size_t bytes) {
+  if (in.settled) return in.algorithm;
+  if (!in.running) {
+    auto found = contenders(in, bytes);
+    if (found.size() == 1) {
+      in.settled = true;
+      return in.algorithm;
+    }
+    in.running = std::make_unique<trial>(std::move(found), bytes);
+    ++running_;
+  }
+  return in.running->contender();
+}
+
+bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
+                  bool is_apart) {
+  if (!in.running) return false;
+  // Where ranks share cores a rank may find the message of a root that was ahead when it gets a core at last:
+  // such a call seems to cost nothing. What counts is how soon one call follows the other; the first call of
+  // a turn, which has no such time, is not counted.
+  const bool by_turns = around_.is_rooted && around_.here.crowded && in.ended != clock::time_point{};
+  std::optional<clock::duration> time;
+  if (is_apart) time = end - (by_turns ? in.ended : begin);
+  in.ended = end;
+  in.running->took(bytes, time);
+  return in.running->round_is_over();
+}
+
+std::string choice::judge(lane& in, std::size_t bytes) {
+  in.running->judge();
+  // Adding up is not a call's time.
+  in.ended = {};
+  if (!in.running->is_over()) return {};
+  const auto name = [&] { return entrants_[static_cast<std::size_t>(in.algorithm)].name; };
+  in.why = in.running->describe(around_.here.ranks, name());
+  in.algorithm = in.running->winner();
+  in.running.reset();
+  in.settled = true;
+  --running_;
+  if (says_) say(in);
+  return fmt::format("{} of about {} bytes: {}: {}", chorale::name(around_.here.what), bytes, name(), in.why);
+}
+
+std::string choice::explain(std::size_t bytes) {
+  const lane& found = of(bytes, true);
+  return entrants_[static_cast<std::size_t>(found.algorithm)].name + ": " + found.why;
+}
+
+void choice::say(const lane& of) const {
+  const std::size_t at = rule_of(of);
+  const std::size_t up_to = rules_[at].up_to;
+  const bool is_last = up_to == std::numeric_limits<std::size_t>::max();
+  const std::string line = fmt::format(
+      "chorale: {} of {} bytes {} on {} ranks over {}: {}{}: {}{}\n", chorale::name(around_.here.what),
+      at == 0 ? 0 : rules_[at - 1].up_to + 1, is_last ? "and more" : fmt::format("to {}", up_to),
+      around_.here.ranks, around_.here.transport, entrants_[static_cast<std::size_t>(of.algorithm)].name,
+      &of == &rules_[at].alike ? ", to the same bits" : "", of.why,
+      of.settled ? "" : "; the first calls are a trial");
+  std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace chorale::model

@@ -1,0 +1,175 @@
+// The choice among algorithms: what the table says, who takes part in a trial, and what is kept afterwards.
+#include <chrono>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/model/choice.hpp>
+
+using chorale::operation;
+using chorale::model::choice;
+using chorale::model::entrant;
+using namespace std::chrono_literals;
+
+namespace {
+
+using instant = chorale::clock::time_point;
+using duration = chorale::clock::duration;
+
+/// Allgathers of the built-in table on 4 ranks that share cores.
+chorale::model::surroundings crowded(operation what, bool rooted = false, int ranks = 4) {
+  return {{what, "rc", ranks, true}, 1, rooted};
+}
+std::vector<entrant> allgathers() {
+  return {{"recursive_doubling"}, {"bruck"}, {"direct"}, {"ring"}, {"last_arriver"}};
+}
+choice made(const chorale::config& settings, const chorale::model::surroundings& around,
+            std::vector<entrant> entrants) {
+  choice all;
+  all.make(settings, around, std::move(entrants));
+  return all;
+}
+
+/// One rank: calls until the trial is over, each `apart` from what was before, taking what `cost` says.
+template <class Cost>
+std::multiset<int> settle(choice& all, choice::lane& in, std::size_t bytes, Cost cost, duration apart = 0ns) {
+  std::multiset<int> served;
+  instant now{1s};
+  while (!in.settled) {
+    const int serving = all.next(in, bytes);
+    if (in.settled) break;
+    served.insert(serving);
+    const instant begin = now + apart;
+    now = begin + cost(serving);
+    if (all.took(in, bytes, begin, now, true)) static_cast<void>(all.judge(in, bytes));
+  }
+  return served;
+}
+
+}  // namespace
+
+TEST_CASE("the table's choice serves until a trial has found a faster algorithm", "[choice]") {
+  choice all = made({}, crowded(operation::allgather), allgathers());
+  auto& lane = all.of(1 << 20, true);
+  CHECK_FALSE(all.is_trying());
+  CHECK(all.explain(1 << 20).find("in a trial of ") == std::string::npos);
+  const auto served = settle(all, lane, 1 << 20, [](int number) { return number == 3 ? 1ms : 2ms; });
+  CHECK(lane.settled);
+  CHECK(lane.algorithm == 3);
+  CHECK(served.count(3) > 1);
+  CHECK_FALSE(all.is_trying());
+  CHECK(all.next(lane, 1 << 20) == 3);
+  CHECK(all.explain(1 << 20).rfind("ring: ", 0) == 0);
+  CHECK(all.explain(1 << 20).find("in a trial of ") != std::string::npos);
+  // Other sizes have trials of their own.
+  CHECK_FALSE(all.of(64, true).settled);
+  CHECK_FALSE(all.of((1 << 20) + 1, true).settled);
+  CHECK(&all.of(700 << 10, true) == &lane);
+}
+
+TEST_CASE("a machine unlike that of the table: the best of the contenders wins all the same", "[choice]") {
+  for (int best = 0; best < 5; ++best) {
+    for (const std::size_t bytes : {std::size_t{4}, std::size_t{1024}, std::size_t{65536}}) {
+      choice all = made({}, crowded(operation::allgather), allgathers());
+      auto& lane = all.of(bytes, true);
+      settle(all, lane, bytes, [&](int number) { return duration{number == best ? 10us : 14us}; });
+      INFO(bytes << " bytes");
+      CHECK(lane.algorithm == best);
+    }
+  }
+}
+
+TEST_CASE("only what has the bits of the table's choice takes part where bits matter", "[choice]") {
+  // Entrants 0 and 2 have the same brackets.
+  const std::vector<entrant> entrants = {{"mine::a", 1}, {"mine::b", 2}, {"mine::c", 1}, {"mine::d", 0}};
+  const auto fastest_is_b = [](int number) { return duration{number == 1 ? 1us : number == 2 ? 5us : 9us}; };
+  for (const int ranks : {2, 4}) {
+    choice all = made({}, crowded(operation::allreduce, false, ranks), entrants);
+    const auto served = settle(all, all.of(8, false), 8, fastest_is_b);
+    CHECK(all.of(8, false).algorithm == (ranks == 2 ? 1 : 2));
+    CHECK((served.count(1) != 0) == (ranks == 2));
+    CHECK((served.count(3) != 0) == (ranks == 2));
+    settle(all, all.of(8, true), 8, fastest_is_b);
+    CHECK(all.of(8, true).algorithm == 1);
+  }
+  chorale::config settings;
+  settings.trials = chorale::trial_policy::all;
+  choice all = made(settings, crowded(operation::allreduce), entrants);
+  settle(all, all.of(8, false), 8, fastest_is_b);
+  CHECK(all.of(8, false).algorithm == 1);
+}
+
+TEST_CASE("there is no trial of one contender, on one rank, or where it is not wanted", "[choice]") {
+  CHECK(made({}, crowded(operation::allreduce), {{"mine::only"}}).of(8, true).settled);
+  CHECK(made({}, crowded(operation::allgather, false, 1), allgathers()).of(8, true).settled);
+  chorale::config settings;
+  settings.trials = chorale::trial_policy::off;
+  CHECK(made(settings, crowded(operation::allgather), allgathers()).of(8, true).settled);
+  // Nobody has the bits of the first one: found when the first call comes.
+  choice all = made({}, crowded(operation::allreduce), {{"mine::a", 0}, {"mine::b", 0}});
+  auto& lane = all.of(8, false);
+  CHECK_FALSE(lane.settled);
+  CHECK(all.next(lane, 8) == lane.algorithm);
+  CHECK(lane.settled);
+  CHECK_FALSE(all.is_trying());
+}
+
+TEST_CASE("what does not suit takes no part, unless nothing suits", "[choice]") {
+  auto entrants = allgathers();
+  entrants[4].suits = false;
+  choice all = made({}, crowded(operation::allgather), entrants);
+  const auto served =
+      settle(all, all.of(64, true), 64, [](int number) { return duration{number == 4 ? 1us : 9us}; });
+  CHECK(served.count(4) == 0);
+  CHECK(all.of(64, true).algorithm != 4);
+  choice unsuited = made({}, crowded(operation::allgather), {{"mine::a", 0, false}, {"mine::b", 0, false}});
+  settle(unsuited, unsuited.of(64, true), 64, [](int number) { return duration{number == 1 ? 1us : 9us}; });
+  CHECK(unsuited.of(64, true).algorithm == 1);
+}
+
+TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
+  // By the table, on 4 ranks that share cores, Bruck's alltoall of 128 KiB takes more than four times the
+  // best.
+  const std::vector<entrant> alltoalls = {{"direct"}, {"pairwise"}, {"bruck"}};
+  const auto fastest_is_bruck = [](int number) { return duration{number == 2 ? 1ms : 2ms}; };
+  for (const bool won_beside : {false, true}) {
+    choice all = made({}, crowded(operation::alltoall), alltoalls);
+    if (won_beside) settle(all, all.of(65536, true), 65536, fastest_is_bruck);
+    auto& lane = all.of(131072, true);
+    const auto served = settle(all, lane, 131072, fastest_is_bruck);
+    CHECK((served.count(2) != 0) == won_beside);
+    CHECK((lane.algorithm == 2) == won_beside);
+  }
+}
+
+TEST_CASE("where ranks share cores, calls with a root count with the time between them", "[choice]") {
+  // Contender 0 seems to take no time in its calls, but makes others wait before them.
+  const auto in_call = [](int number) { return duration{number == 0 ? 1us : 10us}; };
+  for (const bool rooted : {false, true}) {
+    choice all = made({}, crowded(operation::broadcast, rooted), {{"mine::a"}, {"mine::b"}});
+    auto& lane = all.of(64, true);
+    instant now{1s};
+    int before = 0;
+    while (!lane.settled) {
+      const int serving = all.next(lane, 64);
+      const instant begin = now + (before == 0 ? 50us : 5us);
+      now = begin + in_call(serving);
+      before = serving;
+      if (all.took(lane, 64, begin, now, true)) static_cast<void>(all.judge(lane, 64));
+    }
+    CHECK(lane.algorithm == (rooted ? 1 : 0));
+  }
+}
+
+TEST_CASE("calls that are reached after a trial go by what it found", "[choice]") {
+  choice all = made({}, crowded(operation::allgather), allgathers());
+  auto& lane = all.of(64, true);
+  settle(all, lane, 64, [](int number) { return duration{number == 2 ? 1us : 9us}; });
+  CHECK(all.next(lane, 64) == 2);
+  CHECK_FALSE(all.took(lane, 64, instant{1s}, instant{2s}, true));
+  CHECK(lane.algorithm == 2);
+}
