@@ -82,6 +82,18 @@ TEST_CASE("The shipped table has each operation, and on two ranks each algorithm
   }
 }
 
+TEST_CASE("The shipped table goes to a thousand ranks where each has something for each", "[tuning]") {
+  const auto table = by_operation(shipped());
+  for (const auto what : {operation::allgather, operation::alltoall, operation::reduce_scatter}) {
+    INFO(chorale::name(what));
+    for (const int ranks : {64, 128, 256, 512, 1024})
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{1024}, std::size_t{16384}}) {
+        INFO(ranks << " ranks, " << bytes << " bytes");
+        CHECK(table.at(what).count({ranks, bytes}) == 1);
+      }
+  }
+}
+
 TEST_CASE("The shipped table goes to many thousands of ranks where each sends to few", "[tuning]") {
   const auto table = by_operation(shipped());
   const std::map<operation, int> most{{operation::barrier, 65536}, {operation::broadcast, 65536},
