@@ -87,6 +87,12 @@ def read(path, commands):
     return page
 
 
+def sessions_that_need(path, what):
+    """The terminals of a page whose first line is `# Needs WHAT...`, for whoever has it."""
+    found = [block for block in blocks(path.read_text(encoding="utf-8")) if block.language == "" and block.text.startswith(f"# Needs {what}")]
+    return [commands_of(dataclasses.replace(block, text=block.text.split("\n", 1)[1], line=block.line + 1)) for block in found]
+
+
 def fits(expected, said):
     """Whether the lines that were printed are those that the page shows."""
     pattern = ""

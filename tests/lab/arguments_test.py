@@ -7,6 +7,11 @@ import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/guide"))
+sys.dont_write_bytecode = True
+import page  # noqa: E402
+
 
 def run(*words, path=None):
     """(exit status, standard error) of the script."""
@@ -22,6 +27,8 @@ def run(*words, path=None):
 class Arguments(unittest.TestCase):
     def test_mistakes_are_named(self):
         for words, said in [((), "Usage"), (("--nonsense", "true"), "Usage"), (("--devices",), "wants a value"),
+                            (("--hosts", "0", "true"), "--hosts"), (("--hosts", "9", "true"), "at most 8"),
+                            (("--hosts", "8", "--devices", "32", "true"), "at most 250"),
                             (("--devices", "0", "true"), "--devices"), (("--devices", "65", "true"), "at most 64"),
                             (("--loss", "much", "true"), "'much'"), (("--cpus", "-1", "true"), "'-1'"),
                             (("--timeout", "1h", "true"), "'1h'")]:
@@ -32,8 +39,13 @@ class Arguments(unittest.TestCase):
 
     def test_help(self):
         text = subprocess.run(["/bin/bash", PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
-        for option in "--devices", "--loss", "--share", "--timeout", "125", "124", "77":
+        for option in "--devices", "--hosts", "--loss", "--share", "--timeout", "125", "124", "77":
             self.assertIn(option, text)
+
+    def test_the_guide_has_a_session_on_two_hosts(self):
+        # What tools/check-rxe --cluster replays.
+        commands = [command for session in page.sessions_that_need(ROOT / "docs/guide/cluster.md", "two hosts") for command in session]
+        self.assertTrue(any(command.text.startswith("mpirun") and command.expected for command in commands))
 
     def test_missing_tools_are_a_reason_to_skip(self):
         # A PATH with everything but QEMU.

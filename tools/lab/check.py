@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers] [--list] [NAME...]"""
+"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers | --cluster] [--list] [NAME...]"""
 import argparse
 import dataclasses
 import json
@@ -102,6 +102,12 @@ def papers_steps(build):
                    limit=900, show=True)
 
 
+def cluster_steps(build):
+    """The session of the guide on two hosts (tools/rxe-lab --hosts 2)."""
+    yield Step("session on two hosts", [str(ROOT / "tools/lab/session.py"), "replay", str(build), str(build / "meson-logs/rxe/session")],
+               limit=2400, show=True)
+
+
 def wires():
     """The interfaces of the RDMA devices."""
     return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
@@ -160,6 +166,7 @@ def main():
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--smoke", dest="steps", action="store_const", const=smoke_steps, default=all_steps)
     which.add_argument("--papers", dest="steps", action="store_const", const=papers_steps)
+    which.add_argument("--cluster", dest="steps", action="store_const", const=cluster_steps)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()
