@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/fnv.hpp>
 #include <chorale/core/surroundings.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
@@ -97,8 +96,7 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   calls_.name_algorithms(algorithms);
   observed_communicator who;
   who.number = made.fetch_add(1, std::memory_order_relaxed) + 1;
-  // Half of a hash: whoever reads it does not know the secret.
-  who.group = static_cast<std::uint32_t>(detail::fnv1a(members_->secret()));
+  who.group = members_->public_name();
   who.job = members_->job();
   who.rank = rank();
   who.size = size();

@@ -29,6 +29,10 @@ membership::membership(int rank, int size, std::string launched, std::uint64_t s
   served_.reserve(static_cast<std::size_t>(size));
 }
 
+std::uint32_t membership::public_name() const noexcept {
+  return static_cast<std::uint32_t>(detail::fnv1a(secret_));
+}
+
 void membership::add(const received_card& theirs, const rank_card& mine) {
   const auto peer = static_cast<int>(hosts_.size());
   const rank_card& card = theirs.card;

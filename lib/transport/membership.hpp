@@ -33,6 +33,8 @@ class membership {
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
   /// A number that all ranks of the group have, and nobody else can guess.
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
+  /// Names the group where anybody may read it: half of a hash of the secret, which does not give that away.
+  [[nodiscard]] std::uint32_t public_name() const noexcept;
   /// Names the job: the same on all ranks that the bootstrap has brought together. Anybody may know it.
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on some host ranks outnumber the cores that they may use together.

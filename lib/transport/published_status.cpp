@@ -35,11 +35,6 @@ class rewriting {
   std::uint32_t version_;
 };
 
-/// Tells groups apart, and does not give their secret away, of which it has half of the bits.
-std::uint64_t public_name_of(std::uint64_t secret) noexcept {
-  return detail::mix(detail::mix(secret ^ 0x5bd1e995u)) >> 32;
-}
-
 std::int32_t this_thread() noexcept {
   static thread_local const pid_t number = gettid();
   return number;
@@ -47,7 +42,7 @@ std::int32_t this_thread() noexcept {
 
 void describe(status_slot& slot, const membership& group) noexcept {
   const rewriting now{slot};
-  slot.group = public_name_of(group.secret());
+  slot.group = group.public_name();
   slot.rank = group.rank();
   slot.size = group.size();
   slot.hosts = group.hosts();
