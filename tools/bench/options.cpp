@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "../parsing.hpp"
+
 namespace bench {
 
 const std::vector<std::string>& all_operations() {
@@ -69,18 +71,12 @@ bool may_speak() {
 int parse(CLI::App& app, int argc, char** argv) {
   std::ostringstream out;
   std::ostringstream problems;
-  try {
-    app.parse(argc, argv);
-    return -1;
-  } catch (const CLI::ParseError& e) {
-    const int status = app.exit(e, out, problems);
-    if (may_speak()) {
-      fmt::print("{}", out.str());
-      fmt::print(stderr, "{}", problems.str());
-    }
-    // The library numbers its mistakes from 100; here 2 stands for all of them.
-    return status == 0 ? 0 : 2;
+  const int status = parsing::parse(app, argc, argv, out, problems);
+  if (may_speak()) {
+    fmt::print("{}", out.str());
+    fmt::print(stderr, "{}", problems.str());
   }
+  return status;
 }
 
 }  // namespace bench

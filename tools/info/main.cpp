@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../parsing.hpp"
 #include "check/checks.hpp"
 #include "report.hpp"
 
@@ -54,11 +55,7 @@ int main(int argc, char** argv) {
   std::string as_rank;
   app.add_option("--as-rank", as_rank)->group("");  // how --check starts it
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;
   try {
     if (!as_rank.empty()) return info::check::run_rank(as_rank == "adds");
     const auto report = info::gather();

@@ -11,6 +11,7 @@
 #include "../../lib/model/allgather.hpp"
 #include "../../lib/model/rdma_tree.hpp"
 #include "../bench/output.hpp"
+#include "../parsing.hpp"
 
 namespace {
 
@@ -97,11 +98,7 @@ int main(int argc, char** argv) {
   gather->add_option("--startup", o.hockney.startup, "ts: microseconds of a message")->required();
   gather->add_option("--byte", o.hockney.byte, "tw: microseconds of a byte")->required();
   app.require_subcommand(1);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;
   try {
     rows all;
     for (const int ranks : o.ranks)

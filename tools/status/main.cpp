@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../parsing.hpp"
 #include "show.hpp"
 
 namespace {
@@ -103,11 +104,7 @@ int main(int argc, char** argv) {
                  "Milliseconds between two looks: what is the same in both stands (default 250)")
       ->check(CLI::Range(1, 60000));
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;
   try {
     return show(w);
   } catch (const std::exception& e) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../lib/transport/observers/trace_merge.hpp"
+#include "../parsing.hpp"
 
 namespace {
 
@@ -87,11 +88,7 @@ int main(int argc, char** argv) {
       "folders with parts of one job, such as copies from several hosts; without any it is the one "
       "beside FILE");
   app.add_flag("--keep", keeps, "leave the parts where they are");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;
   try {
     return merge(file, std::move(folders), keeps);
   } catch (const std::exception& e) {
