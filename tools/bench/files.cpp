@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "csv.hpp"
 #include "gnuplot.hpp"
 #include "output.hpp"
@@ -38,6 +40,19 @@ void check_files(const files& f) {
     const replaced_file tried{name};
   }
   if (!f.plot.empty() || !f.report.empty()) need_gnuplot();
+}
+
+bool can_write(const files& f, const std::string& program, chorale::bench::team& all) {
+  bool can = true;
+  if (all.rank() == 0) {
+    try {
+      check_files(f);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "{}: {}\n", program, e.what());
+      can = false;
+    }
+  }
+  return all.max(can ? 0 : 1) == 0;
 }
 
 void write_files(const files& f, const std::vector<named_result>& all) {

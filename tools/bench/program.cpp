@@ -23,20 +23,6 @@ std::vector<std::size_t> tuning_sizes() {
   return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
 }
 
-/// Whether rank 0 can write the files, said by rank 0. Collective, so that all ranks end if it cannot.
-bool can_write(const program_options& o, const place& here, team& all) {
-  bool can = true;
-  if (all.rank() == 0) {
-    try {
-      check_files(o.outputs);
-    } catch (const std::exception& e) {
-      fmt::print(stderr, "{}: {}\n", here.program, e.what());
-      can = false;
-    }
-  }
-  return all.max(can ? 0 : 1) == 0;
-}
-
 std::vector<row> measure_selected(const program_options& o, const facts& about, team& all,
                                   const contestants& everyone, const surroundings& around) {
   const field of = [&](const std::string& operation) {
@@ -158,7 +144,7 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   }
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  if (!here.simulated && !can_write(o, here, all)) return 1;
+  if (!here.simulated && !can_write(o.outputs, here.program, all)) return 1;
   const auto& chosen = control.transport().chosen();
   const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
                         control.transport().oversubscribed()};

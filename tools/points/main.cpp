@@ -9,6 +9,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "../bench/files.hpp"
 #include "../bench/options.hpp"
 #include "../bench/output.hpp"
 #include "../bench/replaced_file.hpp"
@@ -142,15 +143,6 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
   return told;
 }
 
-/// Whether rank 0 can write the file, of which it complains if not: all ranks know before they measure.
-bool can_write(points::communicator& control, const char* program, const std::string& file) {
-  std::string fault;
-  if (control.rank() == 0) fault = bench::fault_of(file);
-  if (!fault.empty()) fmt::print(stderr, "{}: {}\n", program, fault);
-  const auto faults = control.allgather(static_cast<std::uint8_t>(fault.empty() ? 0 : 1));
-  return faults.front() == 0;
-}
-
 int run(const figure& one, options& o) {
   points::communicator control;
   chorale::bench::communicator_team<points::communicator> all{control};
@@ -172,7 +164,7 @@ int run(const figure& one, options& o) {
     return 2;
   }
 
-  if (!o.json.empty() && !can_write(control, "chorale-points", o.json)) return 1;
+  if (!bench::can_write({.json = o.json}, "chorale-points", all)) return 1;
 
   const job in{control, all, *std::max_element(sizes.begin(), sizes.end())};
   const auto made = one.make(in, o);
@@ -218,7 +210,7 @@ int calibrate(const std::string& file) {
     fmt::print(stderr, "chorale-points calibrate: start 2 ranks: mpirun -n 2 ...\n");
     return 2;
   }
-  if (!can_write(control, "chorale-points calibrate", file)) return 1;
+  if (!bench::can_write({.json = file}, "chorale-points calibrate", all)) return 1;
   namespace calibration = points::calibration;
   const job in{control, all, 0};
   const auto host = calibration::measure_host(in);
