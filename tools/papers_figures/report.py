@@ -5,7 +5,7 @@ import io
 import os
 import textwrap
 
-from papers_figures.figure import factor
+from papers_figures.figure import Results, Row, factor
 
 HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {runs} interleaved runs. A ratio is how many times "
        "faster the first of a claim is than the second; the papers' clusters had a node for each rank.")
@@ -145,6 +145,26 @@ def comma_separated(figure, results):
         writer.writerow([figure.name, row.contestant, *(at.get(axis, "") for axis in axes), f"{row.value:.4g}", row.unit,
                          f"{row.least:.4g}", f"{row.most:.4g}", row.runs])
     return out.getvalue()
+
+
+def number_of(text):
+    """A whole one, or another. @throws ValueError"""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def from_comma_separated(figure, text):
+    """What `comma_separated` has written. @throws ValueError if it is not that, or of another figure."""
+    lines = list(csv.DictReader(io.StringIO(text)))
+    rest = ("figure", "contestant", "value", "unit", "least", "most", "runs")
+    rows = []
+    for at_line, line in enumerate(lines, 2):
+        if any(line.get(name) is None for name in rest) or line["figure"] != figure.name:
+            raise ValueError(f"line {at_line} is none of figure {figure.name}")
+        at = tuple(sorted((name, number_of(value)) for name, value in line.items() if name not in rest and value))
+        rows.append(Row(line["contestant"], at, float(line["value"]), line["unit"], float(line["least"]), float(line["most"]),
+                        int(line["runs"])))
+    return Results(rows)
 
 
 def headline(claims, results):

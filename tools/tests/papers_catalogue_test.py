@@ -2,18 +2,54 @@
 """The figures that tools/papers has. Usage: papers_catalogue_test.py"""
 import json
 import pathlib
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+TOOLS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOOLS))
 
-from papers_figures import catalogue, curves, figure, measure, p4, report, simulated  # noqa: E402
+from papers_figures import catalogue, curves, figure, measure, p4, plot, report, simulated  # noqa: E402
 
 
 def made_up(name, also=()):
     """A figure without anything to measure."""
     return figure.Figure(name, "made up", "P1 section 6", (), "ranks", also=also)
+
+
+class Redrawing(unittest.TestCase):
+    """Plots by the CSV files of the documentation."""
+
+    def test_what_was_written_is_read(self):
+        found = 0
+        for one in catalogue.all_figures():
+            file = TOOLS.parent / "docs" / "papers" / f"{one.name}.csv"
+            if file.is_file():
+                found += 1
+                text = file.read_text(encoding="utf-8")
+                self.assertEqual(report.comma_separated(one, report.from_comma_separated(one, text)), text, file)
+        self.assertGreater(found, 20)
+
+    def test_what_is_none(self):
+        one = made_up("P1.1")
+        good = "figure,contestant,ranks,value,unit,least,most,runs\nP1.1,fast,2,20,us,19,21,5\n"
+        self.assertEqual(report.from_comma_separated(one, good).rows, [figure.Row("fast", (("ranks", 2),), 20, "us", 19, 21, 5)])
+        for wrong in (good.replace("P1.1", "P1.2"), good + "P1.1\n", good.replace(",20,", ",much,"), good.replace("least", "last")):
+            with self.assertRaises(ValueError):
+                report.from_comma_separated(one, wrong)
+
+    def test_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def redraw(*more):
+                return subprocess.run([TOOLS / "papers", "--redraw", folder, *more], capture_output=True, text=True, check=False, timeout=300)
+            self.assertIn("has no CSV file of a figure", redraw().stderr)
+            shutil.copy(TOOLS.parent / "docs" / "papers" / "P1.9.csv", folder)
+            self.assertEqual(redraw("P1.9").returncode, 0 if plot.can() else 1)
+            self.assertEqual((pathlib.Path(folder) / "P1.9.svg").is_file(), plot.can())
+            self.assertEqual(redraw("--all").returncode, 2)
 
 
 class Catalogue(unittest.TestCase):
