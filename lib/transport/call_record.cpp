@@ -30,6 +30,7 @@ void call_record::note_failure(std::string_view why) noexcept {
 void call_record::set_label(std::string label) {
   label_ = std::move(label);
   published_->set_label(label_);
+  if (observed_ != nullptr) observed_->rename(label_);
 }
 
 void call_record::give(observed_calls* observed) noexcept {

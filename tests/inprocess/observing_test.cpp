@@ -1,12 +1,17 @@
 // Observers: every call begins and ends for them once, whatever becomes of it.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
@@ -16,11 +21,13 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
 
 #include "journal_of_calls.hpp"
 #include "ranks.hpp"
 
 using namespace inprocess;
+using chorale::clock;
 using chorale::operation;
 
 /// Algorithms that no table knows, so that all are tried.
@@ -204,6 +211,65 @@ TEST_CASE("waits are told, and are no longer than the call", "[observing]") {
     }
     journal->check();
   });
+}
+
+TEMPLATE_TEST_CASE("observers are told what is done with windows", "[observing]", chorale::transport::rc,
+                   chorale::transport::ud_rdma) {
+  struct journal final : chorale::observer {
+    std::vector<std::string> told;
+    std::string wrong;
+    clock::time_point last{};
+    void on_event(const chorale::observed_event& e) noexcept override {
+      using kind = chorale::observed_event::kind;
+      constexpr std::array names{"connected", "disconnected", "chosen",   "put",    "got",
+                                 "updated",   "flushed",      "notified", "awaited"};
+      if (e.what == kind::connected || e.what == kind::disconnected || e.what == kind::chosen) return;
+      told.push_back(fmt::format("{} {} {}", names.at(static_cast<std::size_t>(e.what)), e.peer, e.bytes));
+      if (e.begin > e.time || e.begin < last) wrong = told.back();
+      last = e.time;
+    }
+  };
+  for (const int size : {1, 2, 3, 5}) {
+    run_ranks<chorale::communicator<TestType>>(size, settings(), [&](auto& comm) {
+      std::vector<std::int64_t> cells(16);
+      chorale::window w{comm, std::span{cells}};
+      std::vector<float> others(8);
+      chorale::window locked{comm, std::span{others}};
+      const int right = (comm.rank() + 1) % comm.size();
+      const int left = (comm.rank() + comm.size() - 1) % comm.size();
+      const std::vector<std::int64_t> edge(3, 1);
+      const std::vector<float> none;
+      w.put(right, 0, edge);
+      const auto seen = std::make_shared<journal>();
+      chorale::observe(comm, seen);
+      w.put(right, 0, edge);
+      w.put(right, 3, std::int64_t{5});
+      w.flush(right);
+      w.put_notify(right, 4, std::int64_t{6}, 2);
+      w.wait_notified(left, 2);
+      std::vector<std::int64_t> got(2);
+      w.get(right, 1, got);
+      w.accumulate(right, 8, std::int64_t{2});
+      static_cast<void>(w.compare_and_swap(right, 9, 0, 3));
+      locked.accumulate(right, 1, std::vector<float>(4, 1.0F));
+      locked.put(right, 0, none);
+      w.fence();
+      chorale::stop_observing(comm, seen);
+      w.put(right, 0, edge);
+      const std::string to = std::to_string(right);
+      const std::vector<std::string> wanted{
+          "put " + to + " 24",     "put " + to + " 8",      "flushed " + to + " 0",
+          "put " + to + " 8",      "notified " + to + " 0", "awaited " + std::to_string(left) + " 0",
+          "got " + to + " 16",     "updated " + to + " 8",  "updated " + to + " 8",
+          "updated " + to + " 16", "flushed -1 0"};
+      if (seen->told != wanted) {
+        std::string all;
+        for (const auto& one : seen->told) all += one + "; ";
+        throw std::runtime_error("other operations were told: " + all);
+      }
+      if (!seen->wrong.empty()) throw std::runtime_error("out of order: " + seen->wrong);
+    });
+  }
 }
 
 TEST_CASE("a call that fails has its end, as have those behind it", "[observing]") {

@@ -162,6 +162,37 @@ TEST_CASE("parts of several hosts become one trace on one clock", "[trace]") {
   CHECK(std::abs(std::stod(text.substr(there + 21)) - 9.0) <= 0.101);
 }
 
+TEST_CASE("what was done with windows becomes slices", "[trace]") {
+  using kind = trace_record::kind;
+  trace_part part;
+  part.header = header_of(1, 4, "one", 0);
+  const auto add = [&](kind what, std::int32_t peer, std::uint64_t bytes) {
+    trace_record r = call_at(1000, 1250, 0);
+    r.what = what;
+    r.peer = peer;
+    r.bytes = bytes;
+    part.records.push_back(r);
+  };
+  add(kind::put, 2, 24);
+  add(kind::got, 0, 8);
+  add(kind::updated, 3, 8);
+  add(kind::flushed, 2, 0);
+  add(kind::flushed, -1, 0);
+  add(kind::notified, 2, 0);
+  add(kind::awaited, -1, 0);
+  std::string events;
+  chorale::transport::write_events(part, 0, events);
+  for (const std::string name :
+       {"put to rank 2", "get from rank 0", "update of rank 3", "flush of rank 2", "flush of all ranks",
+        "notification of rank 2", "wait for notifications of any rank"}) {
+    CAPTURE(name, events);
+    CHECK(events.find("{\"name\":\"" + name +
+                      R"(","cat":"window","ph":"X","pid":1,"tid":0,"ts":1.000,"dur":0.250,"args":{)") !=
+          std::string::npos);
+  }
+  CHECK(events.find(R"("args":{"bytes":24}})") != std::string::npos);
+}
+
 TEST_CASE("what is no part of a trace is refused, and what was cut short is read as far as it goes",
           "[trace]") {
   const scratch_folder folder;

@@ -15,6 +15,7 @@
 #include <chorale/core/lean_chrono.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/observers/observed_access.hpp>
 #include <chorale/transport/remote_parts.hpp>
 
 namespace chorale::transport {
@@ -30,6 +31,7 @@ namespace chorale::transport {
 template <window_transport Net>
 class remote_memory {
   using parts = remote_parts<Net>;
+  using access = observed_access::kind;
 
  public:
   /// `counters`: for each rank. The ranks exchange their `card()`s and hand them to `open` before anything
@@ -57,35 +59,41 @@ class remote_memory {
 
   /// Begins to write `from`, which stays as it is until `flush(target)`.
   void put(int target, std::size_t offset, std::span<const std::byte> from) {
-    operate("put to", target, [&](parts& p) { p.put(at(target).data, offset, from); });
+    operate("put to", target, access::put, from.size(),
+            [&](parts& p) { p.put(at(target).data, offset, from); });
   }
   /// The same of a copy, so that `from` may change at once.
   void put_copy(int target, std::size_t offset, std::span<const std::byte> from) {
-    operate("put to", target, [&](parts& p) { p.put_copy(at(target).data, offset, from); });
+    operate("put to", target, access::put, from.size(),
+            [&](parts& p) { p.put_copy(at(target).data, offset, from); });
   }
   void get(int target, std::size_t offset, std::span<std::byte> into) {
-    operate("get from", target, [&](parts& p) { p.get(at(target).data, offset, into); });
+    operate("get from", target, access::got, into.size(),
+            [&](parts& p) { p.get(at(target).data, offset, into); });
   }
   void flush(int target) {
-    operate("flush of", target, [&](parts& p) { p.flush(target); });
+    operate("flush of", target, access::flushed, 0, [&](parts& p) { p.flush(target); });
   }
   void flush_all() {
-    for (int r = 0; r < size_; ++r) flush(r);
+    const auto inside = enter("flush of", -1);
+    const observed_access told{calls(), access::flushed, -1};
+    for (int r = 0; r < size_; ++r) guarded("flush of", r, [&](parts& p) { p.flush(r); });
   }
 
   /// Atomic operations on the word at `offset`, a multiple of 8. They return the old value.
   std::uint64_t fetch_add(int target, std::size_t offset, std::uint64_t value) {
-    return operate("atomic operation on", target,
+    return operate("atomic operation on", target, access::updated, word,
                    [&](parts& p) { return p.fetch_add(at(target).data, offset, value); });
   }
   std::uint64_t compare_swap(int target, std::size_t offset, std::uint64_t expected, std::uint64_t wanted) {
-    return operate("atomic operation on", target,
+    return operate("atomic operation on", target, access::updated, word,
                    [&](parts& p) { return p.compare_swap(at(target).data, offset, expected, wanted); });
   }
   /// Replaces the word by `next(old)`, which may be asked several times.
   template <class Next>
   std::uint64_t update(int target, std::size_t offset, Next&& next) {
     const auto inside = enter("atomic operation on", target);
+    const observed_access told{calls(), access::updated, target, word};
     const auto step = [&](auto&& body) { return guarded("atomic operation on", target, body); };
     auto old = step([&](parts& p) { return p.fetch_add(at(target).data, offset, 0); });
     for (;;) {
@@ -101,6 +109,7 @@ class remote_memory {
   template <class Change>
   void locked(int target, std::size_t offset, std::size_t bytes, Change&& change) {
     const auto inside = enter("locked operation on", target);
+    const observed_access told{calls(), access::updated, target, bytes};
     const auto step = [&](auto&& body) { guarded("locked operation on", target, body); };
     scratch_.resize(bytes);
     step([&](parts& p) { lock(p, target); });
@@ -124,7 +133,7 @@ class remote_memory {
 
   /// Counts up this rank's counter `id` at `target`, behind all that it has put there.
   void notify(int target, std::size_t id) {
-    operate("notification of", target, [&](parts& p) {
+    operate("notification of", target, access::notified, 0, [&](parts& p) {
       if (next_source_ == sources) {
         // A word that waits to be sent must not change.
         p.flush_all();
@@ -147,7 +156,7 @@ class remote_memory {
   /// @throws error as `vigil::look`.
   template <class Ready>
   void wait(int origin, Ready&& ready) {
-    operate("wait for notifications from", origin, [&](parts& p) {
+    operate("wait for notifications from", origin, access::awaited, 0, [&](parts& p) {
       Net& net = p.net();
       const auto there = [&] {
         if (ready()) return true;
@@ -159,7 +168,8 @@ class remote_memory {
     });
   }
   void look_around() {
-    operate("look at", -1, [&](parts& p) {
+    const auto inside = enter("look at", -1);
+    guarded("look at", -1, [&](parts& p) {
       p.net().core().engine().look_around();
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
@@ -223,6 +233,8 @@ class remote_memory {
     static_cast<void>(p.compare_swap(at(target).control, 0, static_cast<std::uint64_t>(rank_) + 1, 0));
   }
 
+  /// Precondition: the transport is there.
+  [[nodiscard]] call_record& calls() const noexcept { return parts_->net().core().calls(); }
   [[nodiscard]] static std::string describe(const char* what, int target) {
     return std::string{what} + " " + (target < 0 ? "any rank" : "rank " + std::to_string(target));
   }
@@ -254,8 +266,9 @@ class remote_memory {
     }
   }
   template <class Body>
-  auto operate(const char* what, int target, Body&& body) {
+  auto operate(const char* what, int target, access seen_as, std::size_t bytes, Body&& body) {
     const auto inside = enter(what, target);
+    const observed_access told{calls(), seen_as, target, bytes};
     return guarded(what, target, body);
   }
 

@@ -25,6 +25,10 @@ std::string in_words(const observed_call& call) {
                      call.number);
 }
 
+std::string peer_in_words(int peer) {
+  return peer < 0 ? std::string{"any rank"} : fmt::format("rank {}", peer);
+}
+
 std::string in_words(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -77,9 +81,8 @@ void call_log::on_begin(const observed_call& call) noexcept {
 void call_log::on_wait(const observed_wait& wait) noexcept {
   if (!is_debug_ || wait.end - wait.begin < long_wait) return;
   try {
-    const std::string peer = wait.peer < 0 ? std::string{"any rank"} : fmt::format("rank {}", wait.peer);
     say(*wait.in->on, fmt::format("{} has waited {:.1f} us for {}", in_words(*wait.in),
-                                  microseconds(wait.end - wait.begin), peer));
+                                  microseconds(wait.end - wait.begin), peer_in_words(wait.peer)));
   } catch (...) {
   }
 }
@@ -113,6 +116,26 @@ void call_log::on_event(const observed_event& event) noexcept {
       case kind::chosen:
         // All ranks choose alike.
         if (is_debug_ || event.on->rank == 0) say(*event.on, fmt::format("chosen: {}", event.text));
+        return;
+      case kind::put:
+        if (is_debug_) say(*event.on, fmt::format("put of {} bytes to rank {}", event.bytes, event.peer));
+        return;
+      case kind::got:
+        if (is_debug_) say(*event.on, fmt::format("get of {} bytes from rank {}", event.bytes, event.peer));
+        return;
+      case kind::updated:
+        if (is_debug_) say(*event.on, fmt::format("update of {} bytes of rank {}", event.bytes, event.peer));
+        return;
+      case kind::notified:
+        if (is_debug_) say(*event.on, fmt::format("notification of rank {}", event.peer));
+        return;
+      case kind::flushed:
+      case kind::awaited:
+        if (is_debug_ && event.time - event.begin >= long_wait)
+          say(*event.on, fmt::format("a {} has waited {:.1f} us for {}",
+                                     event.what == kind::flushed ? "flush" : "wait for notifications",
+                                     microseconds(event.time - event.begin), peer_in_words(event.peer)));
+        return;
     }
   } catch (...) {
   }

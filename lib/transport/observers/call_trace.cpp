@@ -32,6 +32,32 @@ std::int64_t nanoseconds(clock::time_point time) noexcept {
   return time.time_since_epoch().count();
 }
 
+trace_record::kind kind_of(observed_event::kind what) noexcept {
+  using from = observed_event::kind;
+  using to = trace_record::kind;
+  switch (what) {
+    case from::connected:
+      return to::connected;
+    case from::disconnected:
+      return to::disconnected;
+    case from::chosen:
+      return to::chosen;
+    case from::put:
+      return to::put;
+    case from::got:
+      return to::got;
+    case from::updated:
+      return to::updated;
+    case from::flushed:
+      return to::flushed;
+    case from::notified:
+      return to::notified;
+    case from::awaited:
+      break;
+  }
+  return to::awaited;
+}
+
 std::string path_of_part(const std::string& folder, const observed_communicator& who) {
   return fmt::format("{}/{:08x}.{}", folder, who.group, who.rank);
 }
@@ -89,6 +115,12 @@ std::byte* call_trace::place(std::size_t rows) noexcept {
   return memory_->reach(begin + rows * sizeof(trace_record)) ? memory_->data() + begin : nullptr;
 }
 
+void call_trace::complete(std::size_t rows) noexcept {
+  // Only this thread writes it; others read it after the process was killed.
+  const std::atomic_ref count{header().records};
+  count.store(count.load(std::memory_order_relaxed) + rows, std::memory_order_release);
+}
+
 void call_trace::write(const trace_record& record) noexcept {
   std::byte* const to = place(1);
   if (to == nullptr) {
@@ -96,7 +128,7 @@ void call_trace::write(const trace_record& record) noexcept {
     return;
   }
   std::memcpy(to, &record, sizeof record);
-  std::atomic_ref{header().records}.fetch_add(1, std::memory_order_release);
+  complete(1);
 }
 
 std::uint16_t call_trace::number_of(std::string_view text) noexcept {
@@ -116,7 +148,7 @@ std::uint16_t call_trace::number_of(std::string_view text) noexcept {
   std::memcpy(to, &row, sizeof row);
   std::memset(to + sizeof row, 0, rows * sizeof row);
   std::memcpy(to + sizeof row, text.data(), row.bytes);
-  std::atomic_ref{header().records}.fetch_add(1 + rows, std::memory_order_release);
+  complete(1 + rows);
   texts_.emplace_back(text);
   return static_cast<std::uint16_t>(texts_.size());
 }
@@ -149,14 +181,13 @@ void call_trace::on_wait(const observed_wait& wait) noexcept {
 }
 
 void call_trace::on_event(const observed_event& event) noexcept {
-  using kind = observed_event::kind;
   trace_record r;
-  r.begin = r.end = nanoseconds(event.time);
+  r.end = nanoseconds(event.time);
+  r.begin = event.begin == clock::time_point{} ? r.end : nanoseconds(event.begin);
+  r.bytes = event.bytes;
   r.peer = event.peer;
   r.text = number_of(event.text);
-  r.what = event.what == kind::connected      ? trace_record::kind::connected
-           : event.what == kind::disconnected ? trace_record::kind::disconnected
-                                              : trace_record::kind::chosen;
+  r.what = kind_of(event.what);
   write(r);
 }
 

@@ -33,6 +33,8 @@ class call_trace final : public observer {
   [[nodiscard]] trace_header& header() const noexcept;
   /// The place of the next `rows` records; null if there is no room.
   [[nodiscard]] std::byte* place(std::size_t rows) noexcept;
+  /// So many more records are whole.
+  void complete(std::size_t rows) noexcept;
   void write(const trace_record& record) noexcept;
   /// The number of a text, which is written when it comes for the first time; 0 if there is no room.
   [[nodiscard]] std::uint16_t number_of(std::string_view text) noexcept;

@@ -17,18 +17,20 @@ observed_calls::observed_calls(call_record& calls, observed_communicator who,
 
 observed_calls::~observed_calls() {
   homes::all().leave(flow_, who_);
-  who_.name = calls_->label();
   for (const listener& l : all_) l.who->on_ended(who_);
 }
 
 void observed_calls::add(std::shared_ptr<observer> one) {
   if (!one) return;
   all_.push_back({std::move(one), calls_->next()});
-  who_.name = calls_->label();
   all_.back().who->on_made(who_);
   if (all_.size() > 1) return;
   resent_before_ = resent_();
   calls_->set_observed(true);
+}
+
+void observed_calls::rename(const std::string& name) {
+  who_.name = name;
 }
 
 void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
@@ -53,7 +55,6 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
     open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
-  if (who_.name != calls_->label()) who_.name = calls_->label();
   observed_call& made = open_.emplace_back();
   made.on = &who_;
   made.number = number;
@@ -61,7 +62,7 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
   made.is_nonblocking = is_nonblocking;
   if (choosers_[static_cast<std::size_t>(what.what)].name == nullptr)
     made.algorithm = algorithm_of(what.what);
-  made.begun = clock::now();
+  made.begun = times_.now();
   if (!is_nonblocking) made.run = made.begun;
   for (const listener& l : all_) l.who->on_begin(made);
   if (is_nonblocking) return;
@@ -78,20 +79,20 @@ void observed_calls::note_algorithm() noexcept {
 void observed_calls::run(std::uint64_t number) noexcept {
   observed_call* const one = find(number);
   if (one == nullptr) return;
-  one->run = clock::now();
+  one->run = times_.now();
   for (const listener& l : all_)
     if (l.knows(*one)) l.who->on_run(*one);
 }
 
 void observed_calls::end(std::uint64_t number, const std::exception_ptr& failure) noexcept {
   if (find(number) == nullptr) return;
-  const auto now = clock::now();
+  const auto now = times_.now();
   while (open_[first_].number != number) end_first(failure, now);
   end_first(failure, now);
 }
 
 void observed_calls::end_all(const std::exception_ptr& failure) noexcept {
-  const auto now = clock::now();
+  const auto now = times_.now();
   while (first_ != open_.size()) end_first(failure, now);
 }
 
@@ -113,7 +114,7 @@ void observed_calls::end_first(const std::exception_ptr& failure, clock::time_po
 }
 
 void observed_calls::begin_wait() noexcept {
-  waits_since_ = clock::now();
+  waits_since_ = times_.now();
 }
 
 void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
@@ -121,7 +122,7 @@ void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
   observed_call* const call = find(number);
   if (since == clock::time_point{} || call == nullptr) return;
   observed_call& in = *call;
-  const observed_wait over{&in, peer, since, clock::now()};
+  const observed_wait over{&in, peer, since, times_.now()};
   in.waited += over.end - over.begin;
   for (const listener& l : all_)
     if (l.knows(in)) l.who->on_wait(over);
@@ -129,7 +130,7 @@ void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
 
 void observed_calls::tell(observed_event what) noexcept {
   what.on = &who_;
-  what.time = clock::now();
+  what.time = times_.now();
   for (const listener& l : all_) l.who->on_event(what);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,13 +21,11 @@ class writer {
 
   void names() {
     const trace_header& h = part_.header;
-    const auto name = text_of(h.owner.name);
     fmt::format_to(out_, R"J(,
 {{"name":"process_name","ph":"M","pid":{0},"tid":0,"args":{{"name":"rank {0} ({1}, process {2})"}}}},
 {{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}},
 {{"name":"thread_name","ph":"M","pid":{0},"tid":{3},"args":{{"name":"{4}, rank {5} of {6} over {7}"}}}})J",
-                   h.owner.home, json_text(text_of(h.owner.host)), h.owner.process, h.owner.number,
-                   name.empty() ? fmt::format("communicator {:08x}", h.owner.group) : json_text(name),
+                   h.owner.home, json_text(text_of(h.owner.host)), h.owner.process, h.owner.number, label(),
                    h.owner.rank, h.owner.size, json_text(text_of(h.owner.transport)));
   }
 
@@ -48,6 +47,18 @@ class writer {
         return write_instant(r, fmt::format("connection with rank {} closed", r.peer));
       case kind::chosen:
         return write_instant(r, fmt::format("chosen: {}", json_text(text(r))));
+      case kind::put:
+        return write_access(r, "put to");
+      case kind::got:
+        return write_access(r, "get from");
+      case kind::updated:
+        return write_access(r, "update of");
+      case kind::flushed:
+        return write_access(r, "flush of");
+      case kind::notified:
+        return write_access(r, "notification of");
+      case kind::awaited:
+        return write_access(r, "wait for notifications of");
       case kind::text:
         return;
     }
@@ -95,20 +106,53 @@ class writer {
                    duration(r.end - r.begin), arguments(r));
   }
   void write_nonblocking(const trace_record& r) {
-    const auto event = [&](std::string_view named, char phase, std::int64_t at, const std::string& more) {
+    const std::size_t row = free_row(r.begin, r.end);
+    const auto event = [&](const std::string& named, std::int64_t begin, const std::string& more) {
       fmt::format_to(out_, R"J(,
-{{"name":"{}","cat":"nonblocking","ph":"{}","id":"{:08x}.{}.{}","pid":{},"tid":{},"ts":{},"args":{{{}}}}})J",
-                     named, phase, part_.header.owner.group, part_.header.owner.rank, r.number,
-                     part_.header.owner.home, part_.header.owner.number, time(at), more);
+{{"name":"{}","cat":"nonblocking","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})J",
+                     named, part_.header.owner.home, tid_of(row), time(begin), duration(r.end - begin), more);
     };
-    const std::string name = fmt::format("i{}", name_of(r));
-    event(name, 'b', r.begin, arguments(r));
+    event(fmt::format("i{}", name_of(r)), r.begin, arguments(r));
     // One that failed before its turn has not run.
-    if (r.run != 0) {
-      event("runs", 'b', r.run, "");
-      event("runs", 'e', r.end, "");
+    if (r.run != 0) event("runs", r.run, fmt::format(R"J("call":{})J", r.number));
+  }
+  /// A row in which no call is under way at `begin`, which is not before that of the call before; named when
+  /// it is new.
+  std::size_t free_row(std::int64_t begin, std::int64_t end) {
+    const auto free = std::ranges::find_if(rows_, [begin](std::int64_t until) { return until <= begin; });
+    const auto row = static_cast<std::size_t>(free - rows_.begin());
+    if (free != rows_.end()) {
+      *free = end;
+      return row;
     }
-    event(name, 'e', r.end, "");
+    rows_.push_back(end);
+    fmt::format_to(out_, R"J(,
+{{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}: nonblocking calls{}"}}}})J",
+                   part_.header.owner.home, tid_of(row), label(),
+                   row == 0 ? "" : fmt::format(", {}", row + 1));
+    return row;
+  }
+  /// Behind those of communicators, of which a process hardly has a million.
+  [[nodiscard]] std::uint64_t tid_of(std::size_t row) const {
+    return part_.header.owner.number + (std::uint64_t{row} + 1) * 1'000'000;
+  }
+  [[nodiscard]] std::string label() const {
+    const auto name = text_of(part_.header.owner.name);
+    return name.empty() ? fmt::format("communicator {:08x}", part_.header.owner.group) : json_text(name);
+  }
+  /// What was done with a window: those of one rank are one after the other, and in no call.
+  void write_access(const trace_record& r, std::string_view name) {
+    const bool moves = r.what == trace_record::kind::put || r.what == trace_record::kind::got ||
+                       r.what == trace_record::kind::updated;
+    const bool awaits = r.what == trace_record::kind::awaited;
+    fmt::format_to(out_, R"J(,
+{{"name":"{} {}","cat":"window","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})J",
+                   name,
+                   r.peer >= 0 ? fmt::format("rank {}", r.peer)
+                   : awaits    ? "any rank"
+                               : "all ranks",
+                   part_.header.owner.home, part_.header.owner.number, time(r.begin),
+                   duration(r.end - r.begin), moves ? fmt::format(R"J("bytes":{})J", r.bytes) : "");
   }
   void write_instant(const trace_record& r, const std::string& name) {
     fmt::format_to(out_, R"J(,
@@ -118,6 +162,7 @@ class writer {
 
   const trace_part& part_;
   std::int64_t shift_;
+  std::vector<std::int64_t> rows_;  ///< of nonblocking calls: when the last one in it ends
   std::back_insert_iterator<std::string> out_;
 };
 

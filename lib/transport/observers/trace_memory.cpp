@@ -48,9 +48,14 @@ trace_memory::~trace_memory() {
 
 bool trace_memory::grow(std::size_t end) noexcept {
   if (end > most_) return false;
+  const std::size_t from = room_;
   const std::size_t to = std::min(most_, (end + step - 1) / step * step);
   if (::posix_fallocate(file_, static_cast<off_t>(room_), static_cast<off_t>(to - room_)) != 0) return false;
   room_ = to;
+#ifdef MADV_POPULATE_WRITE
+  // All pages at once take a third of the time of a page fault each. Older kernels do not know how.
+  ::madvise(data_ + from, to - from, MADV_POPULATE_WRITE);
+#endif
   return true;
 }
 

@@ -27,7 +27,7 @@ bool is_time(std::int64_t nanoseconds) noexcept {
 
 bool is_sound(const trace_record& r, std::size_t texts) noexcept {
   return is_time(r.begin) && is_time(r.run) && is_time(r.end) && r.what > trace_record::kind::text &&
-         r.what <= trace_record::kind::chosen && r.text <= texts &&
+         r.what <= trace_record::kind::awaited && r.text <= texts &&
          r.operation <= static_cast<std::uint8_t>(operation::exchange);
 }
 

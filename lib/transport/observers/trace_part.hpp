@@ -27,7 +27,7 @@ struct trace_owner {
 /// In front of the records of a part. Readers take nothing of it on trust.
 struct trace_header {
   static constexpr std::uint64_t expected_magic = 0x6563617254726843ULL;  // "ChrTrace" in memory
-  static constexpr std::uint32_t newest_version = 1;
+  static constexpr std::uint32_t newest_version = 2;
   /// Where the records begin, so that they lie on pages of their own.
   static constexpr std::size_t bytes = 4096;
 
@@ -46,16 +46,30 @@ static_assert(sizeof(trace_header) <= trace_header::bytes && std::is_trivially_c
 /// A call, a wait, an event; or a text, whose bytes follow in the next records. Times in nanoseconds of the
 /// rank's clock.
 struct trace_record {
-  enum class kind : std::uint8_t { text = 1, call, wait, connected, disconnected, chosen };
+  enum class kind : std::uint8_t {
+    text = 1,
+    call,
+    wait,
+    connected,
+    disconnected,
+    chosen,
+    // Of windows.
+    put,
+    got,
+    updated,
+    flushed,
+    notified,
+    awaited
+  };
   static constexpr std::uint8_t is_nonblocking = 1;
   static constexpr std::uint8_t has_failed = 2;
-  /// `peer` of a wait for any rank, and of a call without a root.
+  /// `peer` of a wait for any rank, of a flush to all, and of a call without a root.
   static constexpr std::int32_t nobody = -1;
 
   std::int64_t begin = 0;
   std::int64_t run = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;   ///< of a call, as `call::bytes`; of a text, its length
+  std::uint64_t bytes = 0;   ///< of a call, as `call::bytes`; put, got, updated; of a text, its length
   std::uint32_t number = 0;  ///< of the call
   std::int32_t peer = nobody;
   std::uint16_t text = 0;    ///< number of an earlier text, from 1; 0: none

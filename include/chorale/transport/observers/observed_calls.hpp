@@ -14,6 +14,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/cycle_clock.hpp>
 #include <chorale/transport/observers/observer.hpp>
 
 namespace chorale::transport {
@@ -33,6 +34,8 @@ class observed_calls {
   [[nodiscard]] const observed_communicator& who() const noexcept { return who_; }
   void add(std::shared_ptr<observer> one);
   void remove(const std::shared_ptr<observer>& one) noexcept;
+  /// The communicator is called that from now on.
+  void rename(const std::string& name);
   /// The first observer of that type; null if there is none.
   template <class Observer>
   [[nodiscard]] Observer* find() const noexcept {
@@ -55,6 +58,8 @@ class observed_calls {
   void begin_wait() noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;
+  /// By the clock that the times of calls are of.
+  [[nodiscard]] clock::time_point now() noexcept { return times_.now(); }
 
   /// What serves `what` chooses anew for each call: `name(choice)` is what it chose last, empty if that is
   /// not known yet. Both live as long as the communicator makes calls.
@@ -83,6 +88,7 @@ class observed_calls {
   const void* flow_;  ///< the thread that made the communicator
   std::function<std::uint64_t()> resent_;
   std::vector<listener> all_;
+  cycle_clock times_;
   std::vector<observed_call> open_;  ///< those before `first_` are over
   std::size_t first_ = 0;
   std::uint64_t resent_before_ = 0;  ///< by the end of the call before

@@ -53,19 +53,28 @@ struct observed_wait {
   clock::time_point end{};            ///< of the wait
 };
 
-/// Something that happened beside the calls of a communicator, or in one of them.
+/// Something that happened beside the calls of a communicator, or in one of them: also what was done with a
+/// window, which is told when it is over, well or not.
 struct observed_event {
   /// What can happen.
   enum class kind : std::uint8_t {
     connected,     ///< a connection with `peer` was made
     disconnected,  ///< it was closed, usually in favour of another one (config::connections)
     chosen,        ///< an algorithm was chosen by trial: `text` says which and why
+    put,           ///< a put to `peer` was begun, of so many bytes: it is there once it was flushed
+    got,           ///< a get from `peer`
+    updated,       ///< an atomic update of the memory of `peer`, or an accumulation of a stretch
+    flushed,       ///< what was put to `peer` is there; -1: to all ranks
+    notified,      ///< `peer` was sent a notification, behind what was put there
+    awaited,       ///< a wait for notifications of `peer`; -1: of any ranks
   };
   kind what = kind::connected;                ///< what happened
   const observed_communicator* on = nullptr;  ///< where
   int peer = -1;                              ///< rank of the other end; -1 where there is none
   std::string_view text;                      ///< of a choice; else empty
-  clock::time_point time{};                   ///< when
+  clock::time_point time{};                   ///< when; of what was done with a window, when it was over
+  std::uint64_t bytes = 0;                    ///< that were put, got or updated
+  clock::time_point begin{};                  ///< of what was done with a window
 };
 
 /// Is told of the calls of communicators: a profiler, a tracer. Each function is called by the thread that is

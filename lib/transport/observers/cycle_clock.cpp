@@ -1,0 +1,54 @@
+#include <chorale/transport/observers/cycle_clock.hpp>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace chorale::transport {
+namespace {
+
+bool counter_is_steady() noexcept {
+#if defined(__x86_64__)
+  // "Invariant TSC": neither frequency nor sleep of a core changes its rate.
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  if (__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) == 0 || (edx & 1U << 8) == 0) return false;
+  try {
+    // The kernel takes it only where all cores agree.
+    std::string source;
+    return std::ifstream{"/sys/devices/system/clocksource/clocksource0/current_clocksource"} >> source &&
+           source == "tsc";
+  } catch (...) {
+    return false;
+  }
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+clock::time_point cycle_clock::read() noexcept {
+  static const bool is_steady = counter_is_steady();
+  if (!is_steady || clock::is_replaced()) return clock::now();
+  // The closest of several pairs: between the two reads of one the thread may have lost its core.
+  cycle_scale::reading best;
+  std::uint64_t width = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < 6; ++i) {
+    const std::uint64_t before = cycles();
+    const clock::time_point time = clock::now();
+    const std::uint64_t between = cycles() - before;
+    if (between >= width) continue;
+    width = between;
+    best = {before + between / 2, time};
+  }
+  return scale_.add(best);
+}
+
+}  // namespace chorale::transport

@@ -1,0 +1,94 @@
+// What it costs to count calls, and to trace them: prints a table of calls of two ranks, which are threads.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+namespace {
+
+using comm_type = chorale::communicator<>;
+
+constexpr int rounds = 31;
+
+struct measured_call {
+  const char* name;
+  std::size_t bytes;
+  std::function<void(comm_type&)> make;
+};
+
+/// Nanoseconds of a call on each communicator: the median of several rounds, in which they take turns, so
+/// that what disturbs the machine disturbs all alike.
+std::array<double, 3> medians(const std::array<comm_type*, 3>& comms, const measured_call& what) {
+  std::array<std::vector<double>, 3> took;
+  const int calls = what.bytes > 4096 ? 200 : 2000;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t k = 0; k < comms.size(); ++k) {
+      comms[k]->barrier();
+      const auto begin = chorale::clock::now();
+      for (int i = 0; i < calls; ++i) what.make(*comms[k]);
+      comms[k]->barrier();
+      const std::chrono::duration<double, std::nano> all = chorale::clock::now() - begin;
+      took[k].push_back(all.count() / calls);
+    }
+  }
+  std::array<double, 3> middle{};
+  for (std::size_t k = 0; k < comms.size(); ++k) {
+    std::nth_element(took[k].begin(), took[k].begin() + rounds / 2, took[k].end());
+    middle[k] = took[k][rounds / 2];
+  }
+  return middle;
+}
+
+void measure(const std::array<comm_type*, 3>& comms) {
+  std::vector<double> one(1);
+  std::vector<double> two(2);
+  std::vector<double> long_one(8192);
+  std::vector<double> long_two(16384);
+  const std::vector<measured_call> all{
+      {"barrier", 0, [](comm_type& comm) { comm.barrier(); }},
+      {"broadcast", 8, [&](comm_type& comm) { comm.broadcast(one, 0); }},
+      {"allreduce", 8, [&](comm_type& comm) { comm.allreduce(one); }},
+      {"allgather", 8, [&](comm_type& comm) { comm.allgather(one, two); }},
+      {"broadcast", 65536, [&](comm_type& comm) { comm.broadcast(long_one, 0); }},
+      {"allreduce", 65536, [&](comm_type& comm) { comm.allreduce(long_one); }},
+      {"allgather", 65536, [&](comm_type& comm) { comm.allgather(long_one, long_two); }}};
+  const bool speaks = comms[0]->rank() == 0;
+  if (speaks) fmt::print("| call | bytes | ns | statistics | trace |\n|---|---:|---:|---:|---:|\n");
+  for (const measured_call& what : all) {
+    const auto [off, counted, traced] = medians(comms, what);
+    const auto more = [off = off](double on) {
+      return fmt::format("{:+.0f} ns, {:+.0f} %", on - off, 100 * (on - off) / off);
+    };
+    if (speaks)
+      fmt::print("| {} | {} | {:.0f} | {} | {} |\n", what.name, what.bytes, off, more(counted), more(traced));
+  }
+}
+
+}  // namespace
+
+int main() {
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("observing-cost-{}.json", getpid());
+  chorale::config off;
+  off.device = "soft0";
+  off.trials = chorale::trial_policy::off;
+  chorale::config counted = off;
+  counted.statistics = "/dev/null";
+  chorale::config traced = off;
+  traced.trace = file.string();
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    comm_type plain{group, off};
+    comm_type with_counts{group, counted};
+    comm_type with_trace{group, traced};
+    measure({&plain, &with_counts, &with_trace});
+  });
+  std::filesystem::remove(file);
+}
