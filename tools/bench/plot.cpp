@@ -270,14 +270,10 @@ std::string plot_svg(const std::vector<named_result>& all) {
   if (std::all_of(strips.begin(), strips.end(), [](const strip& one) { return one.curves.empty(); }))
     throw std::runtime_error("cannot draw: no row has a time above zero");
   std::vector<std::string> above;
-  std::string bars = "from the 10th to the 90th percentile of the samples";
-  for (const named_result& one : all) {
-    above.push_back(line_about(one));
-    for (const auto& [name, value] : one.what.about)
-      if (name == "bars") bars = value;
-  }
-  above.push_back(fmt::format(
-      "Points: medians; bars: {}. Size: bytes of the message, or of the block of one rank.", bars));
+  for (const named_result& one : all) above.push_back(line_about(one));
+  above.push_back(
+      fmt::format("Points: medians; bars: {}. Size: bytes of the message, or of the block of one rank.",
+                  bars_of(all).value_or("from the 10th to the 90th percentile of the samples")));
   return svg_of(above, strips);
 }
 

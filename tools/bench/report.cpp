@@ -49,12 +49,17 @@ details { margin: 0.6em 0; }
 <body>
 )";
 
+/// With what is below the medians, and what a sample is.
 constexpr const char* reading = R"(<section id="reading"><h2>How to read this</h2>
-<p>Times are microseconds of one call: the median over the samples, below it the 10th and the 90th percentile. In each sample the time
-of a call is averaged over its calls and over the ranks; algorithms take turns sample by sample. The fastest of a size is marked: two whose
-percentiles overlap may come out the other way round in another run. Sizes are bytes of the message, or of the block of one rank; bandwidth is
+<p>Times are microseconds of one call: the median over the samples, below it {}. {} The fastest of a size is marked: two that overlap
+may come out the other way round in another run. Sizes are bytes of the message, or of the block of one rank; bandwidth is
 size by time. Where ranks outnumber cores, calls with a root count with the barrier before them.</p></section>
 )";
+constexpr const char* samples_of_a_run =
+    "In each sample the time of a call is averaged over its calls and over the ranks; algorithms take turns "
+    "sample by sample.";
+constexpr const char* samples_of_programs =
+    "A sample is what one run of a program says of a size; the programs take turns.";
 
 std::string id_of(std::size_t number) {
   return fmt::format("strip-{}", number);
@@ -217,7 +222,10 @@ std::string report_html(const std::vector<named_result>& all) {
     if (const int wrong = count_wrong(one.what.rows); wrong > 0)
       fmt::format_to(into, "<p><strong>{} results were WRONG.</strong></p>\n", wrong);
   }
-  fmt::format_to(into, "</section>\n{}", reading);
+  const auto bars = bars_of(all);
+  fmt::format_to(into, "</section>\n");
+  fmt::format_to(into, reading, bars ? escaped(*bars) : "the 10th and the 90th percentile",
+                 bars ? samples_of_programs : samples_of_a_run);
   write_summary(into, strips);
   for (std::size_t i = 0; i < strips.size(); ++i) write_strip(into, strips[i], i);
   return out + "</body>\n</html>\n";

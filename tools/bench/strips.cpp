@@ -112,6 +112,15 @@ std::string size_text(double bytes) {
   return fmt::format("{:.0f} {}", bytes, units[unit]);
 }
 
+std::optional<std::string> bars_of(const std::vector<named_result>& all) {
+  std::optional<std::string> bars;
+  for (const named_result& one : all) {
+    for (const auto& [name, value] : one.what.about)
+      if (name == "bars") bars = value;
+  }
+  return bars;
+}
+
 std::string line_about(const named_result& one) {
   std::string line = one.name.empty() ? "" : one.name + ": ";
   bool first = true;

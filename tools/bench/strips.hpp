@@ -1,6 +1,7 @@
 // What is drawn of results: for each operation its curves, of time and of bandwidth over the size.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,9 @@ inline double bandwidth(double bytes, double microseconds) {
 
 /// 64 KiB, 1000 B: the largest unit that divides it.
 std::string size_text(double bytes);
+
+/// What the bars of these results are, where a program says that they are not percentiles.
+std::optional<std::string> bars_of(const std::vector<named_result>& all);
 
 /// What is said of a result in one line: library, ranks, device.
 std::string line_about(const named_result& one);

@@ -29,16 +29,19 @@ def documents(chosen, results, told):
 
 
 def draw(chosen, results, told):
-    """Writes what --plot asks for. @returns what went wrong, empty if nothing did."""
+    """Writes what --plot and --report ask for. @returns what went wrong, empty if nothing did."""
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         command = [str(pathlib.Path(chosen.build).resolve() / "tools" / "chorale-bench")]
         for name, document in documents(chosen, results, told).items():
             file = pathlib.Path(folder) / f"{name}.json"
             file.write_text(json.dumps(document), encoding="utf-8")
             command += ["--from", str(file)]
-        command += ["--plot", str(pathlib.Path(chosen.plot).absolute())]
+        asked = [(option, file) for option, file in (("--plot", chosen.plot), ("--report", chosen.report)) if file]
+        for option, file in asked:
+            command += [option, str(pathlib.Path(file).absolute())]
+        options = " ".join(option for option, _ in asked)
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
         except (OSError, subprocess.TimeoutExpired) as e:
-            return f"--plot: {e}"
-    return f"--plot: {' '.join(done.stderr.split())}" if done.returncode != 0 else ""
+            return f"{options}: {e}"
+    return f"{options}: {' '.join(done.stderr.split())}" if done.returncode != 0 else ""

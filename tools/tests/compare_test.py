@@ -194,12 +194,26 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("tools/compare: --plot: chorale-bench: cannot draw: no ink", done.stderr)
 
-    def test_plot_without_gnuplot(self):
+    def test_report(self):
+        """Beside a plot or alone, of the same results."""
+        self.write("bin/gnuplot", "#!/bin/sh\n")
+        done = self.compare(self.fake("a"), "allreduce", "--plot", self.folder / "o.svg", "--report", self.folder / "o.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.folder / "o.html").read_text(encoding="utf-8"), (self.folder / "o.svg").read_text(encoding="utf-8"))
+        self.assertEqual(self.compare(self.fake("a"), "allreduce", "--report", self.folder / "alone.html").returncode, 0)
+        (one,) = json.loads((self.folder / "alone.html").read_text(encoding="utf-8"))
+        self.assertIn("processor", one["machine"])
+        done = self.compare(self.fake("a"), "allreduce", "--report", self.folder / "o.html", BEHAVIOUR="blind")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tools/compare: --report: chorale-bench: cannot draw: no ink", done.stderr)
+
+    def test_pictures_without_gnuplot(self):
         """It is said before anything is measured."""
-        done = self.compare("allreduce", "--plot", self.folder / "o.svg")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--plot: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
-        self.assertFalse((self.folder / "log").exists())
+        for option in ("--plot", "--report"):
+            done = self.compare("allreduce", option, self.folder / "o")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{option}: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
+            self.assertFalse((self.folder / "log").exists())
 
     def test_bound(self):
         done = self.compare(self.fake("a", "TAKES=8"), "allreduce", "--bound", "1.3")

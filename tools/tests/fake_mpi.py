@@ -7,7 +7,9 @@ if "--from" in sys.argv:
     # What it would draw.
     if os.environ.get("BEHAVIOUR") == "blind":
         sys.exit("chorale-bench: cannot draw: no ink")
-    pathlib.Path(sys.argv[-1]).write_text(json.dumps([json.load(open(file)) for word, file in zip(sys.argv, sys.argv[1:]) if word == "--from"]))
+    told = list(zip(sys.argv, sys.argv[1:]))
+    for name in [file for word, file in told if word in ("--plot", "--report")]:
+        pathlib.Path(name).write_text(json.dumps([json.load(open(file)) for word, file in told if word == "--from"]))
     sys.exit()
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
 names = ("barrier", "broadcast", "allreduce", "scan")
