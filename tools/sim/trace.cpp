@@ -37,7 +37,7 @@ class events {
   void finish(const bench::facts& about) {
     ordered_json other = ordered_json::object();
     for (const auto& [key, value] : about) other[key] = value;
-    out_.write("\n],\"displayTimeUnit\":\"ns\",\"otherData\":" + other.dump() + "}\n");
+    out_.write("\n],\"otherData\":" + other.dump() + "}\n");
     out_.finish();
   }
 
