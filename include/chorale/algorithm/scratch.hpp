@@ -13,9 +13,11 @@ namespace chorale {
 /// only once. At least as aligned as that of operator new.
 class scratch {
  public:
+  /// So many bytes, of any contents. @throws std::bad_alloc.
   explicit scratch(std::size_t bytes)
       : memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)), bytes_(bytes) {}
 
+  /// All of them.
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return {memory_.get(), bytes_}; }
 
  private:
