@@ -62,7 +62,7 @@ def all_steps(build):
     yield from smoke_steps(build)
     on_one = {"CHORALE_TEST_DEVICE": "rxe1"}
     yield Step("verbs tests", [str(build / "tests/verbs/verbs_tests"), "[device]"], variables=on_one)
-    yield Step("verbs conformance", [str(build / "tests/verbs/conformance/verbs_conformance")], limit=400,
+    yield Step("verbs conformance", [str(build / "tests/verbs/conformance/verbs_conformance")], limit=900,
                variables=on_one)
     for loss in 0.0, 1.0:
         for ranks in 2, 3, 4, 8:
