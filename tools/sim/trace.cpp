@@ -88,8 +88,11 @@ void add_processors(events& to, const sim::recorder& notes, const sim::window& o
   for (const record& one : notes.records()) {
     if (is_of_message(one.what) || !overlaps(one.begin, one.end, of)) continue;
     threads.emplace(one.rank, one.thread);
-    auto event =
-        slice(name(one.what), is_wait(one.what) ? "wait" : "work", one.rank, one.thread, one.begin, one.end);
+    const bool waits = is_wait(one.what);
+    // A helper may wait for much longer than the window is, which would then be a speck in the picture.
+    const instant begin = waits ? std::max(one.begin, of.begin) : one.begin;
+    const instant end = waits ? std::min(one.end, of.end) : one.end;
+    auto event = slice(name(one.what), waits ? "wait" : "work", one.rank, one.thread, begin, end);
     ordered_json arguments = ordered_json::object();
     if (one.peer >= 0) arguments["to rank"] = one.peer;
     if (one.what == activity::poll)

@@ -102,6 +102,9 @@ class Seen(unittest.TestCase):
         for event in slices:
             self.assertLess(event["ts"], 520.5)
             self.assertGreater(event["ts"] + event["dur"], 500)
+            if event["cat"] == "wait":  # cut to the window
+                self.assertGreaterEqual(event["ts"], 500)
+                self.assertLessEqual(event["ts"] + event["dur"], 520.5 + 1e-6)
 
     def parts_of_path(self, text):
         """(whole, {what: us}) of a critical path in words."""
