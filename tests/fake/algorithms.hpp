@@ -24,6 +24,7 @@
 #include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
+#include <chorale/algorithm/alltoall/last_arriver.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -38,6 +39,7 @@
 #include <chorale/algorithm/broadcast/circulant.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/last_arriver.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
@@ -80,11 +82,11 @@ using moving =
               broadcast::binomial_store_and_forward, broadcast::flat, broadcast::chain, broadcast::fetch,
               broadcast::scatter_allgather, broadcast::multicast, allgather::standard, allgather::bruck,
               allgather::direct, allgather::recursive_doubling, allgather::recursive_doubling_at<1000>,
-              allgather::ring, allgather::last_arriver, alltoall::standard, alltoall::bruck,
-              alltoall::bruck_k<3>, alltoall::bruck_k<4>, alltoall::bruck_k<40>, alltoall::direct,
-              alltoall::pairwise, alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial,
-              gather::flat, scatter::standard, scatter::binomial, scatter::fetch, scatter::flat,
-              exchange::direct>;
+              allgather::ring, allgather::last_arriver, broadcast::last_arriver, alltoall::last_arriver,
+              alltoall::standard, alltoall::bruck, alltoall::bruck_k<3>, alltoall::bruck_k<4>,
+              alltoall::bruck_k<40>, alltoall::direct, alltoall::pairwise, alltoall::hybrid_pairwise<2>,
+              gather::standard, gather::binomial, gather::flat, scatter::standard, scatter::binomial,
+              scatter::fetch, scatter::flat, exchange::direct>;
 using reducing = type_list<
     allreduce::circulant, reduce_scatter::circulant, scan::doubling_123, reduce::two_trees,
     allreduce::two_trees,                                                      //

@@ -15,6 +15,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
@@ -49,8 +50,9 @@ struct candidate {
 
 template <class A>
 inline constexpr bool is_serial =
-    std::same_as<A, chorale::allreduce::reproducible> || std::same_as<A, chorale::reduce::reproducible> ||
-    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
+    std::same_as<A, chorale::allreduce::last_arriver> || std::same_as<A, chorale::allreduce::reproducible> ||
+    std::same_as<A, chorale::reduce::reproducible> || std::same_as<A, chorale::allreduce::rank_by_rank> ||
+    std::same_as<A, chorale::reduce::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::direct> || std::same_as<A, chorale::reduce_scatter::standard> ||
     std::same_as<A, chorale::reduce_scatter::last_arriver>;

@@ -10,8 +10,10 @@
 
 #include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
+#include <chorale/algorithm/alltoall/last_arriver.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
+#include <chorale/algorithm/broadcast/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/transport/rc.hpp>
 
@@ -26,21 +28,34 @@ using chorale::error;
 namespace {
 
 using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::last_arriver,
-                                      chorale::allreduce::last_arriver, chorale::allgather::last_arriver,
+                                      chorale::broadcast::last_arriver, chorale::allreduce::last_arriver,
+                                      chorale::allgather::last_arriver, chorale::alltoall::last_arriver,
                                       chorale::reduce_scatter::last_arriver>;
 
 /// Sizes in the line of a flag, around it, around a block, and of several.
 constexpr std::size_t counts[] = {1, 0, 6, 7, 100, 1021, 1022, 1023, 3000, 2};
 
-void check_calls(meeting& comm) {
-  for (std::size_t i = 0; i < std::size(counts); ++i) {
+/// With blocks of 256 bytes, where slots for long messages have 16 KiB: around a slot, around its share for
+/// each of 2, 3, 5 and 8 ranks, and of several parts of which the last is short.
+constexpr std::size_t long_counts[] = {2047, 2048, 2049, 1024, 1025, 680, 410, 257, 12000, 33, 20011};
+
+template <std::size_t Counts>
+void check_calls(meeting& comm, const std::size_t (&all)[Counts]) {
+  for (std::size_t i = 0; i < Counts; ++i) {
     const std::uint64_t s = seed() + i;
+    const int root = static_cast<int>(i) % comm.size();
     const manner way{.nonblocking = i % 3 == 0, .in_place = i % 4 == 1, .misalignment = i % 2 == 0 ? i : 0};
     check_barrier(comm, way);
-    check_allreduce<std::uint64_t>(comm, counts[i], chorale::sum, s, way);
-    check_allgather<std::uint16_t>(comm, counts[i], s, way);
-    check_reduce_scatter<std::uint32_t>(comm, counts[i], chorale::max, s, way);
+    check_broadcast<std::uint16_t>(comm, all[i], root, s, way);
+    check_allreduce<std::uint64_t>(comm, all[i], chorale::sum, s, way);
+    check_allgather<std::uint16_t>(comm, all[i], s, way);
+    check_allgatherv<std::uint16_t>(comm, all[i], s, way);
+    check_alltoall<std::uint64_t>(comm, all[i], s, way);
+    check_reduce_scatter<std::uint32_t>(comm, all[i], chorale::max, s, way);
   }
+}
+void check_calls(meeting& comm) {
+  check_calls(comm, counts);
 }
 
 /// What each rank's call threw, and which ranks it names.
@@ -78,6 +93,23 @@ TEST_CASE("what is left in slots comes to its place", "[shared]") {
   for (const int size : {1, 2, 3, 5, 8, 13}) {
     if (!too_large(size)) run_ranks<meeting>(size, settings(), [](auto& comm) { check_calls(comm); });
   }
+}
+
+TEST_CASE("long messages come to their place part by part", "[shared]") {
+  for (const int size : {2, 3, 5, 8}) {
+    if (too_large(size)) continue;
+    auto with = settings();
+    with.block_bytes = 256;
+    run_ranks<meeting>(size, with, [](auto& comm) { check_calls(comm, long_counts); });
+  }
+}
+
+TEST_CASE("what the last cache does not hold comes to its place past the caches", "[shared]") {
+  // 150 MiB and more in all, where a cache has 32 or so. Where it is larger, the same bytes go through it.
+  run_ranks<meeting>(5, settings(), [](auto& comm) {
+    check_alltoall<std::uint8_t>(comm, (std::size_t{3} << 20) + 1, seed(), {.misalignment = 3});
+    check_allgather<std::uint64_t>(comm, std::size_t{1} << 20, seed());
+  });
 }
 
 TEST_CASE("parts of a communicator have slots of their own", "[shared]") {
@@ -154,6 +186,22 @@ TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
     }
   });
   CHECK(lost == 2);
+}
+
+TEST_CASE("a rank that leaves between long messages is not waited for in slots", "[shared]") {
+  std::atomic<int> lost{0};
+  run_anywhere(4, [&](support::any_group& group) {
+    meeting comm{group, settings()};
+    check_alltoall<std::uint64_t>(comm, 30000, seed());
+    check_broadcast<std::uint64_t>(comm, 30000, 1, seed());
+    if (comm.rank() == 2) return;
+    try {
+      check_alltoall<std::uint64_t>(comm, 30000, seed());
+    } catch (const error& e) {
+      if (e.code() == errc::peer_lost) ++lost;
+    }
+  });
+  CHECK(lost == 3);
 }
 
 TEST_CASE("a nonblocking call learns that a rank has left, though the one it waited for first computes",

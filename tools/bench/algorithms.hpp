@@ -27,6 +27,7 @@ using algorithms = chorale::type_list<                           //
     chorale::broadcast::scatter_allgather,                       //
     chorale::broadcast::circulant,                               //
     chorale::broadcast::two_trees,                               //
+    chorale::broadcast::last_arriver,                            //
     chorale::broadcast::multicast,                               //
     chorale::reduce::standard,                                   //
     chorale::reduce::degree_k<15>,                               //
@@ -62,6 +63,7 @@ using algorithms = chorale::type_list<                           //
     chorale::alltoall::standard,                                 //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
+    chorale::alltoall::last_arriver,                             //
     chorale::alltoall::bruck,                                    //
     chorale::alltoall::bruck_k<4>,                               //
     chorale::alltoall::bruck_k<8>,                               //

@@ -8,16 +8,50 @@
 
 #include <chorale/algorithm/shared_slots.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale {
 
+/// Slots that take as much as a block of the mailbox.
+struct block_slots {
+  template <mailbox_transport Net>
+  [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
+    return net.block_bytes();
+  }
+};
+
+/// Slots for long messages: each takes as much as 64 blocks, if those of all ranks are 8 MiB at most. The
+/// longer a slot is, the less often all ranks have to be waited for; but what is written to the slots should
+/// still be in a cache that the cores share when it is read.
+struct long_slots {
+  static constexpr std::size_t blocks = 64;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 19;   ///< of a slot
+  static constexpr std::size_t most_of_all = std::size_t{1} << 23;  ///< of those of all ranks
+
+  template <mailbox_transport Net>
+  [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
+    const std::size_t one = net.block_bytes();
+    const std::size_t most = std::min(most_bytes, most_of_all / static_cast<std::size_t>(net.size()));
+    return std::max(one, std::min(one * blocks, most / cache_line_bytes * cache_line_bytes));
+  }
+};
+
+/// The bytes of each part of a message of `bytes`, of which a slot takes `most` at once: whole cache lines,
+/// and as few parts as possible, about as long as each other.
+[[nodiscard]] constexpr std::size_t part_bytes(std::size_t bytes, std::size_t most) noexcept {
+  if (bytes <= most) return bytes;
+  const std::size_t parts = (bytes + most - 1) / most;
+  return std::min(most, in_cache_lines((bytes + parts - 1) / parts));
+}
+
 /// Slots in memory that rank 0 keeps and all ranks see, made in the first call that wants them, and kept in
-/// `state<host_slots<Net>>()`. Where a rank cannot see it, all ranks do without. A slot takes as much as a
-/// block of the mailbox. Cost: two messages between rank 0 and each other rank, once; of memory, two blocks
-/// a rank.
-template <mapping_transport Net>
+/// `state<host_slots<Net, Size>>()`. Where a rank cannot see it, all ranks do without. `Size::bytes(net)` is
+/// what a slot takes. Cost: two messages between rank 0 and each other rank, once; two slots a rank, whose
+/// pages take memory once they are written.
+template <mapping_transport Net, class Size = block_slots>
 class host_slots {
  public:
   /// Whether all ranks know if they have slots. The same on all of them.
@@ -54,10 +88,10 @@ class host_slots {
   using seen_memory = decltype(std::declval<Net&>().map(remote_region{}, call_id{}).await_resume());
 
   [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
-    return shared_slots::bytes(net.size(), net.block_bytes());
+    return shared_slots::bytes(net.size(), Size::bytes(net));
   }
   void use(const Net& net, std::span<std::byte> memory) noexcept {
-    slots_ = shared_slots{memory, net.rank(), net.size(), net.block_bytes()};
+    slots_ = shared_slots{memory, net.rank(), net.size(), Size::bytes(net)};
     are_there_ = true;
   }
   task<> offer(Net& net, call_id now) {

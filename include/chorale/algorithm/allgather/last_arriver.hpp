@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/host_slots.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/result_copy.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::allgather {
@@ -15,7 +17,7 @@ namespace chorale::allgather {
 /// Each rank writes its block into a slot of its own that all ranks of the host see; whoever is last says so
 /// to all, and each copies what the others have left. A block is written once, not once for each reader. Even
 /// and uneven blocks. Where ranks do not share memory it is `direct`. Cost: n copies and one atomic addition
-/// a rank for each block of the mailbox, and a wait. Any n.
+/// a rank for each part that a slot takes (`host_slots.hpp`), and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
@@ -28,7 +30,15 @@ struct last_arriver {
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
-    auto& host = net.template state<host_slots<Net>>();
+    // All ranks know all sizes, so they choose alike.
+    if (all.layout().largest() > net.block_bytes()) return through<long_slots>(net, now, std::move(all));
+    return through<block_slots>(net, now, std::move(all));
+  }
+
+ private:
+  template <class Size, mapping_transport Net>
+  static task<> through(Net& net, call_id now, blocks<std::byte> all) {
+    auto& host = net.template state<host_slots<Net, Size>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
     if (!host.are_there()) [[unlikely]] {
@@ -37,7 +47,8 @@ struct last_arriver {
     }
     shared_slots& slots = host.slots();
     const std::size_t largest = all.layout().largest();
-    const std::size_t step = std::min(net.block_bytes(), largest);
+    const std::size_t step = part_bytes(largest, slots.slot_bytes());
+    const result_copy place{all.layout().total(), net.size()};
     for (std::size_t at = 0; at < largest; at += step) {
       const auto part_of = [&](int rank) {
         const auto block = all[rank];
@@ -48,10 +59,10 @@ struct last_arriver {
       const auto mine = part_of(net.rank());
       if (!mine.empty()) copy_bytes(slots.mine(step), mine.data(), mine.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
-      for (int r = 0; r < net.size(); ++r) {
-        const auto theirs = part_of(r);
-        if (r != net.rank() && !theirs.empty())
-          copy_bytes(theirs.data(), slots.of(r, step).data(), theirs.size());
+      for (int d = 1; d < net.size(); ++d) {
+        const int from = (net.rank() + d) % net.size();
+        const auto theirs = part_of(from);
+        if (!theirs.empty()) place(theirs.data(), slots.of(from, step).data(), theirs.size());
       }
     }
   }

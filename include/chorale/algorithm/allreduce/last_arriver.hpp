@@ -3,12 +3,17 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/even_shares.hpp>
 #include <chorale/algorithm/host_slots.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -17,9 +22,10 @@ namespace chorale::allreduce {
 /// Each rank writes its operand into a slot of its own that all ranks of the host see; whoever is last
 /// combines all of them in the order of the ranks, ((x0 op x1) op x2) ..., and publishes the result. Nobody
 /// waits for a leader that has no core, and each byte is combined once, so that it is the fastest for short
-/// messages where ranks outnumber cores. Where ranks do not share memory it is `reproducible`, to the same
-/// bits. Cost: for each block two copies and one atomic addition a rank, n - 1 combinations in all, and
-/// a wait. Any n.
+/// messages where ranks outnumber cores. Of messages longer than a block of the mailbox each rank combines a
+/// share, and leaves it in its slot for the others. Where ranks do not share memory it is `reproducible`, to
+/// the same bits. Cost: two copies and one atomic addition a rank, n - 1 combinations in all, and a wait; of
+/// long messages, for each part that a slot takes (`host_slots.hpp`), two additions and two waits. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
@@ -32,6 +38,13 @@ struct last_arriver {
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
+    if (data.size() > net.block_bytes()) return combine_shares(net, now, data, std::move(op));
+    return combine_all(net, now, data, std::move(op));
+  }
+
+ private:
+  template <mapping_transport Net>
+  static task<> combine_all(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     auto& host = net.template state<host_slots<Net>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
@@ -50,6 +63,46 @@ struct last_arriver {
         slots.publish();
       }
       copy_bytes(block.data(), slots.result(block.size()).data(), block.size());
+    }
+  }
+
+  /// Every rank combines a share of each part, all at once.
+  template <mapping_transport Net>
+  static task<> combine_shares(Net& net, call_id now, std::span<std::byte> data, reduction op) {
+    auto& host = net.template state<host_slots<Net, long_slots>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    shared_slots& slots = host.slots();
+    if (!host.are_there()) [[unlikely]] {
+      co_await reproducible::run(net, now, data, op);
+      co_return;
+    }
+    for (const auto part : chunks{data, op.whole(part_bytes(data.size(), slots.slot_bytes()))}) {
+      slots.begin(now);
+      copy_bytes(slots.mine(part.size()), part.data(), part.size());
+      if (co_await host.arrives_last(net, now)) slots.publish();
+      const block_layout shares = even_shares(net.size(), part.size(), op.whole(cache_line_bytes));
+      const auto share_of = [&](int rank, auto whole) {
+        return whole.subspan(shares[rank].offset, shares[rank].bytes);
+      };
+      const auto mine = share_of(net.rank(), part);
+      for (int r = 0; r < net.size() && !mine.empty(); ++r) {
+        const auto theirs = share_of(net.rank(), slots.of(r, part.size()));
+        if (r == 0)
+          copy_bytes(mine.data(), theirs.data(), mine.size());
+        else
+          op.combine_left(mine, theirs);
+      }
+      // Now the shares of the result, in the other set of slots.
+      const std::size_t room = shares.largest();
+      slots.begin(now);
+      if (!mine.empty()) copy_bytes(slots.mine(room), mine.data(), mine.size());
+      if (co_await host.arrives_last(net, now)) slots.publish();
+      for (int d = 1; d < net.size(); ++d) {
+        const int from = (net.rank() + d) % net.size();
+        const auto theirs = share_of(from, part);
+        if (!theirs.empty()) copy_bytes(theirs.data(), slots.of(from, room).data(), theirs.size());
+      }
     }
   }
 };

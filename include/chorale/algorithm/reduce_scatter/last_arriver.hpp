@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/host_slots.hpp>
@@ -33,18 +34,30 @@ struct last_arriver {
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
-    auto& host = net.template state<host_slots<Net>>();
+    const auto ranks = static_cast<std::size_t>(net.size());
+    // All ranks know all sizes, so they choose alike.
+    if (in.layout().largest() > net.block_bytes() / ranks)
+      return through<long_slots>(net, now, std::move(in), out, std::move(op));
+    return through<block_slots>(net, now, std::move(in), out, std::move(op));
+  }
+
+ private:
+  template <class Size, mapping_transport Net>
+  static task<> through(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
+                        reduction op) {
+    auto& host = net.template state<host_slots<Net, Size>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
     const auto ranks = static_cast<std::size_t>(net.size());
     const std::size_t largest = in.layout().largest();
+    shared_slots& slots = host.slots();
     // Of each block the same number of bytes, side by side in a slot.
-    const std::size_t step = std::min(op.whole(net.block_bytes() / ranks), largest);
-    if (!host.are_there() || step * ranks > net.block_bytes()) [[unlikely]] {
+    const std::size_t share = slots.slot_bytes() / ranks;
+    if (!host.are_there() || op.element_bytes() > share) [[unlikely]] {
       co_await direct::run(net, now, in, out, op);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    const std::size_t step = op.whole(part_bytes(largest, share));
     const std::size_t room = step * ranks;
     for (std::size_t at = 0; at < largest; at += step) {
       const auto bytes_of = [&](int rank) {

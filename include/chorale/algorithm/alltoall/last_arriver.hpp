@@ -1,0 +1,81 @@
+// Last-arriver alltoall.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/algorithm/host_slots.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/cache_lines.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/result_copy.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::alltoall {
+
+/// Each rank writes its blocks side by side into a slot of its own that all ranks of the host see; whoever is
+/// last says so to all, and each copies its block out of every slot. So each byte is copied twice, and a
+/// cache holds it in between; where the system copies it once, it has to find and hold every page of the
+/// peer, which costs more than the second copy. Even blocks. Where ranks do not share memory, and on so many
+/// that a slot has less than a cache line for each, it is `direct`. Cost: for each part that a slot takes,
+/// 2 (n - 1) copies and one atomic addition a rank, and a wait. Any n.
+///
+/// What is in a slot is not written again before all ranks have arrived at the part behind it, and so have
+/// read it; `out` is written by this rank alone.
+struct last_arriver {
+  static constexpr auto implements = operation::alltoall;
+  static constexpr bool uneven = false;
+  template <class T>
+  static constexpr bool runs_on = mapping_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    return net.maps_memory();
+  }
+
+  template <mapping_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
+    const std::size_t all = in_cache_lines(in.layout().largest()) * static_cast<std::size_t>(net.size());
+    if (all > net.block_bytes()) return through<long_slots>(net, now, std::move(in), std::move(out));
+    return through<block_slots>(net, now, std::move(in), std::move(out));
+  }
+
+ private:
+  template <class Size, mapping_transport Net>
+  static task<> through(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
+    auto& host = net.template state<host_slots<Net, Size>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    shared_slots& slots = host.slots();
+    const auto ranks = static_cast<std::size_t>(net.size());
+    // Of each block the same number of bytes, side by side; those that fill a line begin in one.
+    const std::size_t most = slots.slot_bytes() / ranks / cache_line_bytes * cache_line_bytes;
+    if (!host.are_there() || most == 0) [[unlikely]] {
+      co_await direct::run(net, now, in, out);
+      co_return;
+    }
+    place_own(in[net.rank()], out[net.rank()]);
+    const std::size_t bytes = in.layout().largest();
+    const std::size_t step = part_bytes(bytes, most);
+    const std::size_t room = step < cache_line_bytes ? step : in_cache_lines(step);
+    const std::size_t all = room * ranks;
+    const auto place_of = [room](int rank) { return room * static_cast<std::size_t>(rank); };
+    const result_copy place{in.layout().total() + out.layout().total(), net.size()};
+    for (std::size_t at = 0; at < bytes; at += step) {
+      const std::size_t length = std::min(step, bytes - at);
+      slots.begin(now);
+      for (int d = 1; d < net.size(); ++d) {
+        const int to = (net.rank() + d) % net.size();
+        copy_bytes(slots.mine(all) + place_of(to), in[to].data() + at, length);
+      }
+      if (co_await host.arrives_last(net, now)) slots.publish();
+      for (int d = 1; d < net.size(); ++d) {
+        const int from = (net.rank() - d + net.size()) % net.size();
+        place(out[from].data() + at, slots.of(from, all).data() + place_of(net.rank()), length);
+      }
+    }
+  }
+};
+
+}  // namespace chorale::alltoall

@@ -1,0 +1,60 @@
+// Last-arriver broadcast.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/broadcast/fetch.hpp>
+#include <chorale/algorithm/host_slots.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::broadcast {
+
+/// The root writes the message into a slot that all ranks of the host see; when all have arrived, whoever is
+/// last says so, and each copies the message from there. So it is written once, and no rank has the system
+/// find and hold the root's pages; and nobody waits for a rank to pass it on that has no core, as in a tree.
+/// Where ranks do not share memory it is `fetch`. Cost: for each part that a slot takes (`host_slots.hpp`) n
+/// copies and n atomic additions in all, and a wait. Any n.
+///
+/// A slot is not written again before all ranks have arrived at the part behind it, and so have read it. All
+/// ranks leave when all have arrived: later than a broadcast needs to, if some come late.
+struct last_arriver {
+  static constexpr auto implements = operation::broadcast;
+  template <class T>
+  static constexpr bool runs_on = mapping_transport<T> && reading_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    return net.maps_memory();
+  }
+
+  template <mapping_transport Net>
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
+    if (data.size() > net.block_bytes()) return through<long_slots>(net, now, data, root);
+    return through<block_slots>(net, now, data, root);
+  }
+
+ private:
+  template <class Size, mapping_transport Net>
+  static task<> through(Net& net, call_id now, std::span<std::byte> data, int root) {
+    auto& host = net.template state<host_slots<Net, Size>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    if (!host.are_there()) [[unlikely]] {
+      co_await fetch::run(net, now, data, root);
+      co_return;
+    }
+    shared_slots& slots = host.slots();
+    const std::size_t step = part_bytes(data.size(), slots.slot_bytes());
+    for (std::size_t at = 0; at < data.size(); at += step) {
+      const auto part = data.subspan(at, std::min(step, data.size() - at));
+      slots.begin(now);
+      if (net.rank() == root) copy_bytes(slots.mine(step), part.data(), part.size());
+      if (co_await host.arrives_last(net, now)) slots.publish();
+      if (net.rank() != root) copy_bytes(part.data(), slots.of(root, step).data(), part.size());
+    }
+  }
+};
+
+}  // namespace chorale::broadcast
