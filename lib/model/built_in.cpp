@@ -19,24 +19,24 @@ allgather rc 2 0 1048576 bruck 158.9 direct 159.4 recursive_doubling 159.5 ring 
 allgather rc 4 1 8 last_arriver 5.26 direct 6.222 recursive_doubling 7.094 bruck 7.689 ring 8.45
 allgather rc 4 1 256 last_arriver 5.989 direct 7.362 recursive_doubling 8.191 bruck 8.597 ring 9.881
 allgather rc 4 1 2048 last_arriver 8.416 direct 10.34 recursive_doubling 10.42 bruck 11.36 ring 13.76
-allgather rc 4 1 8192 last_arriver 14.69 direct 19.61 bruck 20.98 recursive_doubling 21.55 ring 25.55
-allgather rc 4 1 32768 last_arriver 60.15 bruck 78.48 direct 79.1 recursive_doubling 81.48 ring 102.1
-allgather rc 4 1 131072 last_arriver 209.1 direct 238.1 bruck 252.5 recursive_doubling 274.2 ring 277.6
-allgather rc 4 1 1048576 ring 1573 bruck 1578 direct 1584 recursive_doubling 1626
+allgather rc 4 1 8192 direct 5.653 last_arriver 5.752 recursive_doubling 8.007 ring 8.283 bruck 8.935
+allgather rc 4 1 32768 last_arriver 14.65 direct 22.86 recursive_doubling 31.74 bruck 32.31 ring 35.97
+allgather rc 4 1 131072 last_arriver 44.8 bruck 87.25 direct 87.56 recursive_doubling 90.04 ring 92.69
+allgather rc 4 1 1048576 last_arriver 403.8 recursive_doubling 639.5 bruck 657.1 direct 659.3 ring 709.8
 allgather rc 8 1 8 last_arriver 10.41 direct 19.51 recursive_doubling 25.29 bruck 28.56 ring 47.66
 allgather rc 8 1 256 last_arriver 10.73 direct 21.05 recursive_doubling 24.74 bruck 26.71 ring 41.38
 allgather rc 8 1 2048 last_arriver 14.23 direct 30.77 recursive_doubling 35.43 bruck 35.93 ring 46.9
-allgather rc 8 1 8192 last_arriver 26.62 direct 62.56 ring 65.4 bruck 88.66 recursive_doubling 89.26
-allgather rc 8 1 32768 last_arriver 97.8 recursive_doubling 240.7 ring 243.3 direct 248.9 bruck 253.2
-allgather rc 8 1 131072 last_arriver 413.5 recursive_doubling 629.8 bruck 651.4 direct 740.3 ring 772.2
-allgather rc 8 1 1048576 ring 8511 bruck 8557 recursive_doubling 8783 direct 9182
+allgather rc 8 1 8192 last_arriver 14.94 direct 24.52 recursive_doubling 30.57 ring 38.79 bruck 48.81
+allgather rc 8 1 32768 last_arriver 36.91 direct 102.6 recursive_doubling 129.3 bruck 132.3 ring 172.2
+allgather rc 8 1 131072 last_arriver 127 recursive_doubling 368.2 bruck 392.6 direct 409.3 ring 419
+allgather rc 8 1 1048576 last_arriver 2420 direct 4563 bruck 4875 recursive_doubling 4991 ring 5206
 allgather rc 16 1 8 last_arriver 27.7 recursive_doubling 83.93 direct 90.78 bruck 92.22 ring 248.3
 allgather rc 16 1 256 last_arriver 24.95 recursive_doubling 78.5 bruck 89 direct 94.37 ring 233.8
 allgather rc 16 1 2048 last_arriver 50.62 direct 174.5 bruck 176.3 recursive_doubling 180.2 ring 313.4
-allgather rc 16 1 8192 last_arriver 135.5 direct 343.7 ring 392.2 bruck 471.5 recursive_doubling 475.3
-allgather rc 16 1 32768 last_arriver 296.7 bruck 776.5 recursive_doubling 803 direct 1101 ring 1320
-allgather rc 16 1 131072 last_arriver 2153 bruck 3077 recursive_doubling 3106 direct 3518 ring 3539
-allgather rc 16 1 1048576 direct 2.492e+04 bruck 2.781e+04 recursive_doubling 2.795e+04 ring 2.841e+04
+allgather rc 16 1 8192 last_arriver 42.71 ring 264.1 recursive_doubling 306.1 bruck 528.9 direct 722.9
+allgather rc 16 1 32768 last_arriver 146.9 recursive_doubling 683.6 bruck 710.3 direct 880 ring 1017
+allgather rc 16 1 131072 last_arriver 744.7 bruck 2047 recursive_doubling 2067 ring 2644 direct 2671
+allgather rc 16 1 1048576 last_arriver 9783 direct 1.676e+04 ring 1.696e+04 bruck 1.97e+04 recursive_doubling 1.988e+04
 allreduce rc 2 0 8 recursive_doubling 0.5304 reproducible 0.6235 degree_k<1> 1.028 degree_k<15,flat> 1.038 degree_k<3> 1.041 degree_k<7> 1.042 rabenseifner 1.184 rank_by_rank 1.195 ring 1.363 reduce_multicast<7> 2.678
 allreduce rc 2 0 256 recursive_doubling 0.7223 reproducible 0.7603 degree_k<3> 1.277 degree_k<1> 1.279 degree_k<7> 1.282 degree_k<15,flat> 1.284 rabenseifner 1.404 rank_by_rank 1.412 ring 1.521 reduce_multicast<7> 2.496
 allreduce rc 2 0 2048 recursive_doubling 1.736 reproducible 1.941 rabenseifner 2.241 ring 2.454 degree_k<1> 3.096 degree_k<7> 3.101 degree_k<3> 3.118 degree_k<15,flat> 3.172 rank_by_rank 3.622 reduce_multicast<7> 4.87
@@ -47,24 +47,24 @@ allreduce rc 2 0 1048576 rabenseifner 547.5 ring 554.5 recursive_doubling 591.5 
 allreduce rc 4 1 8 last_arriver 3.784 reproducible 5.696 degree_k<15,flat> 7.309 recursive_doubling 8.096 degree_k<7> 8.974 degree_k<3> 9.106 reduce_multicast<7> 11.62 degree_k<1> 12.34 rabenseifner 14.42 rank_by_rank 14.47 ring 14.84
 allreduce rc 4 1 256 last_arriver 4.478 reproducible 6.887 degree_k<15,flat> 8.091 recursive_doubling 8.937 degree_k<3> 10.44 degree_k<7> 10.64 reduce_multicast<7> 13.17 degree_k<1> 14.23 rank_by_rank 16.61 rabenseifner 17.81 ring 22.27
 allreduce rc 4 1 2048 last_arriver 6.284 degree_k<15,flat> 10.87 reproducible 11.31 recursive_doubling 12.07 degree_k<3> 12.93 degree_k<7> 13.12 reduce_multicast<7> 15.6 degree_k<1> 16.54 rabenseifner 20.05 rank_by_rank 23.62 ring 26.17
-allreduce rc 4 1 8192 last_arriver 10.83 recursive_doubling 16.49 degree_k<15,flat> 17.57 degree_k<3> 18.04 degree_k<7> 18.07 reproducible 21.13 degree_k<1> 23 rabenseifner 25.12 reduce_multicast<7> 29.14 ring 29.65 rank_by_rank 33.83
-allreduce rc 4 1 32768 degree_k<7> 44.83 degree_k<3> 45.43 degree_k<15,flat> 47.95 degree_k<1> 51.64 reproducible 52.31 rabenseifner 53.16 ring 55.76 last_arriver 58.03 recursive_doubling 66.27 reduce_multicast<7> 74.35 rank_by_rank 126.8
-allreduce rc 4 1 131072 degree_k<7> 151 degree_k<3> 155.7 degree_k<15,flat> 165.8 degree_k<1> 186.5 reproducible 198.9 ring 216.9 rabenseifner 225 last_arriver 239.4 recursive_doubling 258.7 reduce_multicast<7> 290.7 rank_by_rank 763.5
-allreduce rc 4 1 1048576 rabenseifner 1449 degree_k<15,flat> 1474 reproducible 1504 degree_k<7> 1513 degree_k<3> 1524 degree_k<1> 1584 ring 1660 reduce_multicast<7> 2050 recursive_doubling 2152 rank_by_rank 8572
+allreduce rc 4 1 8192 last_arriver 5.803 degree_k<15,flat> 6.399 recursive_doubling 6.425 reproducible 6.697 degree_k<3> 7.385 degree_k<7> 7.402 degree_k<1> 9.412 rabenseifner 10.22 ring 10.79 reduce_multicast<7> 11.67 rank_by_rank 11.71
+allreduce rc 4 1 32768 degree_k<1> 14.29 last_arriver 15.25 degree_k<3> 15.54 degree_k<7> 15.59 degree_k<15,flat> 16.45 reproducible 18.61 ring 19.48 rabenseifner 20.45 recursive_doubling 26.6 reduce_multicast<7> 27.23 rank_by_rank 33.21
+allreduce rc 4 1 131072 last_arriver 39.68 degree_k<1> 54.52 degree_k<3> 55.36 degree_k<7> 58.72 degree_k<15,flat> 65.93 reproducible 75.75 rabenseifner 76.94 ring 83.67 reduce_multicast<7> 95.6 recursive_doubling 105.6 rank_by_rank 228.2
+allreduce rc 4 1 1048576 last_arriver 247.9 rabenseifner 421.1 ring 433.2 reproducible 476 degree_k<15,flat> 545.3 degree_k<7> 578.2 degree_k<1> 589.9 degree_k<3> 604 reduce_multicast<7> 710.1 recursive_doubling 912.9 rank_by_rank 3149
 allreduce rc 8 1 8 last_arriver 11.36 degree_k<15,flat> 16.64 reproducible 21.57 recursive_doubling 25.07 degree_k<7> 27.99 reduce_multicast<7> 29.57 degree_k<3> 34.49 degree_k<1> 37.4 rabenseifner 45.65 rank_by_rank 63.31 ring 64.17
 allreduce rc 8 1 256 last_arriver 10.53 degree_k<15,flat> 16.48 degree_k<7> 24.69 reproducible 25.37 recursive_doubling 25.51 reduce_multicast<7> 26.64 degree_k<3> 31.84 degree_k<1> 36.05 rabenseifner 49.46 rank_by_rank 69.45 ring 98.16
 allreduce rc 8 1 2048 last_arriver 9.976 degree_k<15,flat> 18.39 degree_k<7> 25.85 reduce_multicast<7> 27.53 recursive_doubling 28.7 degree_k<3> 32.81 degree_k<1> 36.17 reproducible 37.86 rabenseifner 51.92 rank_by_rank 78.2 ring 97.3
-allreduce rc 8 1 8192 last_arriver 17.21 degree_k<15,flat> 26.42 degree_k<7> 27.83 degree_k<3> 36.44 recursive_doubling 39.14 degree_k<1> 41 reduce_multicast<7> 51.24 rabenseifner 61.38 reproducible 74.4 ring 112.9 rank_by_rank 132.7
-allreduce rc 8 1 32768 degree_k<7> 68.28 degree_k<3> 69.58 degree_k<15,flat> 72.11 degree_k<1> 75.04 last_arriver 89.52 rabenseifner 109.5 reduce_multicast<7> 140.5 reproducible 145.5 ring 154.4 recursive_doubling 159.4 rank_by_rank 389.2
-allreduce rc 8 1 131072 degree_k<3> 169.3 degree_k<15,flat> 183.5 degree_k<1> 187 last_arriver 226 degree_k<7> 227 reproducible 321.3 ring 325.4 reduce_multicast<7> 381.7 rabenseifner 385.9 recursive_doubling 596.5 rank_by_rank 1775
-allreduce rc 8 1 1048576 degree_k<15,flat> 1766 degree_k<3> 1802 degree_k<7> 1836 degree_k<1> 1908 ring 2415 reproducible 2476 reduce_multicast<7> 2490 rabenseifner 2694 recursive_doubling 4859 rank_by_rank 1.645e+04
+allreduce rc 8 1 8192 last_arriver 12.47 degree_k<15,flat> 18.65 degree_k<7> 21.99 degree_k<3> 23.94 recursive_doubling 24.57 degree_k<1> 28.47 reproducible 34.03 reduce_multicast<7> 34.18 rabenseifner 35.83 ring 58.59 rank_by_rank 85.87
+allreduce rc 8 1 32768 last_arriver 33.35 degree_k<7> 46.72 degree_k<1> 48.14 degree_k<3> 48.56 degree_k<15,flat> 50.43 rabenseifner 72.84 reproducible 76.23 reduce_multicast<7> 78.82 ring 82.72 recursive_doubling 107.3 rank_by_rank 150.8
+allreduce rc 8 1 131072 last_arriver 73.9 degree_k<3> 120 degree_k<1> 123.7 degree_k<7> 126.2 degree_k<15,flat> 130.5 ring 195.1 reproducible 195.7 rabenseifner 226 reduce_multicast<7> 275.1 recursive_doubling 338.9 rank_by_rank 819.3
+allreduce rc 8 1 1048576 last_arriver 553.3 degree_k<3> 987.8 degree_k<7> 1016 degree_k<15,flat> 1057 rabenseifner 1069 degree_k<1> 1076 ring 1172 reduce_multicast<7> 1657 reproducible 1899 recursive_doubling 2903 rank_by_rank 9376
 allreduce rc 16 1 8 last_arriver 25.62 degree_k<15,flat> 48.34 degree_k<7> 79.88 degree_k<3> 83.68 recursive_doubling 85.26 reduce_multicast<7> 91.56 degree_k<1> 102 reproducible 137.8 rabenseifner 141.4 ring 295.6 rank_by_rank 310.9
 allreduce rc 16 1 256 last_arriver 29.52 degree_k<15,flat> 56.52 degree_k<7> 88.68 degree_k<3> 88.71 reduce_multicast<7> 94.35 recursive_doubling 101.4 degree_k<1> 109.9 rabenseifner 198.6 reproducible 217.7 rank_by_rank 413.6 ring 539.1
 allreduce rc 16 1 2048 last_arriver 36.68 degree_k<15,flat> 64.59 reduce_multicast<7> 101.4 degree_k<7> 111.1 degree_k<3> 111.8 recursive_doubling 121 degree_k<1> 123.4 rabenseifner 219.4 reproducible 273 rank_by_rank 505.2 ring 620.4
-allreduce rc 16 1 8192 last_arriver 50.95 degree_k<15,flat> 93.34 degree_k<7> 124.7 degree_k<3> 135.9 degree_k<1> 171.8 reduce_multicast<7> 173.3 recursive_doubling 181.2 rabenseifner 267.6 reproducible 366.9 ring 757.3 rank_by_rank 773.9
-allreduce rc 16 1 32768 degree_k<15,flat> 197.2 last_arriver 201.7 degree_k<7> 208.4 degree_k<3> 217.4 degree_k<1> 246.8 reduce_multicast<7> 335.8 rabenseifner 412.9 recursive_doubling 661.5 reproducible 700.9 ring 857.9 rank_by_rank 1496
-allreduce rc 16 1 131072 degree_k<7> 412.1 degree_k<3> 458.5 degree_k<15,flat> 486.4 last_arriver 549.4 degree_k<1> 576 reproducible 748.3 ring 817.2 reduce_multicast<7> 821.9 rabenseifner 953.8 recursive_doubling 2147 rank_by_rank 4984
-allreduce rc 16 1 1048576 degree_k<7> 4454 degree_k<3> 4482 degree_k<1> 4556 degree_k<15,flat> 4691 reproducible 6369 ring 7229 rabenseifner 7339 reduce_multicast<7> 7512 recursive_doubling 1.644e+04 rank_by_rank 5.898e+04
+allreduce rc 16 1 8192 last_arriver 28.59 degree_k<7> 85.05 degree_k<15,flat> 89.28 degree_k<3> 106.5 rabenseifner 187.8 degree_k<1> 276.1 reduce_multicast<7> 293.3 ring 402.1 recursive_doubling 471.4 rank_by_rank 513 reproducible 735.6
+allreduce rc 16 1 32768 last_arriver 88.35 degree_k<15,flat> 109.2 degree_k<7> 131 degree_k<3> 135.4 degree_k<1> 150.1 rabenseifner 230 reduce_multicast<7> 258.1 reproducible 376.1 recursive_doubling 406.5 ring 424.2 rank_by_rank 739.1
+allreduce rc 16 1 131072 last_arriver 192.1 degree_k<15,flat> 376.4 degree_k<1> 387.6 degree_k<7> 417.2 degree_k<3> 417.2 reproducible 581.9 ring 595.7 rabenseifner 650.9 reduce_multicast<7> 770.3 recursive_doubling 1321 rank_by_rank 3130
+allreduce rc 16 1 1048576 last_arriver 1929 degree_k<3> 2785 degree_k<7> 2880 degree_k<1> 3020 degree_k<15,flat> 3100 rabenseifner 3356 ring 4519 reproducible 5806 reduce_multicast<7> 5885 recursive_doubling 1.078e+04 rank_by_rank 3.798e+04
 alltoall rc 2 0 8 direct 0.5442 pairwise 0.5898 bruck 0.6977
 alltoall rc 2 0 256 direct 0.7746 pairwise 0.8212 bruck 0.9593
 alltoall rc 2 0 2048 direct 1.646 pairwise 1.737 bruck 2.384
@@ -75,24 +75,24 @@ alltoall rc 2 0 1048576 direct 226.9 pairwise 230.7 bruck 572.7
 alltoall rc 4 1 8 direct 5.928 bruck 8.691 pairwise 12.64
 alltoall rc 4 1 256 direct 5.941 bruck 8.489 pairwise 11.83
 alltoall rc 4 1 2048 direct 6.683 bruck 11.73 pairwise 12.55
-alltoall rc 4 1 8192 direct 19.65 pairwise 24.93 bruck 61.21
-alltoall rc 4 1 32768 direct 44.16 pairwise 63.15 bruck 111.1
-alltoall rc 4 1 131072 direct 160.6 pairwise 179.1 bruck 676.7
-alltoall rc 4 1 1048576 direct 1614 pairwise 1626 bruck 6415
+alltoall rc 4 1 8192 direct 6.307 last_arriver 7.867 pairwise 9.935 bruck 16.1
+alltoall rc 4 1 32768 last_arriver 19.46 direct 25.86 pairwise 38.13 bruck 63.67
+alltoall rc 4 1 131072 last_arriver 60.22 pairwise 100.4 direct 100.5 bruck 326.9
+alltoall rc 4 1 1048576 pairwise 679.4 direct 696.8 last_arriver 1106 bruck 2999
 alltoall rc 8 1 8 direct 20.29 bruck 27.87 pairwise 62.34
 alltoall rc 8 1 256 direct 22.85 bruck 32.33 pairwise 69.07
 alltoall rc 8 1 2048 direct 44.31 bruck 64.94 pairwise 87.64
-alltoall rc 8 1 8192 direct 64.79 pairwise 104.5 bruck 196.5
-alltoall rc 8 1 32768 direct 347.8 pairwise 472.4 bruck 950.9
-alltoall rc 8 1 131072 direct 977.6 pairwise 1144 bruck 4296
-alltoall rc 8 1 1048576 pairwise 8335 direct 8430 bruck 3.381e+04
+alltoall rc 8 1 8192 last_arriver 28.27 direct 30.85 pairwise 66.82 bruck 107.8
+alltoall rc 8 1 32768 last_arriver 109 direct 177.1 pairwise 270.5 bruck 413.9
+alltoall rc 8 1 131072 last_arriver 298.9 direct 498 pairwise 551.7 bruck 1732
+alltoall rc 8 1 1048576 direct 4816 pairwise 5174 last_arriver 7505 bruck 2.094e+04
 alltoall rc 16 1 8 bruck 108.7 direct 109.3 pairwise 419.3
 alltoall rc 16 1 256 bruck 126.2 direct 132.2 pairwise 391.1
 alltoall rc 16 1 2048 direct 149.4 bruck 290.3 pairwise 412.3
-alltoall rc 16 1 8192 direct 236.3 pairwise 555.7 bruck 1048
-alltoall rc 16 1 32768 direct 1518 pairwise 2194 bruck 4249
-alltoall rc 16 1 131072 direct 4937 pairwise 5471 bruck 1.821e+04
-alltoall rc 16 1 1048576 direct 3.143e+04 pairwise 3.278e+04 bruck 1.818e+05
+alltoall rc 16 1 8192 last_arriver 178.8 direct 800.7 bruck 844.4 pairwise 2007
+alltoall rc 16 1 32768 last_arriver 494 direct 1162 pairwise 1683 bruck 2903
+alltoall rc 16 1 131072 direct 3320 pairwise 3402 last_arriver 4268 bruck 1.284e+04
+alltoall rc 16 1 1048576 pairwise 2.248e+04 direct 2.275e+04 last_arriver 2.718e+04 bruck 1.202e+05
 barrier rc 2 0 0 pairwise_exchange 0.3339 dissemination 0.341 dissemination_k<3> 0.3416 dissemination_k<7> 0.3537 central 0.6214 gather_multicast<7> 1.731 gather_multicast<15> 1.816 gather_multicast<1> 1.831 gather_multicast<3> 1.909
 barrier rc 4 1 0 last_arriver 4.012 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
 barrier rc 8 1 0 last_arriver 8.243 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14
@@ -107,24 +107,24 @@ broadcast rc 2 0 1048576 binomial_store_and_forward 122.4 flat 125.3 binomial 14
 broadcast rc 4 1 8 flat 8.788 fetch 8.807 binomial 10.38 binomial_store_and_forward 10.79 chain 13.12 multicast 14.76 scatter_allgather 15.01
 broadcast rc 4 1 256 flat 8.571 fetch 8.668 binomial 10.44 binomial_store_and_forward 10.57 multicast 13.58 chain 13.93 scatter_allgather 22.85
 broadcast rc 4 1 2048 flat 9.718 fetch 9.818 binomial 11.15 binomial_store_and_forward 11.76 chain 15.15 multicast 15.2 scatter_allgather 23.64
-broadcast rc 4 1 8192 fetch 12.83 flat 13.06 binomial 14.46 binomial_store_and_forward 15.53 chain 18.5 multicast 23.12 scatter_allgather 27.09
-broadcast rc 4 1 32768 flat 23.3 fetch 23.68 binomial 24.19 chain 25.32 binomial_store_and_forward 28.58 scatter_allgather 30.12 multicast 43.03
-broadcast rc 4 1 131072 chain 50.63 binomial 60.96 flat 63.35 binomial_store_and_forward 64.74 fetch 65.03 scatter_allgather 102.7 multicast 176.2
-broadcast rc 4 1 1048576 binomial_store_and_forward 280.6 fetch 287.6 chain 325.8 binomial 343.5 flat 373.7 scatter_allgather 378.3 multicast 833.2
+broadcast rc 4 1 8192 flat 4.937 fetch 5.237 last_arriver 6.579 binomial 6.751 binomial_store_and_forward 6.778 multicast 9.048 chain 9.465 scatter_allgather 12.84
+broadcast rc 4 1 32768 last_arriver 10.11 binomial 10.12 binomial_store_and_forward 10.29 flat 10.63 fetch 10.98 chain 13.01 scatter_allgather 15.31 multicast 15.97
+broadcast rc 4 1 131072 last_arriver 22.24 fetch 26.87 binomial 29.71 binomial_store_and_forward 30.11 chain 31.21 flat 43.49 scatter_allgather 46.03 multicast 52.48
+broadcast rc 4 1 1048576 last_arriver 112.3 fetch 147.3 chain 164.9 scatter_allgather 200.7 flat 207.6 binomial_store_and_forward 210.6 binomial 238.3 multicast 368.7
 broadcast rc 8 1 8 flat 18.52 fetch 18.85 multicast 29.13 binomial 29.13 binomial_store_and_forward 29.32 chain 56.96 scatter_allgather 66.06
 broadcast rc 8 1 256 flat 18.78 fetch 18.87 multicast 29.45 binomial_store_and_forward 30.32 binomial 30.41 chain 55.95 scatter_allgather 84.08
 broadcast rc 8 1 2048 flat 20.27 fetch 20.8 binomial 31.83 multicast 32.4 binomial_store_and_forward 32.55 chain 53.87 scatter_allgather 89.32
-broadcast rc 8 1 8192 flat 25.51 fetch 26.68 binomial 33.61 binomial_store_and_forward 34.14 multicast 49.85 chain 57.56 scatter_allgather 88.86
-broadcast rc 8 1 32768 binomial 57.94 flat 58.93 fetch 60.86 binomial_store_and_forward 62.68 chain 88.7 multicast 117.4 scatter_allgather 130.9
-broadcast rc 8 1 131072 fetch 151.2 binomial_store_and_forward 156.2 binomial 166.3 chain 167.3 flat 178 scatter_allgather 273.8 multicast 399
-broadcast rc 8 1 1048576 fetch 795 chain 916.7 binomial_store_and_forward 995.4 binomial 1233 scatter_allgather 1353 flat 1529 multicast 2972
+broadcast rc 8 1 8192 fetch 11.02 flat 12.36 last_arriver 13.82 binomial_store_and_forward 16.56 binomial 17.15 multicast 24.42 chain 26.22 scatter_allgather 41.41
+broadcast rc 8 1 32768 last_arriver 17.99 fetch 19.66 flat 19.95 binomial 23.24 binomial_store_and_forward 24.58 chain 26.28 multicast 39.57 scatter_allgather 51.94
+broadcast rc 8 1 131072 last_arriver 33.51 fetch 43.39 chain 57.56 binomial 59.55 flat 71.54 binomial_store_and_forward 73.25 scatter_allgather 107.7 multicast 142.3
+broadcast rc 8 1 1048576 last_arriver 172.9 fetch 261.3 chain 328.6 binomial_store_and_forward 354.4 binomial 414.2 flat 453.3 scatter_allgather 496.5 multicast 961.7
 broadcast rc 16 1 8 flat 56.69 fetch 60.15 multicast 93.07 binomial_store_and_forward 106.9 binomial 108 chain 246.6 scatter_allgather 286.4
 broadcast rc 16 1 256 flat 66.79 fetch 68.67 multicast 106.8 binomial_store_and_forward 125.3 binomial 125.5 chain 270.6 scatter_allgather 322.8
 broadcast rc 16 1 2048 flat 71.15 fetch 73.34 multicast 102.2 binomial 121.5 binomial_store_and_forward 123.8 chain 190.5 scatter_allgather 515.6
-broadcast rc 16 1 8192 flat 78.74 fetch 81.76 binomial 121.6 binomial_store_and_forward 123 multicast 135.6 chain 191.6 scatter_allgather 500.1
-broadcast rc 16 1 32768 fetch 135.3 flat 137.1 binomial 161.9 binomial_store_and_forward 166.9 chain 211.4 multicast 254.7 scatter_allgather 531.5
-broadcast rc 16 1 131072 binomial 212.6 binomial_store_and_forward 218.6 fetch 224 chain 264.2 flat 278.5 scatter_allgather 596.4 multicast 618
-broadcast rc 16 1 1048576 fetch 1006 binomial_store_and_forward 1587 chain 1607 binomial 1737 flat 2376 scatter_allgather 3001 multicast 5434
+broadcast rc 16 1 8192 flat 29.51 fetch 30.63 last_arriver 35.28 binomial 42.65 binomial_store_and_forward 44.17 chain 141.7 multicast 232.7 scatter_allgather 252.8
+broadcast rc 16 1 32768 last_arriver 40.06 flat 50.11 fetch 51.55 binomial 55.16 binomial_store_and_forward 55.94 chain 117.8 multicast 148.4 scatter_allgather 248.6
+broadcast rc 16 1 131072 last_arriver 62.53 fetch 106.8 binomial 136.7 flat 160.7 chain 164.3 binomial_store_and_forward 213.5 scatter_allgather 325.4 multicast 460.7
+broadcast rc 16 1 1048576 last_arriver 354.3 fetch 539.7 binomial_store_and_forward 871.2 chain 953.6 binomial 1013 flat 1287 scatter_allgather 1677 multicast 2910
 gather rc 2 0 8 flat 0.2511 binomial 0.3099
 gather rc 2 0 256 flat 0.2754 binomial 0.3394
 gather rc 2 0 2048 flat 0.432 binomial 0.4865
@@ -191,24 +191,24 @@ reduce_scatter rc 2 0 1048576 direct 211.6 recursive_halving 293.7
 reduce_scatter rc 4 1 8 last_arriver 5.217 direct 6.135 recursive_halving 7.429
 reduce_scatter rc 4 1 256 last_arriver 6.438 direct 7.443 recursive_halving 8.811
 reduce_scatter rc 4 1 2048 last_arriver 10.03 direct 10.84 recursive_halving 14.11
-reduce_scatter rc 4 1 8192 direct 21.15 recursive_halving 31.34 last_arriver 47.05
-reduce_scatter rc 4 1 32768 direct 81.02 recursive_halving 116.5 last_arriver 172.9
-reduce_scatter rc 4 1 131072 direct 312.7 recursive_halving 428.1 last_arriver 695.6
-reduce_scatter rc 4 1 1048576 direct 3021 recursive_halving 4442
+reduce_scatter rc 4 1 8192 direct 7.076 last_arriver 8.566 recursive_halving 10.56
+reduce_scatter rc 4 1 32768 last_arriver 21.24 direct 26.27 recursive_halving 42.51
+reduce_scatter rc 4 1 131072 last_arriver 48.06 direct 112.3 recursive_halving 139.8
+reduce_scatter rc 4 1 1048576 last_arriver 553.9 direct 1099 recursive_halving 1792
 reduce_scatter rc 8 1 8 last_arriver 12.06 direct 22.18 recursive_halving 25.93
 reduce_scatter rc 8 1 256 last_arriver 15.53 direct 26.17 recursive_halving 27.53
 reduce_scatter rc 8 1 2048 direct 44.26 last_arriver 45.66 recursive_halving 46.23
-reduce_scatter rc 8 1 8192 direct 82.34 recursive_halving 132.9 last_arriver 172
-reduce_scatter rc 8 1 32768 direct 317.6 recursive_halving 471.7 last_arriver 626
-reduce_scatter rc 8 1 131072 direct 1514 recursive_halving 2447 last_arriver 3327
-reduce_scatter rc 8 1 1048576 direct 1.617e+04 recursive_halving 2.408e+04
+reduce_scatter rc 8 1 8192 last_arriver 27.84 direct 31.86 recursive_halving 57.22
+reduce_scatter rc 8 1 32768 last_arriver 75.15 direct 153.3 recursive_halving 205.5
+reduce_scatter rc 8 1 131072 last_arriver 242.5 direct 677.6 recursive_halving 681.9
+reduce_scatter rc 8 1 1048576 last_arriver 3445 direct 8390 recursive_halving 1.059e+04
 reduce_scatter rc 16 1 8 last_arriver 39.4 recursive_halving 91.25 direct 106.4
 reduce_scatter rc 16 1 256 last_arriver 47.13 recursive_halving 119 direct 134.2
 reduce_scatter rc 16 1 2048 last_arriver 178.2 direct 179.6 recursive_halving 192.4
-reduce_scatter rc 16 1 8192 direct 233.6 recursive_halving 567 last_arriver 668.3
-reduce_scatter rc 16 1 32768 direct 1517 recursive_halving 2552 last_arriver 3783
-reduce_scatter rc 16 1 131072 direct 8497 recursive_halving 1.295e+04 last_arriver 1.628e+04
-reduce_scatter rc 16 1 1048576 direct 5.279e+04 recursive_halving 8.225e+04
+reduce_scatter rc 16 1 8192 last_arriver 564.4 recursive_halving 572.8 direct 855.4
+reduce_scatter rc 16 1 32768 last_arriver 474.1 recursive_halving 1079 direct 1229
+reduce_scatter rc 16 1 131072 last_arriver 1905 direct 4776 recursive_halving 5259
+reduce_scatter rc 16 1 1048576 last_arriver 1.629e+04 direct 3.319e+04 recursive_halving 4.301e+04
 scan rc 2 0 8 chain 0.1662 recursive_doubling 0.2955
 scan rc 2 0 256 chain 0.1984 recursive_doubling 0.3252
 scan rc 2 0 2048 chain 0.3159 recursive_doubling 0.5675
