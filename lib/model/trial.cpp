@@ -10,24 +10,27 @@ namespace {
 
 /// From here on what a call takes grows with its bytes.
 constexpr std::size_t long_bytes = 4096;
-/// Timed calls of a turn in the first round, when nothing is known: calls of many bytes may take
-/// milliseconds.
+/// Calls of so many bytes may take milliseconds.
+constexpr std::size_t very_long_bytes = 65536;
+/// Timed calls of a turn in the first round, when nothing is known. It is there to make connections, and to
+/// touch the memory of all blocks that short messages go through in turn.
 constexpr std::size_t first_timed(std::size_t bytes) noexcept {
-  return bytes < 65536 ? 8 : 1;
+  return bytes < very_long_bytes ? 16 : 1;
 }
 /// How long a turn should last in later rounds, in nanoseconds, and its timed calls at most: the shorter
 /// calls are, the more of them it takes to tell them from noise.
-constexpr double turn_time = 100e3;
+constexpr double turn_time = 200e3;
 constexpr double most_timed = 32;
 /// Times are as good as equal if they differ by less than this share.
 constexpr double close = 1.0 / 32;
 
-/// A contender leaves after so many rounds if its median is more than so many times the least.
+/// A contender leaves after so many rounds, two at least, if its median is more than so many times the least.
 constexpr double bound(std::size_t rounds) noexcept {
-  // The first turns of all make connections and touch memory. The least of two or the median of three turns
-  // is hardly disturbed.
-  return rounds == 1 ? 16 : rounds == 2 ? 2 : rounds < 5 ? 1.25 : 1.1;
+  // The median of two is the lower one: a single turn may be disturbed.
+  return rounds == 2 ? 4 : rounds == 3 ? 1.5 : rounds < 6 ? 1.25 : 1.1;
 }
+/// After so many rounds the first one is forgotten: what first calls take is mostly something else.
+constexpr std::size_t rounds_with_first = 2;
 
 }  // namespace
 
@@ -105,8 +108,12 @@ void trial::judge() {
   const bool was_timed = times_[1] != 0;
   take_sums();
   ++rounds_;
-  if (was_timed) drop_the_slow();
-  constexpr std::size_t rounds_to_be_close = 4;
+  if (rounds_ == rounds_with_first + 1) {
+    for (const std::size_t i : racing_)
+      if (seen_[i].size() > 1) seen_[i].erase(seen_[i].begin());
+  }
+  if (rounds_ > 1) drop_the_slow();
+  constexpr std::size_t rounds_to_be_close = 5;
   if (!was_timed || racing_.size() == 1 || rounds_ == most_rounds ||
       (rounds_ >= rounds_to_be_close && all_are_close())) {
     end();

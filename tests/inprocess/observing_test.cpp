@@ -169,14 +169,14 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
     two.wait();
     one.wait();
     journal->check();
-    // The first round has a turn of nine calls for each.
+    // The first round has a turn of 17 calls for each.
     std::size_t ones = 0;
     std::size_t others = 0;
-    for (std::size_t i = 0; i < 18; ++i) {
+    for (std::size_t i = 0; i < 34; ++i) {
       ones += journal->calls[i].algorithm == "mine::one_way" ? 1 : 0;
       others += journal->calls[i].algorithm == "mine::other_way" ? 1 : 0;
     }
-    if (ones != 9 || others != 9)
+    if (ones != 17 || others != 17)
       throw std::runtime_error(std::to_string(ones) + " and " + std::to_string(others) + " in a round");
     const std::string& winner = journal->calls.back().algorithm;
     for (std::size_t i = tried; i < journal->calls.size(); ++i)

@@ -109,9 +109,9 @@ TEST_CASE("the slower a contender, the fewer calls it serves", "[trial]") {
     CHECK(served.at(2) == served.at(1));
     // Long calls: a turn is one call that warms up and one that is timed.
     if (bytes > 4096) {
-      CHECK(served.at(5) == 2);
-      CHECK(served.at(4) == 4);
-      CHECK(served.at(3) == 6);
+      CHECK(served.at(5) == 4);
+      CHECK(served.at(4) == 6);
+      CHECK(served.at(3) == 8);
       CHECK(served.at(1) == 2 * trial::most_rounds);
     }
   }
@@ -121,7 +121,7 @@ TEST_CASE("contenders that are as good as equal are not compared for long", "[tr
   trial equal{{1, 2}, std::size_t{1} << 20};
   finish(equal, std::size_t{1} << 20, constant({{1, 1000us}, {2, 990us}}));
   CHECK(equal.winner() == 1);
-  CHECK(equal.calls() == 2 * 2 * 4);
+  CHECK(equal.calls() == 2 * 2 * 5);
 }
 
 TEST_CASE("turns in which a rank was disturbed do not decide", "[trial]") {
@@ -135,6 +135,19 @@ TEST_CASE("turns in which a rank was disturbed do not decide", "[trial]") {
           if (contender == 2) return call / 4 % 3 == 1 ? 1s : 500us;
           return 1000us;
         }).winner() == 2);
+}
+
+TEST_CASE("what the first calls take besides does not decide", "[trial]") {
+  // The first turn of each contender touches memory; the very first calls wait for ranks that come late.
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{1} << 20}) {
+    std::map<int, std::size_t> served;
+    CHECK(made({1, 2, 3}, bytes, [&](int contender, std::size_t call) -> nanoseconds {
+            const std::size_t made_before = served[contender]++;
+            const auto time = contender == 1 ? 10us : contender == 2 ? 14us : 20us;
+            if (call < 4) return time + 5ms;
+            return made_before < (bytes == 64 ? 16 : 1) && contender != 2 ? 12 * time : time;
+          }).winner() == 1);
+  }
 }
 
 TEST_CASE("on a noisy host the winner is near to the best", "[trial]") {
@@ -188,7 +201,7 @@ TEST_CASE("calls that are not timed leave the choice to the table, and end the t
   trial all{{3, 1, 2}, 8};
   const auto served = finish(all, 8, [](int, std::size_t) { return nanoseconds{}; });
   CHECK(all.winner() == 3);
-  CHECK(served.size() <= 3 * 9);
+  CHECK(served.size() <= 3 * 17);
   CHECK(all.describe(2, "ring").find("could not time any") != std::string::npos);
   CHECK(made({3, 1, 2}, 8, constant({{1, 0ns}, {2, 0ns}, {3, 0ns}})).winner() == 3);
 }
@@ -213,7 +226,7 @@ TEST_CASE("calls of several sizes are compared by what they take for their bytes
 
 TEST_CASE("a trial says what was found, and what it cost", "[trial]") {
   CHECK(made({1, 9}, 8, constant({{1, 300ns}, {9, 80ns}})).describe(1, "ring") ==
-        "fastest in a trial of 84 calls: 0.08 us a call, where ring took 0.3; the trial cost 9.24 us");
+        "fastest in a trial of 166 calls: 0.08 us a call, where ring took 0.3; the trial cost 18.3 us");
   CHECK(made({9, 4}, 8, constant({{9, 80ns}, {4, 100ns}}))
             .describe(1, "ring")
             .rfind("none was faster in a trial of ", 0) == 0);
