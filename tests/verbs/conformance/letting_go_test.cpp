@@ -1,5 +1,5 @@
-// When memory may be given to somebody else although a peer is still writing. The library relies on the first two
-// to end a call whose buffers are about to go.
+// When memory may be given to somebody else although a peer is still writing. The library relies on the first
+// two to end a call whose buffers are about to go.
 #include <algorithm>
 #include <atomic>
 
