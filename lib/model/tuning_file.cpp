@@ -36,7 +36,7 @@ constexpr std::size_t largest_file = std::size_t{64} << 20;
 struct opened_file {
   explicit opened_file(int number) : fd(number) {}
   ~opened_file() {
-    if (fd >= 0) close(fd);
+    if (fd >= 0) ::close(fd);
   }
   opened_file(const opened_file&) = delete;
   opened_file& operator=(const opened_file&) = delete;
