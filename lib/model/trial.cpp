@@ -22,7 +22,7 @@ constexpr std::size_t first_timed(std::size_t bytes) noexcept {
 constexpr double turn_time = 200e3;
 constexpr double most_timed = 32;
 /// Times are as good as equal if they differ by less than this share.
-constexpr double close = 1.0 / 32;
+constexpr double margin = 1.0 / 32;
 
 /// A contender leaves after so many rounds, two at least, if its median is more than so many times the least.
 constexpr double bound(std::size_t rounds) noexcept {
@@ -100,7 +100,7 @@ void trial::drop_the_slow() {
 }
 
 bool trial::all_are_close() const {
-  const double most = least_median() * (1 + close);
+  const double most = least_median() * (1 + margin);
   return std::ranges::all_of(racing_, [&](std::size_t i) { return is_known(i) && median(i) <= most; });
 }
 
@@ -129,7 +129,7 @@ void trial::end() {
   const double least = least_median();
   for (const std::size_t i : racing_) {
     if (!is_known(i)) continue;
-    if (i == 0 && median(0) <= least * (1 + close)) {
+    if (i == 0 && median(0) <= least * (1 + margin)) {
       best_ = 0;
       return;
     }
