@@ -19,6 +19,10 @@ void add_once(std::vector<int>& to, int number) {
   if (std::ranges::find(to, number) == to.end()) to.push_back(number);
 }
 
+bool says_the_same(const choice::lane& a, const choice::lane& b) {
+  return a.algorithm == b.algorithm && a.why == b.why;
+}
+
 }  // namespace
 
 void choice::make(const config& settings, const surroundings& around, std::vector<entrant> entrants) {
@@ -56,8 +60,9 @@ void choice::make(const config& settings, const surroundings& around, std::vecto
     }
     from = by_table.up_to + 1;
   }
-  if (says_)
-    for (const rule& r : rules_) say(r.any);
+  if (!says_) return;
+  for (std::size_t i = 0; i < rules_.size(); ++i)
+    if (i == 0 || !says_the_same(rules_[i - 1].any, rules_[i].any)) say(rules_[i].any);
 }
 
 std::size_t choice::rule_of(const lane& in) const noexcept {
@@ -141,7 +146,11 @@ std::string choice::explain(std::size_t bytes) {
 
 void choice::say(const lane& of) const {
   const std::size_t at = rule_of(of);
-  const std::size_t up_to = rules_[at].up_to;
+  // Sizes that will have trials of their own begin alike.
+  std::size_t last = at;
+  if (!of.settled)
+    while (last + 1 < rules_.size() && says_the_same(rules_[last + 1].any, of)) ++last;
+  const std::size_t up_to = rules_[last].up_to;
   const bool is_last = up_to == std::numeric_limits<std::size_t>::max();
   const std::string line = fmt::format(
       "chorale: {} of {} bytes {} on {} ranks over {}: {}{}: {}{}\n", chorale::name(around_.here.what),
