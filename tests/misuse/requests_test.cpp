@@ -260,7 +260,7 @@ TEMPLATE_TEST_CASE("a request that is dropped inside a call of its communicator"
     auto running = comm.iallreduce(std::span{&one, 1}, dropping{&kept});
     kept.push_back(comm.iallreduce(std::span{&two, 1}, chorale::sum));
     running.wait();
-    // A rank that finds all operands when it begins combines before there is anything to drop: its call goes on.
+    // A rank that finds all operands at once combines before there is anything to drop: its call goes on.
     const bool has_dropped = kept.empty();
     if (has_dropped && two != 2) throw std::runtime_error("the dropped call has touched its buffer");
     comm.barrier();
