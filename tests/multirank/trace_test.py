@@ -92,7 +92,8 @@ class Trace:
                 barriers[event["args"]["call"]].append((event["ts"], event["ts"] + event["dur"]))
         self.test.assertTrue(barriers)
         for all_of in barriers.values():
-            self.test.assertLessEqual(max(begin for begin, _ in all_of), min(end for _, end in all_of) + 0.001)
+            # Microseconds: each rank reads the counter of its processor by a scale of its own.
+            self.test.assertLessEqual(max(begin for begin, _ in all_of), min(end for _, end in all_of) + 0.1)
 
 
 class Traces(unittest.TestCase):
