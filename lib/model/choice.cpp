@@ -19,6 +19,12 @@ void add_once(std::vector<int>& to, int number) {
   if (std::ranges::find(to, number) == to.end()) to.push_back(number);
 }
 
+std::vector<std::string> names_of(const std::vector<entrant>& all, const std::vector<int>& numbers) {
+  std::vector<std::string> names;
+  for (const int i : numbers) names.push_back(all[static_cast<std::size_t>(i)].name);
+  return names;
+}
+
 bool says_the_same(const choice::lane& a, const choice::lane& b) {
   return a.algorithm == b.algorithm && a.why == b.why;
 }
@@ -31,13 +37,10 @@ void choice::make(const config& settings, const surroundings& around, std::vecto
   table_ = tuning_table::of(settings);
   says_ = settings.explain && around.rank == 0;
   const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < entrants_.size(); ++i) {
+  for (std::size_t i = 0; i < entrants_.size(); ++i)
     // If none suits, each is right all the same.
-    if (some_suit && !entrants_[i].suits) continue;
-    suitable_.push_back(static_cast<int>(i));
-    names.push_back(entrants_[i].name);
-  }
+    if (!some_suit || entrants_[i].suits) suitable_.push_back(static_cast<int>(i));
+  const auto names = names_of(entrants_, suitable_);
   const trial_policy policy = settings.trials;
   const int ranks = around_.here.ranks;
   const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
@@ -82,8 +85,7 @@ std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
   };
   if (at > 0) add_winner(rules_[at - 1]);
   if (at + 1 < rules_.size()) add_winner(rules_[at + 1]);
-  std::vector<std::string> names;
-  for (const int i : suitable_) names.push_back(entrants_[static_cast<std::size_t>(i)].name);
+  const auto names = names_of(entrants_, suitable_);
   for (const int i : table_->contenders(around_.here, names, bytes, most_times_the_best, names.size()))
     add_once(found, suitable_[static_cast<std::size_t>(i)]);
   if (&in == &rules_[at].alike) {
