@@ -10,7 +10,8 @@ namespace chorale::transport {
 /// Converts counts of cycles to times of `clock`, after readings of both. Between two readings it goes on at
 /// the rate that the last two have shown, for as long as these were apart, at most 2^24 cycles; then it asks
 /// for the next one. So an error of a reading is not multiplied, and a clock that the system steers is
-/// followed. Times never go back: what was ahead of a reading waits for it by running slower.
+/// followed. Times never go back unless the counter does: what was ahead of a reading waits for it by running
+/// slower.
 class cycle_scale {
  public:
   /// Both, read at once.
