@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Does what a page of the guide says: writes its files, compiles and runs its statements, replays its terminals.
 
-Usage: page_test.py BUILD PREFIX SANITIZER PAGE, or page_test.py --installed PAGE with the Chorale that is installed in this system. Each command
-must end well and print what the page shows; `page.py` has the rules. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
+Usage: page_test.py BUILD PREFIX SANITIZER PAGE; page_test.py --installed PAGE with the Chorale that is installed in this system; or
+page_test.py --from-nothing PAGE, which first installs it, in this tree and as root, by the commands of the page that need root. Each command must end
+well and print what the page shows; `page.py` has the rules. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
 """
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import installation
 import page as pages
@@ -18,7 +21,8 @@ import page as pages
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RANKS = 3
 SECONDS = 300
-# Between the commands of a terminal, with the status of the one before.
+BEGAN = time.time()
+# Between the commands of a terminal, with the status of the one before and the time at which it ended.
 END = "\x01"
 
 
@@ -58,13 +62,19 @@ def run_script(script, environment, folder):
 
 def replay(page, commands, environment, folder):
     """Mistakes of a terminal: commands that failed, or did not print what the page shows."""
-    script = "".join(f"{command.text}\nprintf '{END}%d{END}' $?\n" for command in commands)
+    script = "".join(f"{command.text}\nprintf '{END}%d %s{END}' $? \"$EPOCHREALTIME\"\n" for command in commands)
+    began = time.time()
     parts = run_script(script, environment, folder).split(END)
     wrong = []
     for number, command in enumerate(commands):
         said = (parts[2 * number] if 2 * number < len(parts) else "").splitlines()
-        status = parts[2 * number + 1] if 2 * number + 1 < len(parts) else "none"
+        status, _, ended = (parts[2 * number + 1] if 2 * number + 1 < len(parts) else "none").partition(" ")
         print(f"{page.name}:{command.line}: $ {command.text}", *said, sep="\n", flush=True)
+        if ended:
+            # The fraction is set off as the language of the user has it.
+            ended = float(ended.replace(",", "."))
+            print(f"({ended - began:.1f} s; {ended - BEGAN:.1f} s since the test began)", flush=True)
+            began = ended
         if status != "0":
             wrong.append(f"{page.name}:{command.line}: exit status {status} of: {command.text}")
         elif not pages.fits(command.expected, said):
@@ -72,11 +82,29 @@ def replay(page, commands, environment, folder):
     return wrong
 
 
+def processor_seconds():
+    """What all processes that this one has waited for have used of all cores: what a command takes, whatever else this machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def install(path):
+    """Does what the page says to root; as long as it takes."""
+    commands = [command for session in pages.sessions_that_need(path, "root") for command in session]
+    for command in commands:
+        began, busy = time.time(), processor_seconds()
+        print(f"{path.name}:{command.line}: $ {command.text}", flush=True)
+        subprocess.run(["bash", "-c", command.text], cwd=ROOT, stdin=subprocess.DEVNULL, check=True)
+        print(f"({time.time() - began:.1f} s, of processors {processor_seconds() - busy:.1f} s; {time.time() - BEGAN:.1f} s since the test began)", flush=True)
+
+
 def main():
     *where, path = sys.argv[1:]
     path = ROOT / path
+    if where == ["--from-nothing"]:
+        install(path)
     with tempfile.TemporaryDirectory(prefix="chorale-guide-") as place:
-        if where == ["--installed"]:
+        if where in (["--installed"], ["--from-nothing"]):
             environment, reason = installation.of_this_system(pathlib.Path(place))
         else:
             build, prefix, sanitizer = where
