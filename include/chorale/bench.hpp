@@ -1,4 +1,4 @@
-// Measures and checks algorithms beside each other: a program of a few lines for an algorithm of one's own.
+// Measures and checks algorithms side by side: a benchmark for your own algorithm in a few lines.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace detail {
 template <class Policy>
 concept algorithm = requires { Policy::implements; };
 
-/// The first of `Policies` that is no algorithm, or `transport::rc`.
+/// The first of `Policies` that is not an algorithm, or `transport::rc`.
 template <class... Policies>
 struct transport_among : std::type_identity<transport::rc> {};
 template <class First, class... Rest>
 struct transport_among<First, Rest...>
     : std::conditional_t<algorithm<First>, transport_among<Rest...>, std::type_identity<First>> {};
 
-/// A communicator of its own for each algorithm.
+/// An algorithm with its own communicator.
 template <class Transport, class Algorithm>
 class entry final : public contestant {
  public:
@@ -69,7 +69,7 @@ class entry final : public contestant {
   buffers& memory_;
 };
 
-/// The rows of one size, each beside the quickest of them.
+/// Prints the rows of one size, each with its ratio to the fastest.
 inline void print(const std::vector<row>& rows) {
   double best = rows.front().median;
   for (const auto& r : rows) best = std::min(best, r.median);
@@ -90,17 +90,17 @@ void enter_if_algorithm(buffers& memory, List& all) {
 
 }  // namespace detail
 
-/// Measures algorithms of operation `What`, and checks their results. Collective over all ranks of the job.
+/// Measures algorithms for operation `What` and checks their results. Collective over all ranks of the job.
 ///
-/// @tparam Policies algorithms, and the transport if it is not to be `transport::rc`, in any order.
-/// @param limit     sizes in bytes (of a message, or of one block for operations of blocks; whole floats),
-///                  samples, seconds for each algorithm at each size.
-/// @param check     whether results are first compared with an independent computation; sums are exact. What
-///                  is wrong goes to standard error, by each rank that finds it.
+/// @tparam Policies algorithms and at most one transport (default `transport::rc`), in any order.
+/// @param limit     sizes in bytes (of one message, or of one block for block operations; whole floats),
+/// samples, and seconds for each algorithm and size.
+/// @param check     whether to compare results with an independent computation first; sums are exact. Each
+/// rank reports the errors that it finds on standard error.
 /// @param show      called with the rows of one size, on every rank.
-/// @returns         the rows: microseconds of one call, the same on every rank. Algorithms take turns sample
-///                  by sample, so that what disturbs the machine disturbs all of them.
-/// @throws error what the calls throw. One thread of a process at a time.
+/// @returns         the rows: microseconds per call, the same on every rank. Algorithms alternate sample by
+/// sample, so that noise of the machine affects all of them alike.
+/// @throws error what the calls throw. Thread safety: one thread of a process at a time.
 template <operation What, class... Policies, class Show>
 std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show) {
   static_assert(
@@ -141,18 +141,18 @@ std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show
   return result;
 }
 
-/// A whole program: `main` of a file that has an algorithm and wants to know how it does beside others.
+/// A whole benchmark program: the `main` of a file that defines an algorithm and compares it with others.
 ///
 ///     int main(int argc, char** argv) {
 ///       using namespace chorale;
 ///       return bench::compare<operation::allreduce, mine::ring, allreduce::ring>(argc, argv);
 ///     }
 ///
-/// Start it with a launcher. Rank 0 prints a line for each size and algorithm: microseconds of one call
-/// (median and percentiles over the samples, each averaged over the ranks), the ratio to the quickest, and
-/// whether the result was right. `--help` lists the options.
-/// @tparam Policies as of `measure_algorithms`.
-/// @returns 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.
+/// Start it with a launcher. Rank 0 prints one line for each size and algorithm: microseconds per call
+/// (median and percentiles over the samples, each averaged over the ranks), the ratio to the fastest, and
+/// whether the result was correct. `--help` lists the options.
+/// @tparam Policies as for `measure_algorithms`.
+/// @returns 0; 1 if a result was wrong or a call failed; 2 if the options are invalid.
 template <operation What, class... Policies>
 int compare(int argc, char** argv) {
   using transport = typename detail::transport_among<Policies...>::type;
@@ -168,7 +168,7 @@ int compare(int argc, char** argv) {
             fmt::format("--sizes: {} is measured with floats, of 4 bytes at least", chorale::name(What)));
     } catch (const std::invalid_argument& mistake) {
       if (rank == 0) fmt::print(stderr, "{}: {}\n", argv[0], mistake.what());
-      comm.barrier();  // a launcher that sees the status of one rank ends the others, and rank 0 has to speak
+      comm.barrier();  // a launcher ends all ranks once one exits with an error, before rank 0 has printed
       return 2;
     }
     if (given.help) {

@@ -1,4 +1,4 @@
-// Memory from the device, for what is communicated often.
+// Memory from the device, for buffers that are communicated often.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace chorale {
 
 namespace detail {
 
-/// Memory from the device of a transport.
+/// Owns memory from the device of a transport.
 class device_block {
  public:
   device_block() = default;
@@ -29,7 +29,7 @@ class device_block {
   [[nodiscard]] virtual std::byte* data() const noexcept = 0;
 };
 
-/// Such memory, registered for `Net` until this or the transport ends. The device stays open for it.
+/// A block registered for `Net` until the block or the transport ends. It keeps the device open.
 template <class Net>
 class device_block_of final : public device_block {
  public:
@@ -50,7 +50,7 @@ class device_block_of final : public device_block {
   [[nodiscard]] std::byte* data() const noexcept override { return memory_.data(); }
 
  private:
-  /// Emulated operations copy: they register nothing.
+  /// Emulated one-sided operations copy and need no registration.
   static constexpr bool registers = registering_transport<Net>;
 
   void let_go() noexcept {
@@ -63,25 +63,26 @@ class device_block_of final : public device_block {
   Net* net_;
   std::shared_ptr<const transport::opened_device> opened_;
   verbs::registered_buffer memory_;
-  /// Kept in use, so that the cache never gives it up.
+  /// Holding the registration keeps the cache from evicting it.
   std::shared_ptr<void> exposed_;
   transport::dependents::entry listed_;
 };
 
 }  // namespace detail
 
-/// `size()` elements of T in whole pages of memory from a communicator's device, as `communicator::allocate`
-/// makes it. It is registered for the communicator as long as both live, so that no call on it has to; on
-/// soft0 the peers map it, so that transfers are plain copies. Move-only. To every other communicator, and
-/// when its own has ended, it is memory as any other; the device stays open until it ends as well. It ends on
-/// the thread of its communicator, if that is still there, and when no call is using it.
+/// `size()` elements of T in whole pages of memory from a communicator's device, made by
+/// `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
+/// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. Other
+/// communicators can use it as ordinary memory, and so can anyone after its own communicator has ended; it
+/// keeps the device open. Destroy it on the thread of its communicator, unless that has ended, and not while
+/// a call uses it.
 template <element T>
 class device_array {
  public:
   using value_type = T;
 
   device_array() = default;
-  /// For `communicator::allocate`, which makes arrays.
+  /// For `communicator::allocate`, which constructs arrays.
   device_array(std::unique_ptr<detail::device_block> block, std::size_t count) noexcept
       : block_(std::move(block)), count_(block_ ? count : 0) {}
   device_array(device_array&& other) noexcept
@@ -110,7 +111,7 @@ class device_array {
 
 namespace detail {
 
-/// @throws error that names the rank: errc::invalid_argument if there cannot be so many; as
+/// @throws error naming the rank: errc::invalid_argument if `count` is too large; as
 /// verbs::registered_buffer.
 template <element T, class Net>
 device_array<T> allocate_from(Net& net, std::size_t count) {

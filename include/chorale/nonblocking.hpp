@@ -1,5 +1,5 @@
-// Bodies of a communicator's nonblocking calls, each of which begins what its blocking twin runs, and of
-// those that make communicators.
+// Bodies of a communicator's nonblocking calls, each of which starts what its blocking form runs, and of the
+// calls that create communicators.
 #pragma once
 
 #include <memory>

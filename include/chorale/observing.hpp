@@ -1,4 +1,4 @@
-// Hooks for profilers: see every call of a communicator begin and end.
+// Hooks for profilers: observe the begin and end of every call of a communicator.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace chorale {
 
-/// From now on `one` is told of the calls of `comm`, until that ends or `stop_observing(comm, one)`: its
-/// `on_made` is called first. It is not told of calls that are under way.
+/// Notifies `one` of all calls of `comm` from now on, until `comm` ends or `stop_observing(comm, one)`. Calls
+/// its `on_made` first. Calls already in progress are not reported.
 ///
 ///     struct counter final : chorale::observer {
 ///       void on_end(const chorale::observed_call& call) noexcept override { ++calls[call.what.what]; }
@@ -21,7 +21,7 @@ namespace chorale {
 ///     auto count = std::make_shared<counter>();
 ///     chorale::observe(comm, count);
 ///
-/// @throws error errc::misuse from inside a call of `comm`, or by a thread other than its own.
+/// @throws error errc::misuse from inside a call of `comm`, or from a thread other than its own.
 template <class Communicator>
 void observe(Communicator& comm, std::shared_ptr<observer> one) {
   transport::endpoint& core = comm.transport().core();
@@ -29,8 +29,8 @@ void observe(Communicator& comm, std::shared_ptr<observer> one) {
   core.calls().observed().add(std::move(one));
 }
 
-/// The reverse, with the same errors; its `on_ended` is called if it was told of `comm`. Calls that are under
-/// way do not tell it of their end.
+/// Undoes `observe`, with the same errors; calls `on_ended` of `one` if it observed `comm`. The ends of calls
+/// in progress are not reported.
 template <class Communicator>
 void stop_observing(Communicator& comm, const std::shared_ptr<observer>& one) {
   transport::endpoint& core = comm.transport().core();

@@ -1,4 +1,4 @@
-// Bodies of a communicator's plans, each of which prepares what its blocking and nonblocking twins run.
+// Bodies of a communicator's plans, each of which prepares what its blocking and nonblocking forms run.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace chorale {
 
 namespace calls {
 
-/// Starts a prepared call again and again; what it reads and writes stays registered meanwhile.
+/// Starts a prepared call repeatedly, and keeps its buffers registered between calls.
 template <class Start, class Net>
 class prepared_start final : public repeated_start {
  public:
@@ -26,7 +26,7 @@ class prepared_start final : public repeated_start {
   pinned_buffers<Net> buffers_;
 };
 
-/// `pin(buffers)` names what the call reads and writes on this rank.
+/// `pin(buffers)` names the buffers that the call reads and writes on this rank.
 template <class Caller, class Start, class Pin>
 plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
   using net_type = typename Caller::transport_type;
@@ -37,7 +37,7 @@ plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
       on.queue(), made.what,
       std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))};
 }
-/// Of a call that reads and writes these.
+/// A plan of a call that reads `reads` and writes `writes`.
 template <class Caller, class Start>
 plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> reads,
                std::span<std::byte> writes) {

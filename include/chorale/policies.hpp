@@ -1,4 +1,5 @@
-// A communicator's transport and algorithms among its template arguments, and what is wrong with those.
+// Finds a communicator's transport and algorithms among its template arguments, and diagnoses mistakes in
+// them.
 #pragma once
 
 #include <concepts>
@@ -12,8 +13,7 @@
 
 namespace chorale {
 
-/// Something that is meant as the transport of a communicator; whether it can be, says
-/// `communicator_transport`.
+/// A type meant as the transport of a communicator; `communicator_transport` says whether it can be one.
 template <class T>
 concept transport_policy = !algorithm_policy<T> && requires(const T& net) {
   { T::name } -> std::convertible_to<const char*>;
@@ -22,7 +22,7 @@ concept transport_policy = !algorithm_policy<T> && requires(const T& net) {
 
 namespace detail {
 
-/// The first of `Policies` that is a transport, else `Default`.
+/// The first transport among `Policies`, else `Default`.
 template <class Default, class... Policies>
 struct choose_transport : std::type_identity<Default> {};
 template <class Default, class First, class... Rest>
@@ -30,7 +30,7 @@ struct choose_transport<Default, First, Rest...> : choose_transport<Default, Res
 template <class Default, transport_policy First, class... Rest>
 struct choose_transport<Default, First, Rest...> : std::type_identity<First> {};
 
-/// The first of `Policies` that implements `What`, else the default of the operation.
+/// The first of `Policies` that implements `What`, else the operation's default.
 template <operation What, class... Policies>
 struct choose_algorithm : std::type_identity<typename operation_traits<What>::default_algorithm> {};
 template <operation What, class First, class... Rest>
@@ -39,7 +39,7 @@ template <operation What, class First, class... Rest>
 requires(algorithm_policy<First> && First::implements == What)
 struct choose_algorithm<What, First, Rest...> : std::type_identity<First> {};
 
-/// What algorithms are given of a transport: itself, or the base that it shares with others of its kind.
+/// The type that algorithms see of a transport: itself, or the base that it shares with others of its kind.
 template <class Transport>
 struct as_algorithms_see : std::type_identity<Transport> {};
 template <class Transport>
@@ -61,8 +61,8 @@ constexpr bool runs_or_is_none() {
     return true;
 }
 
-/// The `run` of algorithm A against what its operation gives over `Net`. Nothing of it is instantiated but
-/// its declaration.
+/// Compares the `run` of algorithm A with the arguments of its operation over `Net`. Instantiates only the
+/// declaration of `run`.
 template <class A, class Net, class Arguments = typename operation_traits<A::implements>::arguments>
 struct signature_of_run;
 template <class A, class Net, class... Arguments>
@@ -92,7 +92,7 @@ struct signature_of_run<A, Net, run_arguments<Arguments...>> {
   }
 };
 
-/// Checks algorithm A over `Net`, and what it chooses among if it is an `automatic`.
+/// Checks algorithm A over `Net`, and all candidates if it is an `automatic`.
 template <class A, class Net>
 constexpr bool check_algorithm() {
   if constexpr (!algorithm_policy<A>) {
@@ -111,7 +111,7 @@ constexpr bool check_algorithm() {
 template <class T>
 concept is_complete = requires { sizeof(T); };
 
-/// How many of `Policies` are transports.
+/// The number of transports among `Policies`.
 template <class... Policies>
 inline constexpr int transports_among = ((transport_policy<Policies> ? 1 : 0) + ... + 0);
 /// True if no other of `Policies` implements the operation of A.
@@ -119,7 +119,7 @@ template <class A, class... Policies>
 inline constexpr bool is_alone =
     !algorithm_policy<A> || ((operation_of<A>() == operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
 
-/// A communicator's parts, `Default` being the transport where none is named.
+/// A communicator's transport and algorithms; `Default` is the transport if `Policies` names none.
 template <class Default, class... Policies>
 struct composition {
   using transport = typename choose_transport<Default, Policies...>::type;

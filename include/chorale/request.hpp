@@ -1,4 +1,4 @@
-// Handles of nonblocking calls, and what waits for many of them.
+// Handles of nonblocking calls, and functions that wait for several of them.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ class request_for;
 
 namespace detail {
 
-/// Ranges of these are waited for.
+/// The types whose ranges `wait_all`, `test_all` and `wait_any` accept.
 template <class T>
 inline constexpr bool is_request = std::is_same_v<T, request&>;
 template <class Made>
 inline constexpr bool is_request<request_for<Made>&> = true;
 
-/// What a call makes, or why it has made none although the call itself is over.
+/// The object that a call makes, or why this rank has none although the call itself is complete.
 template <class Made>
 struct outcome {
   std::unique_ptr<Made> made;
@@ -46,24 +46,23 @@ struct outcome {
 }  // namespace detail
 
 /// A nonblocking call. Its buffers must live and stay untouched until `test()` has returned true or `wait()`
-/// has returned. It progresses whenever the thread that began it waits in Chorale: while any request, of this
-/// or another communicator, is tested or waited for, a blocking call is made, or `chorale::progress()` is
-/// called. Ranks may therefore wait for the calls of several communicators in different orders. It is tested,
-/// waited for and destroyed on the thread that began it, and a communicator is handed to another thread only
-/// when none of its calls is pending. Move-only; one without a call, moved from or already waited for, counts
-/// as over.
+/// has returned. It progresses whenever the thread that started it waits in Chorale: while any request, of
+/// this or another communicator, is tested or waited for, in a blocking call, or in `chorale::progress()`.
+/// Ranks may therefore wait for the calls of several communicators in different orders. Test, wait for and
+/// destroy it on the thread that started it; hand a communicator to another thread only when none of its
+/// calls is pending. Move-only; a request without a call, moved from or already waited for, counts as
+/// complete.
 ///
-/// Destroying a request, or assigning another to it, does not leave the call behind: the destructor waits
-/// until the call is over, for at most config::silence, or for 100 ms if it runs because of an exception. A
-/// call that is not over then is withdrawn: nothing of it touches its buffers any more, neither this rank nor
-/// a peer, and the communicator is poisoned on all ranks by an error that says so. The same happens when a
-/// communicator is destroyed before its calls are over; their requests then throw errc::poisoned. (A peer on
-/// soft0 that was stopped in the middle of a copy, as by SIGSTOP, for more than 5 s may still finish that one
-/// copy.)
+/// Destroying a request, or assigning another to it, does not abandon the call: the destructor waits until
+/// the call is complete, for at most config::silence, or for 100 ms during stack unwinding. A call that is
+/// not complete then is withdrawn: neither this rank nor a peer accesses its buffers any more, and an error
+/// that says so poisons the communicator on all ranks. The same happens when a communicator is destroyed
+/// before its calls are complete; their requests then throw errc::poisoned. (A peer on soft0 that was stopped
+/// in the middle of a copy, as by SIGSTOP, for more than 5 s may still finish that one copy.)
 class [[nodiscard]] request {
  public:
   request() = default;
-  /// `owner`: what errors call the object that waits for the call.
+  /// `owner`: the name that errors use for the object that waits for the call.
   explicit request(std::shared_ptr<detail::pending_call> call, const char* owner = "the request") noexcept
       : call_(std::move(call)), owner_(owner) {}
   request(request&& other) noexcept
@@ -78,14 +77,14 @@ class [[nodiscard]] request {
   }
   ~request() { settle(); }
 
-  /// From now on it stands for `call`. Precondition: it stands for none.
+  /// Makes it stand for `call`. Precondition: it has no call.
   void stand_for(const std::shared_ptr<detail::pending_call>& call) noexcept { call_ = call; }
 
-  /// True if it stands for a call whose end has not been reported yet.
+  /// True if it has a call whose completion has not been reported yet.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
 
-  /// True once the call is over; makes progress. @throws error, once, if the call failed. A program that asks
-  /// for longer than config::stall gets a stall report, and no deadline ends the call.
+  /// True once the call is complete; makes progress. @throws error, once, if the call failed. If a program
+  /// polls for longer than config::stall there is a stall report; no deadline ends the call.
   bool test() {
     if (!call_) return true;
     if (!call_->done) call_->queue->drive_for_request(attention::polls);
@@ -95,8 +94,8 @@ class [[nodiscard]] request {
     return true;
   }
 
-  /// Returns when the call is over. @throws error if it failed, or as a blocking call if a wait in it is in
-  /// vain.
+  /// Returns when the call is complete. @throws error if it failed, or, as a blocking call does, if waiting
+  /// is futile.
   void wait() {
     if (!call_) return;
     while (!call_->done) call_->queue->drive_for_request(attention::waits);
@@ -128,8 +127,9 @@ class [[nodiscard]] request {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// The request of a call that makes a communicator: `comm.isplit(color)`. As `request`, and `take()` gives
-/// what was made. If it is destroyed before that, so is what was made, then or as soon as it is there.
+/// The request of a call that makes a communicator: `comm.isplit(color)`. As `request`; in addition, `take()`
+/// returns what was made. If the request is destroyed before that, what the call makes is destroyed too, at
+/// once or when it is complete.
 template <class Made>
 class [[nodiscard]] request_for {
  public:
@@ -145,12 +145,12 @@ class [[nodiscard]] request_for {
     if (out_) out_->report();
     return true;
   }
-  /// As `request::wait`. @throws error likewise.
+  /// As `request::wait`. @throws error as `test`.
   void wait() {
     call_.wait();
     if (out_) out_->report();
   }
-  /// Waits, and gives what the call has made; null at a second time, and for a rank that is in no part.
+  /// Waits, and returns what the call has made; null if called again, and on a rank that is in no part.
   [[nodiscard]] std::unique_ptr<Made> take() {
     wait();
     return out_ ? out_->take() : nullptr;
@@ -170,20 +170,20 @@ class [[nodiscard]] request_for {
   }
 
   std::shared_ptr<detail::outcome<Made>> out_;
-  request call_;  ///< ends first
+  request call_;  ///< destroyed first
 };
 
-/// Lets all nonblocking calls that this thread has begun, of all its communicators, get on as far as they do
-/// without waiting. For programs that compute for long between a call and its wait. What fails is reported by
-/// the request. An idle communicator has nothing to get on with; `transport().progress()` makes one answer
-/// peers that want a connection.
+/// Advances all nonblocking calls that this thread has started, on all its communicators, as far as possible
+/// without waiting. For programs that compute for long between a call and its wait. Failures are reported by
+/// the requests. An idle communicator has nothing to advance; `transport().progress()` lets one answer peers
+/// that want a connection.
 inline void progress() noexcept {
   background::get_on_with_all(attention::polls);
 }
 
 /// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
-/// those without a call count as over. @throws error the failure of the first, in the order of the range,
-/// that failed; all are over then.
+/// those without a call count as complete. @throws error the failure of the first in the range that failed,
+/// after all are complete.
 template <std::ranges::forward_range Requests>
 void wait_all(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
@@ -199,8 +199,8 @@ void wait_all(Requests&& requests) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// True if all `requests` are over; makes progress. Until then none of them is taken: each stays valid.
-/// @throws error as `wait_all`, once all are over.
+/// True if all `requests` are complete; makes progress. Until then all of them stay valid.
+/// @throws error as `wait_all`, once all are complete.
 template <std::ranges::forward_range Requests>
 bool test_all(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
@@ -212,9 +212,9 @@ bool test_all(Requests&& requests) {
   return true;
 }
 
-/// Waits until one of `requests` is over and returns its index; that one is then without a call. Where
-/// several are over it is the first. Requests without a call are passed over; if there is no other, the
-/// number of requests is returned at once. @throws error the failure of that one call, as `request::wait`.
+/// Waits until one of `requests` is complete and returns its index (the lowest if there are several); that
+/// request then has no call. Requests without a call are skipped; if there are no others, returns the number
+/// of requests at once. @throws error the failure of that one call, as `request::wait`.
 template <std::ranges::forward_range Requests>
 std::size_t wait_any(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
@@ -238,7 +238,7 @@ std::size_t wait_any(Requests&& requests) {
     if (!(*pace)()) continue;
     const auto waited = clock::now() - start;
     pace->elapsed(waited);
-    // A wait for one thing, which minds the deadline.
+    // `wait_any` polls, which has no deadline; a wait for this one request enforces it.
     const auto deadline = waits_for->net().settings().deadline;
     if (deadline.count() != 0 && waited > deadline) waits_for->drive_for_request(attention::waits);
   }

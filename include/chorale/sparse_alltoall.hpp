@@ -1,4 +1,4 @@
-// Sparse alltoall: each rank has data for a few others, which do not know from whom data will come.
+// Sparse alltoall: each rank has data for a few others, and receivers do not know their senders.
 #pragma once
 
 #include <concepts>
@@ -23,11 +23,11 @@ namespace chorale {
 /// How ranks learn who has data for them.
 namespace sparse {
 
-/// Each sender puts a word into the memory of each of its receivers; after a fence the words are there. Cost:
-/// a put of 8 bytes for each receiver, a barrier, a look at 8 bytes a rank of own memory; 16 bytes a rank.
-/// Source: Hoefler, Siebert and Lumsdaine 2010, "Scalable communication protocols for dynamic sparse data
-/// exchange". Their nonblocking barrier is for receivers that take part in each message; of a put they know
-/// nothing, so that a plain barrier does once puts have been flushed.
+/// Each sender puts one word into the memory of each of its receivers; after a fence the words have arrived.
+/// Cost: a put of 8 bytes per receiver, a barrier, and a scan of 8 bytes per rank of local memory; 16 bytes
+/// of memory per rank. Source: Hoefler, Siebert and Lumsdaine 2010, "Scalable communication protocols for
+/// dynamic sparse data exchange". Their nonblocking barrier is needed because receivers take part in each
+/// message; puts are invisible to the receiver, so that after a flush a plain barrier suffices.
 template <class Communicator>
 class announced {
  public:
@@ -40,13 +40,13 @@ class announced {
   /// Collective. Calls `use(source, bytes)` for each rank that sends to this one, in rising order.
   template <class Use>
   void meet(std::span<const outgoing> sends, Use&& use) {
-    // The next call's words may come while these are read, those of the call after that may not: their
-    // senders have been in a fence with this rank.
+    // Two halves alternate: words of the next call may arrive while these are read, but not words of the call
+    // after that, since their senders have completed a fence with this rank first.
     const std::size_t first = std::exchange(first_, ranks_ - first_);
     const auto here = words_.local().subspan(first, ranks_);
     for (const outgoing& message : sends) {
       if (message.peer == nobody) continue;
-      const std::uint64_t word = message.bytes.size() + 1;  // 0: nothing
+      const std::uint64_t word = message.bytes.size() + 1;  // 0 means no message
       if (static_cast<std::size_t>(message.peer) == rank_)
         here[rank_] = word;
       else
@@ -68,9 +68,9 @@ class announced {
 template <class Communicator>
 class counted {
  public:
-  explicit counted(Communicator& comm) : comm_(&comm) {}  ///< Sends nothing.
+  explicit counted(Communicator& comm) : comm_(&comm) {}  ///< Local.
 
-  /// As that of `announced`.
+  /// As `announced::meet`.
   template <class Use>
   void meet(std::span<const outgoing> sends, Use&& use) {
     std::vector<std::uint64_t> out(static_cast<std::size_t>(comm_->size()), 0);
@@ -85,42 +85,42 @@ class counted {
   Communicator* comm_;
 };
 
-/// `announced` over transports with windows, else `counted`.
+/// `announced` over transports with windows, otherwise `counted`.
 template <class Communicator>
 using standard = std::conditional_t<window_transport<typename Communicator::transport_type>,
                                     announced<Communicator>, counted<Communicator>>;
 
 }  // namespace sparse
 
-/// What rank `source` has sent.
+/// The data that rank `source` has sent.
 template <element T>
 struct received {
-  int source;           ///< rank
-  std::vector<T> data;  ///< as many as it sent
+  int source;           ///< the sender's rank
+  std::vector<T> data;  ///< all elements that it sent
 };
 
-/// Data for any few ranks, which do not know from whom data will come: a step of a particle code, of a graph
-/// search, of load balancing. Where both sides know, `communicator::exchange` does without the first half.
+/// Sends data to a few ranks that do not know their senders: a step of a particle code, of a graph search, of
+/// load balancing. Where both sides know, `communicator::exchange` saves the discovery.
 ///
 ///     chorale::sparse_alltoall sparse{comm};
 ///     for (auto& [source, moved] : sparse.run<particle>({chorale::to(right, leaving)})) { ... }
 ///
-/// Making and ending one is collective; it keeps 16 bytes a rank where transports have windows. The
-/// communicator stays where it is until then. Thread safety: that of the communicator. Errors and progress:
-/// those of `window` and of `exchange`.
+/// Construction and destruction are collective; it needs 16 bytes per rank over transports with windows. The
+/// communicator must not be moved or destroyed before it. Thread safety: as the communicator. Errors and
+/// progress: as `window` and `communicator::exchange`.
 template <class Communicator, template <class> class Discovery = sparse::standard>
 class sparse_alltoall {
  public:
-  /// Collective. @throws error as `Discovery` does when it is made.
+  /// Collective. @throws error as the constructor of `Discovery`.
   explicit sparse_alltoall(Communicator& comm) : comm_(&comm), discovery_(comm) {}
 
-  /// Collective: ranks that send nothing call it too. `sends`: a list of `to(rank, data)`, in any order, of
-  /// elements T, each rank once at most, this one too; `nobody` gets nothing, and no elements arrive as
-  /// such. @returns what came to this rank, in the order of the ranks it came from. Cost: that of
+  /// Collective: ranks that send nothing call it too. `sends`: a list of `to(rank, data)`, in any order, with
+  /// elements T and each rank at most once, possibly this one; messages to `nobody` are ignored, and empty
+  /// messages are delivered. @returns what was sent to this rank, ordered by source rank. Cost: that of
   /// `Discovery`, then `exchange::direct`.
-  /// @throws error errc::invalid_argument, before anything is sent, for ranks that are not there or occur
-  /// twice, null pointers and other elements; errc::mismatch where a rank sends elements of another type
-  /// than this rank takes; std::bad_alloc where there is no memory for what comes, which poisons the
+  /// @throws error errc::invalid_argument, before anything is sent, for ranks that are out of range or occur
+  /// twice, null pointers and other element types; errc::mismatch if a rank sends elements of another type
+  /// than this rank receives; std::bad_alloc if there is no memory for the received data, which poisons the
   /// communicator.
   template <element T>
   [[nodiscard]] std::vector<received<T>> run(const calls::messages<outgoing>& sends) {
@@ -139,7 +139,7 @@ class sparse_alltoall {
       }
     });
     if (failure) {
-      // The others are in an exchange with this rank by now.
+      // The other ranks have entered the exchange by now and wait for this one.
       comm_->transport().core().failures().fail(failure);
       std::rethrow_exception(failure);
     }

@@ -27,60 +27,61 @@
 
 namespace chorale {
 
-/// From any rank, where an origin is asked for.
+/// As `origin`: notifications from any rank.
 inline constexpr int any_rank = -1;
 
-/// b: what `window::fetch_and_op` then does is an atomic exchange.
+/// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
 struct replace_t {
   template <class T>
   constexpr T operator()(const T&, const T& b) const noexcept {
     return b;
   }
 };
-inline constexpr replace_t replace{};  ///< Puts a value in the place of another.
+inline constexpr replace_t replace{};  ///< Replaces a value.
 
-/// Memory of each rank of a communicator that all its ranks write, read and update without the owner's doing,
-/// over a transport with one-sided and atomic operations (all but `transport::ud`).
+/// Memory that each rank of a communicator exposes, and that all its ranks read, write and update without the
+/// owner's involvement, over a transport with one-sided and atomic operations (all but `transport::ud`).
 ///
 ///     chorale::window w{comm, std::span{cells}};             // or: w{comm, count}, memory from the device
 ///     w.put(right, 0, std::span<const double>{edge});
 ///     w.fence();
 ///
-/// Making and ending a window is collective; `fence` too; all else concerns the ranks that it names. Offsets
-/// and counts are in elements of the target's memory; each rank may have another number of them, also none.
+/// Constructing and destroying a window is collective, as is `fence`; other calls concern only the ranks
+/// named. Offsets and counts are in elements of the target's memory; each rank may expose a different number,
+/// also none.
 ///
-/// Order and completion. A put is under way until `flush(target)`, `flush_all` or `fence`; then it is at the
-/// target, and only then may its source change. Puts of one rank to one target arrive in their order if they
-/// are told of by `put_notify`: who has seen the notification has all that was put before it. A get is over
-/// when it returns; it may overtake puts that were not flushed. Puts and gets of different ranks on the same
-/// elements are in no order, unless notifications, fences or messages put them in one. Accumulating
-/// operations are atomic to each other, element by element, whichever rank makes them, the owner too; not to
-/// puts, gets or what the owner does to its memory directly, nor to those of another window of the same
-/// memory.
+/// Order and completion. A put is pending until `flush(target)`, `flush_all` or `fence` has completed it at
+/// the target; its source must not change before. Puts from one rank to one target become visible in order if
+/// they are announced by `put_notify`: a target that has seen the notification sees all earlier puts. A get
+/// is complete when it returns; it may overtake unflushed puts. Puts and gets of different ranks on the same
+/// elements are unordered unless notifications, fences or messages order them. Accumulating operations are
+/// atomic with respect to each other, element by element, on any rank including the owner; they are not
+/// atomic with respect to puts, gets, the owner's direct accesses, or operations through another window on
+/// the same memory.
 ///
-/// Atomicity: for integers of 8 bytes on 8-byte boundaries by the device's atomic operations (a rank's on its
-/// own memory too, by a connection with itself); for all other types, and where memory is not aligned, under
-/// a lock of the target, which costs two atomic operations, a get and a put for each stretch.
+/// Atomicity: 8-byte integers on 8-byte boundaries use the device's atomic operations (also on this rank's
+/// own memory, through a loopback connection). All other types, and unaligned memory, use a lock at the
+/// target, which costs two atomic operations, a get and a put for each contiguous piece.
 ///
-/// Progress: a target need not be in any call, since making a window connects all ranks of a group of up to
-/// `connected_group`. In larger ones, and where `config::connections` limits connections, it has to be in
-/// some call, or wait for anything in Chorale, when a rank operates on it for the first time. Collective and
-/// nonblocking calls of the communicator may go on meanwhile, not from inside an operator.
+/// Progress: the target need not be in any call, since constructing a window connects all ranks of a group of
+/// up to `connected_group` ranks. In larger groups, and where `config::connections` limits connections, it
+/// has to be in some call, or in any wait of Chorale, when a rank first operates on it. Collective and
+/// nonblocking calls of the communicator may be in progress; window calls from inside an operator are errors.
 ///
-/// Errors: errc::invalid_argument, before anything is sent, if elements are outside of the target's memory, a
-/// rank or id is out of range, or buffers overlap; errc::misuse, likewise, for a call from inside an operator
-/// or beside another thread's, and after the communicator has ended. An exception of an operator leaves the
-/// element as it was. Anything else poisons the communicator.
+/// Errors: errc::invalid_argument, before anything is sent, if elements lie outside the target's memory, a
+/// rank or id is out of range, or buffers overlap; errc::misuse, also before anything is sent, for a call
+/// from inside an operator, concurrently with another thread's call, or after the communicator has ended. An
+/// operator's exception leaves the element unchanged. Any other error poisons the communicator.
 ///
-/// Ending: by its destructor, collective as `fence`; peers reach the memory until then and not after. While
-/// an exception is under way, and where that fence fails, the window ends on this rank alone: peers that
-/// still use it get errors, and once the destructor has returned nobody reads the sources of its puts, nor
-/// reads or writes its memory. If puts are then not over within 100 ms the communicator is poisoned. A window
-/// that is still there when its communicator ends has ended with it.
+/// End of life: the destructor is collective, as `fence` is; peers can access the memory until then and not
+/// after. During stack unwinding, and if that fence fails, the window ends on this rank alone: peers that
+/// still use it get errors, and pending puts are awaited for 100 ms, after which the communicator is
+/// poisoned. Once the destructor has returned, nobody reads the sources of its puts or accesses its memory.
+/// Ending the communicator ends its windows.
 ///
-/// Thread safety: that of the communicator. Cost: 8 bytes a rank and notification id, one registration of the
-/// memory. Source: P4 section 4.2 (completion flags) and P5 section 4.1 (immediate data) for RDMA writes with
-/// notification.
+/// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, and one memory
+/// registration. Source: P4 section 4.2 (completion flags) and P5 section 4.1 (immediate data), for RDMA
+/// writes with notification.
 template <element T, class Communicator>
 class window {
   using net_type = typename Communicator::transport_type;
@@ -88,14 +89,14 @@ class window {
   using memory_type = transport::remote_memory<net_type>;
 
  public:
-  /// Exposes `memory`, which must stay where it is until the window ends. `notifications`: ids for
-  /// put_notify, the same on all ranks. Collective. @throws error errc::mismatch if ranks want windows of
-  /// other elements or notifications; if a rank cannot make its part, that error there, and one that names
-  /// the rank on all others. Neither poisons the communicator.
+  /// Exposes `memory`, which must stay in place until the window ends. `notifications`: number of ids for
+  /// put_notify, the same on all ranks. Collective. @throws error errc::mismatch if element types or
+  /// `notifications` differ between ranks. If a rank cannot expose its memory, it throws that error, and all
+  /// others one that names the rank. Neither poisons the communicator.
   window(Communicator& comm, calls::window_target<T> memory, std::size_t notifications = 8)
       : window(exposing{}, comm.on(), notifications,
                [memory](caller_type&, device_array<T>&) { return memory.elements(); }) {}
-  /// Exposes `count` elements from the device, all bytes zero.
+  /// Exposes `count` zeroed elements of memory from the device.
   template <std::integral I>
   window(Communicator& comm, I count, std::size_t notifications = 8)
       : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<T>& own) {
@@ -104,7 +105,7 @@ class window {
           own = detail::allocate_from<T>(on.transport(), static_cast<std::size_t>(count));
           return own.span();
         }) {}
-  static constexpr int connected_group = 64;  ///< ranks of the largest group whose windows connect them all
+  static constexpr int connected_group = 64;  ///< largest group whose windows connect all ranks
   window(const window&) = delete;
   window& operator=(const window&) = delete;
   ~window() {
@@ -114,7 +115,7 @@ class window {
         memory_->flush_all();
         meet(window_stage::end);
       } catch (...) {
-        // The communicator is poisoned, and says why at its next call, or has ended.
+        // The communicator is poisoned, which its next call reports, or it has ended.
         orderly = false;
       }
     }
@@ -123,39 +124,39 @@ class window {
 
   /// This rank's memory.
   [[nodiscard]] std::span<T> local() const noexcept { return local_; }
-  /// Elements that `rank` exposes.
+  /// Number of elements that `rank` exposes.
   [[nodiscard]] std::size_t size(int rank) const {
     check_rank("size", rank);
     return static_cast<std::size_t>(memory_->region(rank).bytes / sizeof(T));
   }
 
-  /// Writes `from`, a range, to elements [offset, offset + size of `from`) of `target`.
+  /// Writes the range `from` to elements [offset, offset + size of `from`) of `target`.
   void put(int target, std::size_t offset, calls::window_source<T, true> from) {
     const std::span<const T> source = from.elements();
     check("put", target, offset, source);
     if (!source.empty()) memory_->put(target, offset * sizeof(T), std::as_bytes(source));
   }
-  /// Writes one element. It is copied first, so that `value` may change at once.
+  /// Writes one element; `value` is copied and may change at once.
   template <calls::window_argument::value_of<T> V>
   void put(int target, std::size_t offset, const V& value) {
     check("put", target, offset, 1);
     const T one = static_cast<T>(value);
     memory_->put_copy(target, offset * sizeof(T), std::as_bytes(std::span{&one, 1}));
   }
-  /// Reads elements [offset, offset + size of `into`) of `target` into `into`, a range.
+  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`.
   template <class R>
   requires(!std::integral<std::remove_cvref_t<R>>)  //
   void get(int target, std::size_t offset, R&& into) {
     get_into(target, offset, calls::window_target<T>{std::forward<R>(into)}.elements());
   }
-  /// The element at `offset`.
+  /// Returns the element at `offset`.
   [[nodiscard]] T get(int target, std::size_t offset) {
     check("get", target, offset, 1);
     T one = local_.empty() ? T{} : local_.front();
     get_into(target, offset, {&one, 1});
     return one;
   }
-  /// `count` elements from `offset` on.
+  /// Returns `count` elements, beginning at `offset`.
   [[nodiscard]] std::vector<T> get(int target, std::size_t offset, std::size_t count) {
     static_assert(!std::same_as<T, bool>,
                   "chorale::window: std::vector<bool> has no elements: pass a range to get into");
@@ -164,34 +165,34 @@ class window {
     if constexpr (!std::same_as<T, bool>) get_into(target, offset, all);
     return all;
   }
-  /// All that this rank has put to `target` is there, and its sources may be used again.
+  /// Returns once all puts of this rank to `target` are complete there; their sources may be reused.
   void flush(int target) {
     check_rank("flush", target);
     memory_->flush(target);
   }
-  void flush_all() { memory_->flush_all(); }  ///< `flush` of every rank.
-  /// Collective: all that any rank has put is there, and every rank sees it.
+  void flush_all() { memory_->flush_all(); }  ///< `flush` for every rank.
+  /// Collective: completes all puts of all ranks and makes them visible to every rank.
   void fence() {
     memory_->flush_all();
     meet(window_stage::fence);
   }
 
-  /// Writes, and counts up this rank's notification `id` at the target once all that it has put there has
-  /// arrived. Zero elements: the notification alone.
+  /// A put that then increments this rank's notification `id` at the target, once all earlier puts have
+  /// arrived there. With zero elements it only notifies.
   void put_notify(int target, std::size_t offset, calls::window_source<T, true> from, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, from);
     memory_->notify(target, id);
   }
-  /// The same of one element, which is copied first.
+  /// The same for one element, which is copied.
   template <calls::window_argument::value_of<T> V>
   void put_notify(int target, std::size_t offset, const V& value, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, value);
     memory_->notify(target, id);
   }
-  /// Returns when `count` notifications `id` of `origin`, or of any ranks together, are there, and takes
-  /// them.
+  /// Waits for `count` notifications `id` from `origin`, or from any ranks together (`any_rank`), and
+  /// consumes them.
   void wait_notified(int origin, std::size_t id, std::uint64_t count = 1) {
     check_id("wait_notified", id);
     if (origin != any_rank) check_rank("wait_notified", origin);
@@ -204,7 +205,7 @@ class window {
       count -= part;
     }
   }
-  /// Notifications that are there and were not taken.
+  /// Number of notifications that have arrived and were not consumed.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
     check_id("notified", id);
     if (origin != any_rank) check_rank("notified", origin);
@@ -218,14 +219,14 @@ class window {
     check("accumulate", target, offset, from.elements());
     updating(target, offset).combine(from.elements(), {}, op);
   }
-  /// The same of one element.
+  /// The same for one element.
   template <calls::window_argument::value_of<T> V, class Op = sum_t>
   void accumulate(int target, std::size_t offset, const V& value, Op op = {}) {
     check("accumulate", target, offset, 1);
     const T one = static_cast<T>(value);
     updating(target, offset).combine({&one, 1}, {}, op);
   }
-  /// The same; into[i] is what was there before. As many elements as `from`, no overlap.
+  /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
   template <class Op = sum_t>
   void get_accumulate(int target, std::size_t offset, calls::window_source<T, false> combined,
                       calls::window_target<T> old, Op op = {}) {
@@ -242,7 +243,7 @@ class window {
       reject("get_accumulate", "the elements to combine and those for the old values overlap");
     updating(target, offset).combine(from, into, op);
   }
-  /// The same for one element. With `chorale::replace`: an exchange.
+  /// The same for one element, whose old value it returns. With `chorale::replace`: an atomic exchange.
   template <class Op = sum_t>
   T fetch_and_op(int target, std::size_t offset, const T& value, Op op = {}) {
     check("fetch_and_op", target, offset, 1);
@@ -250,7 +251,7 @@ class window {
     updating(target, offset).combine({&value, 1}, {&old, 1}, op);
     return old;
   }
-  /// Sets the element to `desired` if its bytes are those of `expected`; returns what was there before.
+  /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value.
   T compare_and_swap(int target, std::size_t offset, const T& expected, const T& desired) {
     check("compare_and_swap", target, offset, 1);
     return updating(target, offset).compare_and_swap(expected, desired);
@@ -258,7 +259,7 @@ class window {
 
  private:
   struct exposing {};
-  /// `expose(on, own)` gives the memory, which may be that of `own`.
+  /// `expose(on, own)` returns the memory to expose, which may be that of `own`.
   template <class Expose>
   window(exposing, caller_type& on, std::size_t notifications, const Expose& expose)
       : on_(&on), exceptions_(std::uncaught_exceptions()), notifications_(notifications) {
@@ -311,7 +312,7 @@ class window {
                             block_layout::even(on_->size(), sizeof(calls::window_card))});
     });
   }
-  /// Ranks that do not all come to the same point of the same window see that their calls do not match.
+  /// Collective; ranks that are at different points, or in different windows, get errc::mismatch.
   void meet(window_stage where) {
     memory_->require_open("fence");
     collective(where, [&](call_id now) {
@@ -372,11 +373,11 @@ class window {
   device_array<T> own_;
   std::span<T> local_;
   std::size_t notifications_;
-  std::uint64_t number_ = 0;  ///< among the windows of the communicator
+  std::uint64_t number_ = 0;  ///< counts the windows of the communicator
   std::optional<memory_type> memory_;
 };
 
-/// Over other transports there is none, which the compiler says in this line alone.
+/// Transports without one-sided and atomic operations have no window; the compiler says so in one error.
 template <element T, class Communicator>
 requires(!window_transport<typename Communicator::transport_type>)  //
 class window<T, Communicator> {
@@ -387,7 +388,7 @@ class window<T, Communicator> {
 
  public:
   template <class... Arguments>
-  explicit window(Communicator&, Arguments&&...) {}  ///< Never made: this does not compile.
+  explicit window(Communicator&, Arguments&&...) {}  ///< Never instantiated.
 };
 
 template <class Communicator, class R>
