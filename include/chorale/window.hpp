@@ -79,9 +79,8 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 /// poisoned. Once the destructor has returned, nobody reads the sources of its puts or accesses its memory.
 /// Ending the communicator ends its windows.
 ///
-/// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, and one memory
-/// registration. Source: P4 section 4.2 (completion flags) and P5 section 4.1 (immediate data), for RDMA
-/// writes with notification.
+/// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, one memory registration.
+/// Source: P4 section 4.2 (completion flags), P5 section 4.1 (immediate data): RDMA write with notification.
 template <element T, class Communicator>
 class window {
   using net_type = typename Communicator::transport_type;
