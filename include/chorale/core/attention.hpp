@@ -1,13 +1,13 @@
-// How a thread attends to a call that it has started.
+// Why a thread drives a call that it has started.
 #pragma once
 
 namespace chorale {
 
-/// Why a thread drives its calls, which decides what is reported of a long wait.
+/// Why a thread drives its calls; it decides what is reported about a long wait.
 enum class attention {
-  waits,   ///< waits for it: a long wait is reported, and one past the deadline fails
-  polls,   ///< the program polls it (`test`, `progress`): a long wait is reported
-  passes,  ///< waits for something else, and lets this make progress: what it waits for is reported
+  waits,   ///< blocks on this call: a long wait is reported, and one past the deadline fails
+  polls,   ///< the program polls the call (`test`, `progress`): a long wait is reported
+  passes,  ///< blocks on something else and only advances this call: reports concern what it blocks on
 };
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// One block for each rank in one buffer.
+// A buffer divided into one block per rank.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct extent {
   friend constexpr bool operator==(const extent&, const extent&) = default;
 };
 
-/// Where the blocks of the ranks lie in a buffer: *even*, all of one size and one behind the other, or
-/// *uneven*, each with a place and size of its own, possibly with gaps. Cheap to copy.
+/// Where the blocks of the ranks lie in a buffer: *even* (all of one size, contiguous) or *uneven* (each with
+/// its own offset and size, possibly with gaps). Cheap to copy.
 class block_layout {
  public:
   block_layout() = default;
@@ -43,13 +43,13 @@ class block_layout {
   }
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// True if all ranks know this layout to be even, because the operation has no other.
+  /// True if the layout is even by definition of the operation, so that all ranks know it.
   [[nodiscard]] bool is_even() const noexcept { return places_ == nullptr; }
   [[nodiscard]] extent operator[](int rank) const noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return places_ ? (*places_)[r] : extent{r * bytes_, bytes_};
   }
-  /// True if the blocks lie one behind the other from the first byte on, in the order of their ranks.
+  /// True if the blocks are contiguous from the first byte on, in rank order.
   [[nodiscard]] bool is_packed() const noexcept {
     if (!places_) return true;
     std::size_t end = 0;
@@ -59,7 +59,7 @@ class block_layout {
     }
     return true;
   }
-  /// Blocks of the same sizes in a packed layout; even if this one is.
+  /// The same block sizes in a packed layout; stays even if this one is.
   [[nodiscard]] block_layout packed() const {
     if (!places_) return *this;
     auto places = *places_;
@@ -70,20 +70,20 @@ class block_layout {
     }
     return uneven(std::move(places));
   }
-  /// Bytes of all blocks together.
+  /// Bytes of all blocks in total.
   [[nodiscard]] std::size_t total() const noexcept {
     if (!places_) return static_cast<std::size_t>(ranks_) * bytes_;
     std::size_t all = 0;
     for (const auto& place : *places_) all += place.bytes;
     return all;
   }
-  /// What `call::counts` holds of it: differs where the size of any rank's block does.
+  /// The value of `call::counts`: it differs if the size of any rank's block does.
   [[nodiscard]] std::uint64_t counts() const noexcept {
     std::uint64_t weighted = 0;
     for (int r = 0; r < ranks_; ++r) weighted += (*this)[r].bytes * weight_of(static_cast<std::uint64_t>(r));
     return weighted;
   }
-  /// One past the last byte of any block: what the buffer must have.
+  /// Offset past the last byte of any block: the required size of the buffer.
   [[nodiscard]] std::size_t end() const noexcept {
     if (!places_) return total();
     std::size_t last = 0;
@@ -91,7 +91,7 @@ class block_layout {
       last = place.offset + place.bytes > last ? place.offset + place.bytes : last;
     return last;
   }
-  /// The largest block.
+  /// Size of the largest block.
   [[nodiscard]] std::size_t largest() const noexcept {
     if (!places_) return bytes_;
     std::size_t most = 0;
@@ -105,7 +105,7 @@ class block_layout {
   std::shared_ptr<const std::vector<extent>> places_;
 };
 
-/// Two ranks whose blocks have bytes in common, or {-1, -1}.
+/// The ranks of two overlapping blocks, or {-1, -1}.
 std::pair<int, int> overlapping(const std::vector<extent>& places);
 
 /// A buffer with its layout: blocks[r] is the block of rank r. `Byte` is std::byte or const std::byte.
@@ -120,7 +120,7 @@ class blocks {
     const extent place = layout_[rank];
     return buffer_.subspan(place.offset, place.bytes);
   }
-  /// Blocks [first, first + count) as one stretch. Precondition: the layout is packed.
+  /// Blocks [first, first + count) as one contiguous range. Precondition: the layout is packed.
   [[nodiscard]] std::span<Byte> range(int first, int count) const noexcept {
     if (layout_.is_even()) {
       const std::size_t one = layout_.largest();
@@ -131,8 +131,8 @@ class blocks {
     const std::size_t begin = layout_[first].offset;
     return buffer_.subspan(begin, last.offset + last.bytes - begin);
   }
-  /// The blocks of `count` ranks from rank `first` on, where rank 0 comes after the last: those up to the
-  /// last rank's as one stretch, and those from rank 0 on as another. Precondition: the layout is packed.
+  /// `count` blocks beginning with rank `first`, wrapping around after the last rank: the part up to the last
+  /// rank, and the part from rank 0 on. Precondition: the layout is packed.
   [[nodiscard]] std::array<std::span<Byte>, 2> around(int first, int count) const noexcept {
     const int before_end = std::min(count, layout_.ranks() - first);
     return {range(first, before_end), range(0, count - before_end)};

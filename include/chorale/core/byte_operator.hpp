@@ -1,4 +1,4 @@
-// Operators on elements whose type is not known to the compiler.
+// Reduction operators on elements whose type is known only at run time.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace chorale {
 
-/// Combines `count` elements: inout_right[i] = left[i] op inout_right[i], where `left` comes from the lower
-/// ranks. The operands do not overlap, and are aligned for every type of the element's size.
+/// Combines `count` elements: inout_right[i] = left[i] op inout_right[i], where `left` comes from lower
+/// ranks. The operands do not overlap and are aligned for every type of the element's size.
 using byte_function = void(const std::byte* left, std::byte* inout_right, std::size_t count);
 
-/// The operator of reductions over `elements`: a function over bytes, with a name by which ranks compare
-/// operators (operators of one name must be one operator on all ranks) and whether its operands may be
-/// exchanged. It must be associative. Cheap to copy, copies share the function, which may be called from the
-/// thread of any communicator that the operator is given to.
+/// The operator of reductions over `elements`: a function over bytes, a name by which ranks compare operators
+/// (equal names must mean equal operators on all ranks), and whether it commutes. It must be associative.
+/// Cheap to copy; copies share the function, which may be called from the thread of any communicator that
+/// uses it.
 ///
 /// `byte_operator{"longest", [size](const std::byte* left, std::byte* right, std::size_t count) {...}}`
 class byte_operator {
@@ -27,7 +27,7 @@ class byte_operator {
   byte_operator(std::string_view name, std::function<byte_function> function, bool commutes = false);
 
   void operator()(const std::byte* left, std::byte* inout_right, std::size_t count) const;
-  /// Its tag in the signature of a call, as that of `chorale::named` operators is made of the name.
+  /// The tag in the signature of a call, derived from the name as for `chorale::named` operators.
   [[nodiscard]] std::uint32_t tag() const noexcept;
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] bool commutes() const noexcept;

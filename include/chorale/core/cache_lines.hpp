@@ -7,7 +7,7 @@ namespace chorale {
 
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// So many bytes, rounded up to whole cache lines.
+/// `bytes` rounded up to whole cache lines.
 constexpr std::size_t in_cache_lines(std::size_t bytes) noexcept {
   return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
 }

@@ -1,4 +1,4 @@
-// The identity of a collective call: what has to be the same on every rank.
+// The identity of a collective call: what must be the same on every rank.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace chorale {
 /// The collective operations.
 enum class operation : std::uint8_t {
   none,            ///< no operation
-  barrier,         ///< no data: until all ranks have come
+  barrier,         ///< no data: returns once all ranks have called it
   broadcast,       ///< data of the root to all
   reduce,          ///< a combination of all ranks' data, at the root
   allreduce,       ///< the same, on all ranks
@@ -23,16 +23,16 @@ enum class operation : std::uint8_t {
   alltoall,        ///< a block of each rank for each rank
   alltoallv,       ///< the same with blocks of different sizes
   reduce_scatter,  ///< a combination of all ranks' data, a block of it on each
-  scan,            ///< a combination of the data of this rank and those before it
-  exscan,          ///< of those before it
-  split,           ///< makes communicators of parts of this one
+  scan,            ///< a combination of the data of ranks 0 to this one
+  exscan,          ///< a combination of the data of ranks 0 to the one before
+  split,           ///< makes communicators of subsets of the ranks
   window,          ///< makes, fences or ends a window
-  exchange,        ///< each rank with those that it names
+  exchange,        ///< messages between each rank and the peers that it names
 };
 
-/// True if a rank knows only the sizes of those blocks that it gives or takes itself: then the two ranks of
-/// each transfer compare their sizes before a byte is placed (`algorithm/agreed.hpp`). For all other
-/// operations every rank knows every size, and the signature covers them.
+/// True if a rank knows only the sizes of the blocks that it sends or receives itself. The two ranks of each
+/// transfer then compare sizes before any byte is placed (`algorithm/agreed.hpp`). In all other operations
+/// every rank knows every size, and the signature covers them.
 constexpr bool sizes_are_private(operation what) noexcept {
   return what == operation::gatherv || what == operation::scatterv || what == operation::alltoallv ||
          what == operation::exchange;
@@ -45,38 +45,38 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
 }
 }  // namespace detail
 
-/// The weight of a rank's bytes in `call::counts`: odd, and without relation to that of any other rank, so
-/// that sums of weighted sizes differ where sizes do, and tell whose block it is if it is one rank's.
+/// The weight of a rank's bytes in `call::counts`: odd and unrelated to the weights of other ranks, so that
+/// weighted sums differ if sizes do, and identify the rank if only one block differs.
 constexpr std::uint64_t weight_of(std::uint64_t rank) noexcept {
   return detail::mix(detail::mix(rank + 0x9e3779b97f4a7c15ULL)) | 1;
 }
 
-/// What ranks do with a window when they meet.
+/// Where ranks meet in the life of a window.
 enum class window_stage : std::uint64_t {
-  make,   ///< it is made
-  fence,  ///< all that was put is there, on all ranks
-  end,    ///< it ends
+  make,   ///< construction
+  fence,  ///< completion of all puts on all ranks
+  end,    ///< destruction
 };
 /// `call::bytes` of operation::window: the number of the window in its communicator, from 1, and the stage.
 constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) noexcept {
   return number * 4 + static_cast<std::uint64_t>(stage);
 }
 
-/// What a rank asked for. Ranks whose calls of the same number differ in any field do not belong together.
+/// What a rank asked for. Ranks whose calls of the same number differ in any field do not match.
 struct call {
   operation what = operation::none;  ///< which operation
   std::int32_t root = -1;            ///< -1 where the operation has no root
-  /// Bytes of the payload of one rank; of all blocks together where all ranks give the same counts; 0 where
-  /// ranks may differ.
+  /// Payload bytes of one rank; of all blocks together if all ranks know the counts; 0 if it may differ
+  /// between ranks.
   std::uint64_t bytes = 0;
-  /// Where all ranks give the same counts: the sum of the blocks' bytes, each times `weight_of(rank)`.
+  /// If all ranks know the counts: the sum of the blocks' bytes, each times `weight_of(rank)`.
   std::uint64_t counts = 0;
   std::uint32_t type = 0;       ///< `type_tag` of the element; 0 where there is none
   std::uint32_t reduction = 0;  ///< `operator_tag`; 0 where nothing is reduced
 
   friend bool operator==(const call&, const call&) = default;
 
-  /// 32 bits that travel behind each message, so that a mismatch is seen where it happens, at no extra
+  /// 32 bits sent with each message, so that a mismatch is detected where it happens, without an extra
   /// message.
   [[nodiscard]] constexpr std::uint32_t signature() const noexcept {
     std::uint64_t h = 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(what) + 1);
@@ -88,22 +88,22 @@ struct call {
 
   /// "allreduce of 16 bytes", "broadcast of 8 bytes from root 2".
   [[nodiscard]] std::string describe() const;
-  /// In which of operation, root, bytes, counts, type and operator the other call differs: "root 2 against 0,
-  /// 8 against 12 bytes".
+  /// The fields that differ in the other call (operation, root, bytes, counts, type, operator): "root 2
+  /// against 0, 8 against 12 bytes".
   [[nodiscard]] std::string difference(const call& other) const;
 };
 
-/// One call of one communicator: its number (from 1, the same on all ranks), signature and operation, and
-/// how this rank makes it.
+/// One call of a communicator: its number (from 1, the same on all ranks), signature and operation, and
+/// whether this rank's call is nonblocking.
 struct call_id {
   std::uint64_t number = 0;          ///< of the call in its communicator, from 1
   std::uint32_t signature = 0;       ///< `call::signature`
   operation what = operation::none;  ///< which operation
-  bool parks = false;                ///< it is nonblocking: where it would wait it parks
+  bool parks = false;                ///< nonblocking: it parks where a blocking call would wait
 };
 
-/// @throws error errc::mismatch that names both ranks and both sizes, in bytes: rank `to` expects `expected`
-/// of rank `from`, which sends `sent`.
+/// @throws error errc::mismatch that names both ranks and both sizes in bytes: rank `to` expects `expected`
+/// from rank `from`, which sends `sent`.
 [[noreturn]] void throw_unequal_sizes(operation what, int to, std::size_t expected, int from,
                                       std::size_t sent);
 

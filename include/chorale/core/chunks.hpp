@@ -1,4 +1,4 @@
-// A buffer in pieces that fit into one message.
+// Splits a buffer into pieces that fit into one message.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace chorale {
 
-/// The consecutive pieces of `data`, each of as many whole elements as fit into `bytes` (at least one); the
+/// Consecutive pieces of `data`, each with as many whole elements as fit into `bytes` (at least one); the
 /// last may be shorter. An empty buffer has no pieces.
 template <class T>
 class chunks {

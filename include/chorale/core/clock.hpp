@@ -1,4 +1,4 @@
-// Time, and giving way to others: whatever the library does with either goes through here.
+// The library's only access to time, sleeping and yielding.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ namespace chorale {
 
 class time_source;
 
-/// What the library does that takes a processor's time, as far as simulations know it.
+/// CPU work of the library that a simulation charges time for.
 enum class host_work : std::uint8_t {
   call,     ///< a collective call, once
   copy,     ///< from memory to memory
-  combine,  ///< two operands by an operator
-  send,     ///< a message to another rank, besides the calls of verbs, once
-  receive,  ///< a message that came into a receive queue, likewise
-  own,      ///< the copy of a rank's own block from where it is to where it is wanted
-  match,    ///< a message that is found to be the one that somebody receives, as message passing does
+  combine,  ///< combining two operands with an operator
+  send,     ///< sending a message to another rank, once, besides the verbs calls
+  receive,  ///< receiving a message from a receive queue, once, besides the verbs calls
+  own,      ///< copying a rank's own block to its place in the result
+  match,    ///< matching a message to its receive, as in message passing
 };
 
-/// The clock of the library, and its ways of waiting: a steady clock as those of <chrono>, in nanoseconds. It
-/// is the machine's, unless the thread has another `time_source`. Thread-safe.
+/// The clock of the library, and its ways to wait: a steady clock as in <chrono>, in nanoseconds. It is the
+/// machine's clock unless the thread has a `time_source`. Thread-safe.
 class clock {
  public:
   using duration = std::chrono::steady_clock::duration;
@@ -37,39 +37,40 @@ class clock {
       return replaced_now();
     return std::chrono::steady_clock::now();
   }
-  /// Yields the core to others that can run.
+  /// Yields the core to other runnable threads.
   static void give_way() noexcept;
-  /// Sleeps for that long at least, or until a signal comes.
+  /// Sleeps for at least `time`, or until a signal arrives.
   static void sleep_for(duration time) noexcept;
-  /// For a thread whose time is replaced: sleeps until somebody calls `changed`, or until `end`; it may
-  /// return earlier. Others have files and condition variables for that.
+  /// For a thread with a `time_source`: sleeps until a call of `changed` or until `end`; may return early.
+  /// Other threads use file descriptors and condition variables instead.
   static void await_change(time_point end) noexcept;
-  /// The caller has done that on so many bytes; of `combine`, those of one operand. Nothing where time is
-  /// the machine's.
+  /// Reports that the caller has done `what` on `bytes` bytes (for `combine`: of one operand). Does nothing
+  /// in real time.
   static void worked(host_work what, std::size_t bytes = 0) noexcept {
     if (is_replaced()) [[unlikely]]
       replaced_worked(what, bytes);
   }
-  /// The caller has copied so many bytes: `worked`, and which.
+  /// Reports that the caller has copied `bytes` bytes: as `worked`, with their addresses.
   static void copied(void* to, const void* from, std::size_t bytes) noexcept {
     if (is_replaced()) [[unlikely]]
       replaced_copied(to, from, bytes);
   }
-  /// The caller has combined that many bytes of its own with as many of another operand: `worked`, and which.
+  /// Reports that the caller has combined `bytes` bytes of `mine` with as many of `other`: as `worked`, with
+  /// their addresses.
   static void combined(void* mine, const void* other, std::size_t bytes) noexcept {
     if (is_replaced()) [[unlikely]]
       replaced_combined(mine, other, bytes);
   }
-  /// What helpers of this thread sleep for may have come. Nothing where time is the machine's.
+  /// Wakes helpers of this thread, since what they sleep for may have arrived. Does nothing in real time.
   static void changed() noexcept {
     if (is_replaced()) [[unlikely]]
       replaced_changed();
   }
 
-  /// Whether the calling thread has a time source of its own.
+  /// Whether the calling thread has a `time_source`.
   [[nodiscard]] static bool is_replaced() noexcept { return source_ != nullptr; }
-  /// From now on the calling thread's time is that of `source`, or of the machine if that is null. Returns
-  /// what it was before. A scheduler of fibers calls this at each switch; others use `replaced_clock`.
+  /// Makes `source` the calling thread's time source, or restores the machine's clock if it is null. Returns
+  /// the previous one. A scheduler of fibers calls this at each switch; others use `replaced_clock`.
   static time_source* replace(time_source* source) noexcept {
     time_source* const before = source_;
     source_ = source;
@@ -83,22 +84,22 @@ class clock {
   static void replaced_combined(void* mine, const void* other, std::size_t bytes) noexcept;
   static void replaced_changed() noexcept;
 
-  // Initial-exec: three instructions in any program and library, where the default of position-independent
-  // code is a call.
+  // Initial-exec: an access takes three instructions in any program or library, where the default for
+  // position-independent code is a function call.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local time_source* source_;
 };
 
-/// Where a thread's time comes from if not from the machine: a simulation whose ranks are fibers of one
-/// thread. Its functions are called by the threads that have it.
+/// Replaces the machine's clock for a thread: a simulation whose ranks are fibers of one thread. Its
+/// functions are called by the threads that use it.
 class time_source {
  public:
   [[nodiscard]] virtual clock::time_point now() noexcept = 0;
-  /// The caller polls: others run first; if none can, time moves on.
+  /// The caller polls: runs others first; if none can run, time advances.
   virtual void give_way() noexcept = 0;
-  /// The caller sleeps: others run until `end`, which may have passed already.
+  /// The caller sleeps: runs others until `end`, which may have passed already.
   virtual void sleep_until(clock::time_point end) noexcept = 0;
-  /// The caller sleeps until something comes that wakes sleepers, such as the event of a completion channel,
-  /// or until `end`; it may return earlier.
+  /// The caller sleeps until an event wakes sleepers, such as that of a completion channel, or until `end`;
+  /// may return early.
   virtual void await_change([[maybe_unused]] clock::time_point end) noexcept { give_way(); }
   /// The caller has done work that takes time.
   virtual void worked([[maybe_unused]] host_work what, [[maybe_unused]] std::size_t bytes) noexcept {}
@@ -107,12 +108,12 @@ class time_source {
                       std::size_t bytes) noexcept {
     worked(host_work::copy, bytes);
   }
-  /// The caller has combined what lies in memory.
+  /// The caller has combined operands in memory.
   virtual void combined([[maybe_unused]] void* mine, [[maybe_unused]] const void* other,
                         std::size_t bytes) noexcept {
     worked(host_work::combine, bytes);
   }
-  /// The caller has done something that helpers may sleep for.
+  /// The caller has done something that helpers may be waiting for.
   virtual void changed() noexcept {}
 
  protected:
@@ -122,7 +123,7 @@ class time_source {
   ~time_source() = default;
 };
 
-/// The calling thread's time is that of a `time_source` while this lives.
+/// Replaces the calling thread's clock by a `time_source` during its lifetime.
 class [[nodiscard]] replaced_clock {
  public:
   explicit replaced_clock(time_source& source) noexcept : before_(clock::replace(&source)) {}
@@ -143,15 +144,15 @@ inline void pause() noexcept {
 #endif
 }
 
-/// The back-off of a polling loop: pauses first if each rank has a core of its own, then yields the core,
-/// then sleeps in short naps, so that a rank that waits for long costs nothing. Spinning before yielding is
-/// what costs when ranks outnumber cores. A nap lasts at most a 32nd of the time waited so far.
+/// The back-off of a polling loop: it first pauses if each rank has its own core, then yields the core, then
+/// takes short naps, so that a rank that waits for long costs nothing. Spinning before yielding is expensive
+/// when ranks outnumber cores. A nap lasts at most 1/32 of the time waited so far.
 class backoff {
  public:
-  /// Where time is replaced nobody else runs while this thread spins.
+  /// In simulated time nobody else runs while this thread spins.
   explicit backoff(bool spin) noexcept : spins_left_(spin && !clock::is_replaced() ? spins : 0) {}
 
-  /// Backs off once. Returns true now and then, when the clock and rarer events are to be checked.
+  /// Backs off once. Occasionally returns true: then check the clock and rare events.
   bool operator()() noexcept {
     if (spins_left_ != 0) {
       pause();
@@ -165,7 +166,7 @@ class backoff {
     return true;
   }
 
-  /// Tells it how long the wait has lasted so far: after 5 ms the naps begin.
+  /// Sets how long the wait has lasted so far: after 5 ms the naps begin.
   void elapsed(clock::duration waited) noexcept {
     if (waited > std::chrono::milliseconds{5}) nap_ = std::min(longest_nap, waited / 32);
   }

@@ -1,4 +1,4 @@
-// What a reduction operator is, and the inner loops of reductions, with a fixed order of operands.
+// The concept of a reduction operator, and the inner loops of reductions with a fixed order of operands.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace chorale {
 
-/// Combines two elements: callable as `op(left, right)` on a const `Op`, giving something that converts to T.
-/// The left operand comes from the lower ranks; `op` must be associative, but it need not commute. Of the
-/// function objects of <functional> those that are associative, for any type (std::plus<>) or for T.
+/// Combines two elements: callable as `op(left, right)` on a const `Op`, with a result that converts to T.
+/// The left operand comes from lower ranks; `op` must be associative and need not commute. Of the function
+/// objects of <functional>, the associative ones are accepted, for any type (std::plus<>) or for T.
 template <class Op, class T>
 concept reduction_operator =
     element<T> && std::copy_constructible<Op> && std::is_invocable_r_v<T, const Op&, const T&, const T&> &&
     detail::not_misused_standard_object<Op, T>;
 
-/// inout_right[i] = op(left[i], inout_right[i]) for i in [0, n): the peer's operand, from lower ranks, comes
-/// in. The arrays must not overlap; both are aligned for T.
+/// inout_right[i] = op(left[i], inout_right[i]) for i in [0, n): combines in a peer's operand from lower
+/// ranks. The arrays must not overlap; both are aligned for T.
 template <element T, reduction_operator<T> Op>
 constexpr void combine_right(const T* __restrict left, T* __restrict inout_right, std::size_t n,
                              const Op& op) {
@@ -34,8 +34,8 @@ constexpr void combine_right(const T* __restrict left, T* __restrict inout_right
     inout_right[i] = static_cast<T>(detail::invoke(op, left[i], std::as_const(inout_right[i])));
 }
 
-/// inout_left[i] = op(inout_left[i], right[i]) for i in [0, n): the peer's operand, from higher ranks, comes
-/// in. The arrays must not overlap; both are aligned for T.
+/// inout_left[i] = op(inout_left[i], right[i]) for i in [0, n): combines in a peer's operand from higher
+/// ranks. The arrays must not overlap; both are aligned for T.
 template <element T, reduction_operator<T> Op>
 constexpr void combine_left(T* __restrict inout_left, const T* __restrict right, std::size_t n,
                             const Op& op) {
@@ -50,14 +50,14 @@ constexpr void combine(const T* left, const T* right, T* __restrict out, std::si
 }
 
 namespace detail {
-/// An element read from, or written to, any address. T need not be default constructible.
+/// Reads or writes an element at any address. T need not be default constructible.
 template <element T>
 T load(const std::byte* from) noexcept(std::is_nothrow_copy_constructible_v<T>) {
   if constexpr (std::is_trivially_copyable_v<T>) {
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), from, sizeof(T));
     return std::bit_cast<T>(bytes);
-  } else {  // std::bit_cast does not take T; the copy begins the life of one (see `enable_element`)
+  } else {  // std::bit_cast rejects T; the copy begins the lifetime of an object (see `enable_element`)
     alignas(T) std::byte bytes[sizeof(T)];
     std::memcpy(bytes, from, sizeof(T));
     return *std::launder(reinterpret_cast<const T*>(bytes));
@@ -69,8 +69,8 @@ void store(std::byte* to, const T& value) noexcept {
 }
 }  // namespace detail
 
-/// `combine` on the bytes of n elements of T each; any alignment. `out` may be the very address of `left` or
-/// `right`; apart from that it overlaps neither.
+/// `combine` on the bytes of n elements of T each, at any alignment. `out` may equal `left` or `right`, but
+/// must not overlap them partially.
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
@@ -81,7 +81,7 @@ void combine(const std::byte* left, const std::byte* right, std::byte* out, std:
   }
 }
 
-/// `combine_right` on the bytes of n elements of T each; any alignment.
+/// `combine_right` on the bytes of n elements of T each, at any alignment.
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n, const Op& op) {
@@ -91,7 +91,7 @@ void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n,
   combine<T>(left, inout_right, inout_right, n, op);
 }
 
-/// `combine_left` on the bytes of n elements of T each; any alignment.
+/// `combine_left` on the bytes of n elements of T each, at any alignment.
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_left(std::byte* inout_left, const std::byte* right, std::size_t n, const Op& op) {

@@ -1,5 +1,5 @@
-// The settings of a communicator. Their variables and ranges: lib/core/settings.cpp, from which
-// docs/settings.md comes.
+// The settings of a communicator. lib/core/settings.cpp defines their variables and ranges, docs/settings.md
+// lists them.
 #pragma once
 
 #include <cstddef>
@@ -16,121 +16,122 @@ namespace chorale {
 
 /// How a rank waits for memory that another rank writes.
 enum class wait_policy {
-  automatic,  ///< `spin` where every rank of this host has a core of its own, `yield` where not
+  automatic,  ///< `spin` if every rank of this host has its own core, otherwise `yield`
   spin,       ///< poll with pauses, then yield, then sleep in short naps
   yield,      ///< yield the core after each poll, then sleep in short naps
 };
 
-/// Which calls of `automatic` algorithms find out by trial what is the fastest here.
+/// Which calls of `automatic` algorithms measure candidates to find the fastest on this machine.
 enum class trial_policy {
-  /// All, but never at the price of other bits than the table's choice gives; none if config::tuning names
-  /// a file.
+  /// All calls, but only with candidates that give the same bits as the table's choice; none if
+  /// config::tuning names a file.
   automatic,
-  all,  ///< a sum of floating-point numbers may then have other bits in another run
+  all,  ///< all calls; a floating-point sum may then differ in its bits from run to run
   off,  ///< none: the tuning table decides
 };
 
 /// How long registrations of user memory are kept.
 enum class registration_policy {
-  automatic,      ///< cached where that is safe: on devices that find pages by address, or else `watched`
-  watched,        ///< cached if the kernel tells of unmapped memory (userfaultfd), else `per_operation`
-  per_operation,  ///< for the operation only
+  /// Cached if that is safe: on devices that translate addresses at each access, else `watched`
+  automatic,
+  watched,        ///< cached if the kernel reports unmapped memory (userfaultfd), else `per_operation`
+  per_operation,  ///< for one operation only
 };
 
-/// Who answers the datagrams of peers while a rank computes, on transports that need an answer.
+/// Who answers datagrams of peers while a rank computes, on transports that need answers.
 enum class service_policy {
-  event,    ///< a thread that sleeps until it is asked
-  polling,  ///< a thread that polls: quicker, and takes a core
-  off,      ///< nobody: peers wait until the rank makes its next call, which it must make to end well
+  event,    ///< a thread that sleeps until a datagram arrives
+  polling,  ///< a thread that polls: lower latency, but occupies a core
+  off,      ///< nobody: peers wait until the rank makes its next call; it must make one to end properly
 };
 
-/// How a port becomes a member of a multicast group.
+/// How a port joins a multicast group.
 enum class join_policy {
   automatic,           ///< `connection_manager` on InfiniBand, else `attach`
-  attach,              ///< the queue pair is attached, and on RoCE a socket joins the group (IGMP, MLD)
-  connection_manager,  ///< librdmacm asks the fabric; `soft0` has none, and attaches
+  attach,              ///< attaches the queue pair; on RoCE a socket joins the group (IGMP, MLD)
+  connection_manager,  ///< librdmacm asks the fabric; `soft0` has none and attaches
 };
 
 /// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
 enum class eager_policy {
-  receive_queue,  ///< by send, into a receive that all senders share
-  /// By RDMA write, into a ring of blocks for each sender, polled in memory. A rank then needs
-  /// `config::blocks` blocks for each peer that it is connected to, in place of the shared receive queue.
+  receive_queue,  ///< by send, into a receive queue that all senders share
+  /// By RDMA write, into a ring of blocks per sender, polled in memory. A rank then needs `config::blocks`
+  /// blocks for each connected peer instead of the shared receive queue.
   rdma_write,
 };
 
 /// How `transport::rc_send_receive` moves messages longer than `config::send_receive_eager_bytes`.
 enum class long_send_policy {
-  rendezvous,  ///< request, answer with the place, RDMA write, end: registered and told for each message
-  serial,      ///< request, answer, send into the place: zero copy, one sender after the other
-  copy,        ///< through blocks as well, whatever the length
+  rendezvous,  ///< request, reply with the destination, RDMA write, end: registered for each message
+  serial,      ///< request, reply, send into the destination: zero copy, one sender at a time
+  copy,        ///< through blocks, whatever the length
 };
 
 /// What a communicator writes to standard error about itself.
 enum class log_level {
   off,    ///< nothing
-  info,   ///< device and transport, choices by trial, messages sent again, calls that fail, the end
-  debug,  ///< as well each call, each wait of a millisecond, each connection that is made or closed
+  info,   ///< device and transport, algorithms chosen by trial, retransmissions, failed calls, the end
+  debug,  ///< also each call, each wait of a millisecond or more, each connection opened or closed
 };
 
-/// Settings of a communicator. A field that the program does not set can be set by the environment:
-/// `config::from_environment()` starts from the defaults below and reads the variables. A field's variable is
-/// `CHORALE_` and its name in capitals, for times with `_MS` or `_US` behind. docs/settings.md lists all with
-/// their ranges.
+/// Settings of a communicator. Fields that the program does not set can come from the environment:
+/// `config::from_environment()` starts from the defaults below and reads the variables. The variable of a
+/// field is `CHORALE_` and the field's name in capitals, with the suffix `_MS` or `_US` for times.
+/// docs/settings.md lists all of them with their ranges.
 struct config {
-  /// Device name as `ibv_devinfo` shows it, or `soft0`; or several, with commas between: the ranks of a host
-  /// take them in turns. Empty: the first RDMA device with an active port, else `soft0`.
+  /// Device name as `ibv_devinfo` shows it, or `soft0`; or several, separated by commas, assigned round-robin
+  /// to the ranks of a host. Empty: the first RDMA device with an active port, else `soft0`.
   std::string device;
   /// Port number, from 1.
   std::uint8_t port = 1;
-  /// Row of the port's GID table (verbs address it by 8 bits). Unset: on RoCE the first IPv4 RoCE v2 row,
-  /// else 0.
+  /// Index into the port's GID table (verbs use 8 bits). Unset: on RoCE the first IPv4 RoCE v2 entry, else 0.
   std::optional<int> gid_index;
-  /// Row of the port's partition key table.
+  /// Index into the port's partition key table.
   std::uint16_t pkey_index = 0;
   /// Service level, 0 to 15.
   std::uint8_t service_level = 0;
-  /// Service level of datagrams and multicasts, 0 to 15, where it is to be another: with one of high priority
-  /// they are not lost behind long messages (P1 section 5.4). Unset: `service_level`. A managed multicast
-  /// group on InfiniBand has the one that the subnet manager gives it.
+  /// Service level of datagrams and multicasts, 0 to 15, if it should differ: at high priority they are not
+  /// lost behind long messages (P1 section 5.4). Unset: `service_level`. A managed multicast group on
+  /// InfiniBand uses the level that the subnet manager assigns.
   std::optional<int> ud_service_level;
   /// Path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU.
   int mtu = 0;
   /// Local acknowledgement timeout of connections: 4.096 us * 2^value.
   std::uint8_t qp_timeout = 14;
-  /// Retries of a connection before its peer counts as lost.
+  /// Retries of a connection before its peer is considered lost.
   std::uint8_t qp_retry = 7;
-  /// A wait fails when a peer has given no sign of life for so long; docs/liveness.md says what a sign of
-  /// life is. The default outlasts machines that stall for seconds.
+  /// A wait fails if a peer shows no sign of life for this long; docs/liveness.md says what counts as one.
+  /// The default tolerates machines that stall for seconds.
   std::chrono::milliseconds silence{20'000};
-  /// A wait for a rank that is alive and elsewhere goes on, and is reported after so long, and again in
-  /// doubled intervals.
+  /// A wait for a live rank that is elsewhere continues, but is reported after this time, and again at
+  /// doubling intervals.
   std::chrono::milliseconds stall{60'000};
-  /// What is called with such a report on each rank that waits. None: the lowest rank that waits writes one
-  /// line to standard error. It has no variable.
+  /// Called with each such report on every rank that waits. Unset: the lowest waiting rank writes one line to
+  /// standard error. It has no environment variable.
   stall_handler on_stall;
-  /// A wait that takes longer fails, whatever the reason, and names the ranks that did not come; 0: no limit.
-  /// Time in which this rank did not run is not counted.
+  /// A wait that takes longer than this fails for any reason, and names the missing ranks; 0: no limit. Time
+  /// in which this rank was not scheduled does not count.
   std::chrono::milliseconds deadline{0};
-  /// Size of one block of a mailbox in bytes, its trailer of 16 bytes included. Where it is no multiple of
-  /// 64, blocks lie that far apart all the same. The default takes a message of 8 KiB.
+  /// Size of one mailbox block in bytes, including its trailer of 16 bytes. Blocks are spaced at the next
+  /// multiple of 64. The default holds a message of 8 KiB.
   std::size_t block_bytes = 8256;
-  /// Blocks of a mailbox in each direction of a connection.
+  /// Mailbox blocks in each direction of a connection.
   std::uint32_t blocks = 16;
-  /// Messages of at least so many bytes go straight between the users' buffers, shorter ones through the
-  /// mailbox. The same on all ranks. Messages in one direction only go straight from twice that on, as do
-  /// operands of trees, and broadcasts from four times that; from once that on where both ranks copy a half.
+  /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
+  /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
+  /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies
+  /// one half.
   std::size_t zero_copy_bytes = 65536;
-  /// The same of the blocks of an alltoall, where that is to be another: P5 section 4.1 puts short ones
-  /// straight as well. Unset: `zero_copy_bytes`. The same on all ranks.
+  /// The same threshold for the blocks of an alltoall, if it should differ: P5 section 4.1 uses direct puts
+  /// for short ones too. Unset: `zero_copy_bytes`. The same on all ranks.
   std::optional<std::size_t> alltoall_zero_copy_bytes;
-  /// Longest message that `transport::rc_send_receive` copies through blocks at once, in bytes; longer ones
-  /// go as `send_receive_long` says. The same on all ranks, as are the three below.
+  /// Longest message in bytes that `transport::rc_send_receive` copies through blocks at once; longer ones
+  /// move as `send_receive_long` says. The same on all ranks, as are the next three.
   std::size_t send_receive_eager_bytes = 8192;
-  /// How those messages move.
+  /// How messages up to that length move.
   eager_policy send_receive_eager = eager_policy::receive_queue;
-  /// Size of a block of that transport in bytes, its header of 16 bytes included: of a receive of its shared
-  /// receive queue, or of a ring. `block_bytes` and `zero_copy_bytes` do not concern it.
+  /// Size of a block of that transport in bytes, including its header of 16 bytes: of a receive in its shared
+  /// receive queue, or of a ring. `block_bytes` and `zero_copy_bytes` do not apply to it.
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
@@ -138,36 +139,35 @@ struct config {
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.
   std::size_t registration_entries = 256;
-  /// Bytes of user memory that stay registered.
+  /// Maximum bytes of user memory that stay registered.
   std::size_t registration_bytes = std::size_t{1} << 32;
-  /// Reliable connections that a rank keeps open, 2 at least, and more for a while when all are in use: the
-  /// least recently used one is evicted for a new one. 0: as many as are used. The same on all ranks.
+  /// Limit of open reliable connections of a rank, at least 2; exceeded temporarily while all are in use. The
+  /// least recently used one is evicted for a new one. 0: no limit. The same on all ranks.
   std::uint32_t connections = 0;
-  /// File of `chorale-bench --table` by which algorithms are chosen; empty: the built-in table. The same on
-  /// all ranks.
+  /// Tuning table, a file written by `chorale-bench --table`; empty: the built-in table. The same on all
+  /// ranks.
   std::string tuning;
-  /// Whether algorithms are tried in turn during the first calls of a size (`algorithm/automatic.hpp`). The
-  /// same on all ranks.
+  /// Whether algorithms are measured in turn during the first calls of each size (`algorithm/automatic.hpp`).
+  /// The same on all ranks.
   trial_policy trials = trial_policy::automatic;
-  /// Rank 0 says on standard error which algorithms it chooses, and why.
+  /// Rank 0 reports on standard error which algorithms it chooses, and why.
   bool explain = false;
   service_policy service = service_policy::event;  ///< Who answers datagrams while a rank computes.
-  /// Shortest time that a rank waits for a multicast before it asks its sender to repeat it; where waits are
-  /// usually longer, so is its patience.
+  /// Shortest time that a rank waits for a multicast before it asks the sender to repeat it; longer if waits
+  /// are usually longer.
   std::chrono::microseconds multicast_patience{1000};
   join_policy multicast_join = join_policy::automatic;  ///< How a port joins a multicast group.
-  wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or giving way to other threads.
-  /// Lines of a log on standard error, with the time and the rank (docs/guide/seeing.md).
+  wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or yielding to other threads.
+  /// Verbosity of the log on standard error; each line has the time and the rank (docs/guide/seeing.md).
   log_level log = log_level::off;
-  /// Calls, bytes and times are counted for `communicator::statistics()`; and when the communicator ends,
-  /// they are written: "1": by rank 0 to standard error; anything else: by each rank, at the end of the file
-  /// of that name, as lines of comma-separated values. Empty or "0": nothing is counted.
+  /// Counts calls, bytes and times for `communicator::statistics()`, and writes them when the communicator
+  /// ends: "1": rank 0, to standard error; any other value: each rank appends lines of comma-separated values
+  /// to the file of that name. Empty or "0": off.
   std::string statistics;
-  /// File into which what each rank has done is written as a trace for ui.perfetto.dev, when the communicator
-  /// ends; empty: none.
+  /// File for a trace of all ranks for ui.perfetto.dev, written when the communicator ends; empty: none.
   std::string trace;
-  /// Most calls, waits and events of a rank's trace, for each communicator; of later ones only the number is
-  /// kept. Each takes 48 bytes until the trace is written.
+  /// Maximum number of records (calls, waits and events) in a rank's trace, per communicator; later ones are
+  /// only counted. Each takes 48 bytes until the trace is written.
   std::size_t trace_records = 1'000'000;
 
   /// Defaults overridden by the environment.
@@ -177,23 +177,24 @@ struct config {
   void validate() const;
 };
 
-/// One environment variable that the library reads, in words.
+/// Describes one environment variable that the library reads.
 struct environment_variable {
   std::string_view name;       ///< such as "CHORALE_DEVICE"
-  std::string_view accepts;    ///< what values can be used
-  std::string_view initially;  ///< what holds where it is not set
+  std::string_view accepts;    ///< the values that it accepts
+  std::string_view initially;  ///< the default
   std::string_view meaning;    ///< what it sets
 };
 
-/// All variables that the library reads (those of `soft0` included), in the order of docs/settings.md.
+/// All variables that the library reads, including those of `soft0`, in the order of docs/settings.md.
 const std::vector<environment_variable>& environment_variables();
 
-/// Names of variables in this process's environment that begin with CHORALE_ and that nothing reads:
-/// usually misspelt. (`CHORALE_TEST_*` is left to test programs.)
+/// Variables in this process's environment that begin with CHORALE_ but that nothing reads, usually misspelt.
+/// (`CHORALE_TEST_*` is left to test programs.)
 std::vector<std::string> unknown_environment_variables();
 
-/// The variable of `environment_variables()` that `name` was meant to be: it differs in at most a third of
-/// what stands behind "CHORALE_", or has that as its beginning or end; empty if there is none.
+/// The variable of `environment_variables()` that `name` probably means: after "CHORALE_" it differs by an
+/// edit distance of at most a third of the length, or one is a prefix or suffix of the other; empty if there
+/// is none.
 std::string_view nearest_environment_variable(std::string_view name);
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// Elements whose size is known only when the program runs.
+// Elements whose size is known only at run time.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 namespace chorale {
 
 namespace detail {
-/// Throws `errc::invalid_argument` unless `bytes` is a whole number of elements of `size` bytes, and `type`
-/// is 0 or the tag of a type of that size.
+/// @throws error errc::invalid_argument unless `bytes` is a whole number of elements of `size` bytes, and
+/// `type` is 0 or the tag of a type of that size.
 void check_elements(std::size_t bytes, std::size_t size, std::uint32_t type = 0);
-/// count * size; throws `errc::invalid_argument` if that overflows or size is 0.
+/// count * size. @throws error errc::invalid_argument on overflow, or if size is 0.
 std::size_t bytes_of_elements(std::size_t count, std::size_t size);
 }  // namespace detail
 
-/// A buffer of elements of a size that the program finds out when it runs: for runtimes, language bindings
-/// and MPI layers. `elements{bytes, size}` stands where a span of a type would; reductions take it with a
-/// `byte_operator`. `Byte` is std::byte, or const std::byte for what is only read.
+/// A buffer of elements whose size is known only at run time: for runtimes, language bindings and MPI layers.
+/// `elements{bytes, size}` replaces a typed span; reductions combine it with a `byte_operator`. `Byte` is
+/// std::byte, or const std::byte for buffers that are only read.
 ///
-/// In the signature of a call it is a struct of `size` bytes, unless `type` says more: `type_tag<double>()`
-/// makes it match ranks that give doubles, and makes int32 and float32 differ. Neither owns nor aligns
-/// anything.
+/// In the signature of a call it counts as a struct of `size` bytes, unless `type` says more:
+/// `type_tag<double>()` makes it match ranks that pass doubles, and distinguishes int32 from float32. It is a
+/// view, and does not affect alignment.
 template <class Byte>
 class elements {
   static_assert(std::is_same_v<std::remove_const_t<Byte>, std::byte>,
                 "elements are of std::byte or const std::byte");
 
  public:
-  /// `bytes`: a whole number of elements of `size` bytes each, 0 of them too; size is at least 1.
+  /// `bytes`: a whole number of elements of `size` bytes each, possibly zero; `size` is at least 1.
   elements(std::span<Byte> bytes, std::size_t size, std::uint32_t type = 0)
       : bytes_(bytes), size_(size), type_(type) {
     detail::check_elements(bytes.size(), size, type);
@@ -40,7 +40,7 @@ class elements {
   elements(std::conditional_t<std::is_const_v<Byte>, const void*, void*> data, std::size_t count,
            std::size_t size, std::uint32_t type = 0)
       : elements({static_cast<Byte*>(data), detail::bytes_of_elements(count, size)}, size, type) {}
-  /// What can be written can be read.
+  /// A writable buffer converts to a read-only one.
   elements(const elements<std::byte>& other) noexcept  // NOLINT(google-explicit-constructor)
       requires std::is_const_v<Byte>
       : bytes_(other.bytes()), size_(other.element_bytes()), type_(other.type()) {}
@@ -66,7 +66,7 @@ elements(void*, std::size_t, std::size_t, std::uint32_t = 0) -> elements<std::by
 elements(const void*, std::size_t, std::size_t, std::uint32_t = 0) -> elements<const std::byte>;
 
 namespace detail {
-// It is a view, and must not be sent as a struct is.
+// It is a view, so it must not itself be sent as an element.
 template <class Byte>
 inline constexpr bool parts_are_elements<elements<Byte>> = false;
 }  // namespace detail

@@ -9,8 +9,8 @@
 
 namespace chorale {
 
-/// What went wrong, where no errno says it. Each has a short category message, which ends the text of an
-/// `error`; what stands before it names the call, the object, the rank and the remedy.
+/// What went wrong, where no errno says it. Each has a short message, which ends the text of an `error`; the
+/// text before it names the call, the object, the rank and the remedy.
 enum class errc {
   invalid_argument = 1,  ///< the caller passed something out of range
   invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used
@@ -19,39 +19,39 @@ enum class errc {
   bootstrap_failed,      ///< the launcher's PMIx server refused or broke an exchange
   verbs_failed,          ///< a verbs call failed (its errno is in the text)
   completion_failed,     ///< a work request completed with an error status
-  mismatch,              ///< ranks made calls that do not belong together
+  mismatch,              ///< ranks made calls that do not match
   peer_lost,             ///< a rank died or cannot be reached
   deadline,              ///< a wait took longer than config::deadline
   poisoned,              ///< the communicator failed before and can only be destroyed
   unsupported,           ///< this device or build cannot do that
-  misuse,                ///< a rule of use was broken: threads, calls inside calls, a forgotten co_await
+  misuse,                ///< a rule of use was violated: threads, nested calls, a forgotten co_await
 };
 
-const std::error_category& category() noexcept;  ///< The category of `errc`, by the name "chorale".
+const std::error_category& category() noexcept;  ///< The category of `errc`, named "chorale".
 
-/// Lets an `errc` stand for an error code.
+/// Converts an `errc` to an error code.
 inline std::error_code make_error_code(errc e) noexcept {
   return {static_cast<int>(e), category()};
 }
 
-/// The text of `e` without the message of its code, which ends it: to be put into the text of another error,
-/// which ends with that message as well.
+/// The text of `e` without the message of its code at the end, for inclusion in the text of another error,
+/// which ends with that message too.
 [[nodiscard]] std::string reason_of(const std::system_error& e);
 
-/// Thrown by everything in Chorale that fails. `code()` is an `errc` or, for failed system and verbs
-/// calls, a `std::generic_category` errno. `ranks()` holds the ranks the failure is about (dead, silent
-/// or mismatched ones), empty where none is to blame.
+/// The exception that all of Chorale throws. `code()` is an `errc` or, for failed system and verbs calls, a
+/// `std::generic_category` errno. `ranks()` lists the ranks concerned (dead, silent or mismatched ones); it
+/// is empty if no rank is to blame.
 class error : public std::system_error {
  public:
-  /// With a code, a text without the message of the code, and the ranks it is about.
+  /// From a code, a text without the code's message, and the ranks concerned.
   error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
       : std::system_error(code, what), ranks_(std::move(ranks)) {}
   error(errc code, const std::string& what, std::vector<int> ranks = {})
       : error(make_error_code(code), what, std::move(ranks)) {}
 
-  /// The ranks it is about; empty where none is to blame.
+  /// The ranks concerned; empty if no rank is to blame.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
-  /// As `reason_of`: the text without the message of its code.
+  /// The text without the code's message, as `reason_of` returns it.
   [[nodiscard]] std::string reason() const { return reason_of(*this); }
 
  private:

@@ -7,9 +7,9 @@
 
 namespace chorale {
 
-/// Recycles the frames of one communicator's algorithms: after the first call of each algorithm no
-/// allocation remains on the path of a call. Frames over 4 KiB come from the heap each time.
-/// Not thread-safe; frames must be freed before the arena ends, on the thread that uses it.
+/// Recycles the coroutine frames of one communicator's algorithms: after the first call of each algorithm,
+/// calls allocate nothing. Frames over 4 KiB come from the heap each time. Not thread-safe: frames must be
+/// freed on the thread that uses the arena, and before it ends.
 class frame_arena {
  public:
   frame_arena() = default;
@@ -52,16 +52,16 @@ class frame_arena {
     arena->free_[bucket] = b;
   }
 
-  /// Something that has to be awaited was made and destroyed unawaited: `frame` is that of a task, or none.
+  /// Records that an awaitable was destroyed without being awaited: `frame` is that of a task, or none.
   static void note_forgotten(void* frame) noexcept {
     if (frame_arena* arena = (static_cast<header*>(frame) - 1)->arena) arena->note_forgotten();
   }
   void note_forgotten() noexcept { ++unawaited_; }
-  /// Operations that have to be awaited and are no tasks are counted from when they are made until they are
-  /// awaited: cheaper than a destructor, which would be one more exit from every await.
+  /// Awaitable operations that are not tasks are counted from construction until they are awaited: cheaper
+  /// than a destructor, which would add an exit path to every await.
   void note_made() noexcept { ++unawaited_; }
   void note_awaited() noexcept { --unawaited_; }
-  /// Precondition: what is made is awaited once.
+  /// True if something was never awaited. Precondition: each awaitable is awaited at most once.
   [[nodiscard]] bool has_forgotten() const noexcept { return unawaited_ != 0; }
 
  private:

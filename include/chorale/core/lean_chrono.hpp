@@ -1,9 +1,9 @@
-// Of <chrono> what headers of the library use: durations, the clocks and their literals.
+// The part of <chrono> that headers of the library use: durations, clocks and their literals.
 #pragma once
 
 #include <chorale/core/lean_headers.hpp>
 
-// Calendars and their text are 4,000 lines in every program, with streams of strings and locales.
+// Calendars and their formatting, with string streams and locales, would add 4,000 lines to every program.
 #if CHORALE_LEAN_HEADERS
 #include <bits/chrono.h>  // IWYU pragma: export
 #else

@@ -1,4 +1,5 @@
-// Of <functional> what the library uses: std::function, std::reference_wrapper, function objects, an invoke.
+// The part of <functional> that the library uses: std::function, std::reference_wrapper, function objects, an
+// invoke.
 #pragma once
 
 #include <type_traits>
@@ -6,7 +7,7 @@
 
 #include <chorale/core/lean_headers.hpp>
 
-// The rest of <functional>, searchers with hash tables above all, is 10,000 lines in every program.
+// The rest of <functional>, above all searchers with hash tables, would add 10,000 lines to every program.
 #if CHORALE_LEAN_HEADERS
 #include <bits/refwrap.h>       // IWYU pragma: export
 #include <bits/std_function.h>  // IWYU pragma: export
@@ -17,7 +18,7 @@
 
 namespace chorale::detail {
 
-/// As std::invoke of two arguments: `op` may be a member function of the first.
+/// As std::invoke with two arguments: `op` may be a member function of the first.
 template <class Op, class Left, class Right>
 constexpr decltype(auto) invoke(const Op& op, Left&& left, Right&& right) {
   if constexpr (std::is_member_function_pointer_v<Op>)

@@ -1,11 +1,11 @@
-// Of <ranges> what the library uses: the concepts of ranges, and access to their elements.
+// The part of <ranges> that the library uses: the concepts of ranges, and access to their elements.
 #pragma once
 
 #include <span>
 
 #include <chorale/core/lean_headers.hpp>
 
-// The views of <ranges> are 4,000 lines in every program. The part that is included here stands on <span>.
+// The views of <ranges> would add 4,000 lines to every program. <span> includes the part needed here anyway.
 #if CHORALE_LEAN_HEADERS
 #include <bits/ranges_base.h>  // IWYU pragma: export
 #else

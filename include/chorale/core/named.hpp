@@ -14,20 +14,19 @@ namespace chorale {
 /// A string literal as a template argument.
 template <std::size_t N>
 struct operator_name {
-  char text[N];  ///< with a zero behind it
-  // Implicit, so that a string literal is one.
-  /// From a literal: a template argument of `named`.
+  char text[N];  ///< null-terminated
+  // Implicit, so that a string literal converts to a template argument of `named`.
   consteval operator_name(const char (&literal)[N]) {  // NOLINT(google-explicit-constructor)
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, N - 1}; }  ///< The name.
 };
 
-/// What `named` gives: calls `op`.
+/// The type that `named` returns: calls `op`.
 template <operator_name Name, class Op>
 struct named_operator {
   static_assert(!Name.view().empty(), "the name of an operator must not be empty");
-  [[no_unique_address]] Op op;  ///< what it names
+  [[no_unique_address]] Op op;  ///< the named operator
 
   template <class T>
   requires std::is_invocable_v<const Op&, const T&, const T&>
@@ -39,10 +38,9 @@ struct named_operator {
   }
 };
 
-/// `op` under a name, by which ranks compare operators and errors speak of them:
-/// `comm.allreduce(x, named<"largest residual">([](...) { ... }))`. Operators of one name must be one
-/// operator on all ranks. Needed for function pointers and std::function, and where ranks run different
-/// executables.
+/// `op` with a name, by which ranks compare operators and which errors show: `comm.allreduce(x,
+/// named<"largest residual">([](...) { ... }))`. Equal names must mean equal operators on all ranks. Required
+/// for function pointers and std::function, and if ranks run different executables.
 template <operator_name Name, class Op>
 [[nodiscard]] constexpr auto named(Op op) {
   return named_operator<Name, Op>{std::move(op)};

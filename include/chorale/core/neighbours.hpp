@@ -1,4 +1,4 @@
-// Messages between a rank and those that it names.
+// Messages between a rank and its named peers.
 #pragma once
 
 #include <cstddef>
@@ -8,31 +8,31 @@
 
 namespace chorale {
 
-/// In place of a rank: nothing is sent there or comes from there.
+/// In place of a rank: sends to it and receives from it are ignored.
 inline constexpr int nobody = -1;
 
 /// A message to rank `peer`, which may be this rank.
 struct outgoing {
   int peer = nobody;                 ///< the rank it goes to
-  std::span<const std::byte> bytes;  ///< unchanged until the call is over
-  std::uint32_t type = 0;            ///< `type_tag` of the elements, which has to be the receiver's
+  std::span<const std::byte> bytes;  ///< must not change until the call is complete
+  std::uint32_t type = 0;            ///< `type_tag` of the elements, which must equal the receiver's
 };
 
-/// Where a message of rank `peer` goes, which fills it.
+/// The buffer for a message from rank `peer`, which must fill it.
 struct incoming {
   int peer = nobody;           ///< the rank it comes from
-  std::span<std::byte> bytes;  ///< as many as the sender sends
-  std::uint32_t type = 0;      ///< `type_tag` of the elements, which has to be the sender's
+  std::span<std::byte> bytes;  ///< as many bytes as the peer sends
+  std::uint32_t type = 0;      ///< `type_tag` of the elements, which must equal the sender's
 };
 
-/// How far `peer` is from `rank`, upwards and around, among `ranks`.
+/// The distance from `rank` up to `peer`, modulo `ranks`.
 [[nodiscard]] constexpr int distance_of(int peer, int rank, int ranks) noexcept {
   return (peer - rank + ranks) % ranks;
 }
 
-/// The distances of all ranks but itself with which `rank` has messages, rising, each once: who goes by them
-/// does not begin with the rank with which all others begin. Precondition: peers are `nobody` or among
-/// `ranks`.
+/// The distances from `rank` to all other ranks that it exchanges messages with, ascending and without
+/// duplicates. Visiting peers by distance keeps all ranks from starting with the same peer. Precondition:
+/// peers are `nobody` or valid ranks.
 [[nodiscard]] std::vector<int> distances_of_peers(int rank, int ranks, std::span<const outgoing> sends,
                                                   std::span<const incoming> takes);
 

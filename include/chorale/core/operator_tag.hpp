@@ -1,4 +1,4 @@
-// The tag of an operator in the signature of a call, by which ranks see that they use different ones.
+// The tag of an operator in the signature of a call, by which ranks detect that their operators differ.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ inline constexpr std::uint32_t builtin_tag<min_at_t> = 11;
 template <>
 inline constexpr std::uint32_t builtin_tag<max_at_t> = 12;
 
-/// The tags of operators that are not the library's.
+/// Set in the tags of operators that are not the library's.
 inline constexpr std::uint32_t user_tag = 0x8000'0000U;
 
 /// FNV-1a, 32 bits.
@@ -61,11 +61,11 @@ constexpr std::uint32_t tag_of_name(std::string_view name) noexcept {
 template <class Op>
 inline constexpr std::string_view given_name{};
 
-/// Remembers an operator's name for messages, as long as it lives. Thread safe.
+/// Registers an operator's name for use in error messages, during its lifetime. Thread-safe.
 class operator_entry {
  public:
-  /// `name` must live as long; `given` is true for one that the user chose, false for the compiler's
-  /// spelling.
+  /// `name` must live as long as this; `given` is true for a name chosen by the user, false for the
+  /// compiler's spelling of the type.
   operator_entry(std::uint32_t tag, std::string_view name, bool given) noexcept;
   operator_entry(const operator_entry&) = delete;
   operator_entry& operator=(const operator_entry&) = delete;
@@ -79,12 +79,12 @@ class operator_entry {
   operator_entry* next_;
 };
 
-/// A byte for each type, whose address no other type has. Compilers spell different closures and local
-/// structs alike, but must tell them apart here. Hidden, so that the distance of two of them is set when the
-/// executable or shared library is linked and is the same in all ranks that run it.
+/// One byte per type, whose address identifies the type: compilers spell different closures and local structs
+/// alike, but must give each its own byte. Hidden visibility makes the distance between two of them a
+/// link-time constant of the executable or shared library, and so the same in all ranks that run it.
 template <class Op>
 struct [[gnu::visibility("hidden")]] type_place {
-  static inline char byte = 0;  // neither constant nor a function: linkers fold those that are equal
+  static inline char byte = 0;  // neither constant nor a function: linkers merge identical ones
 };
 
 template <class Op>
@@ -102,7 +102,7 @@ struct [[gnu::visibility("hidden")]] remembered {
                                      given ? given_name<Op> : written_name<Op>(), given};
 };
 
-/// Types whose values are functions: which one it is cannot be seen from the type.
+/// Types whose values are functions: the type does not say which one.
 template <class Op>
 inline constexpr bool holds_any_function = std::is_pointer_v<Op> || std::is_member_pointer_v<Op>;
 template <class Signature>
@@ -112,14 +112,14 @@ inline constexpr bool holds_any_function<std::reference_wrapper<Op>> =
     std::is_function_v<Op> || holds_any_function<Op>;
 }  // namespace detail
 
-/// The tag of an operator in the signature of a call; never 0. The library's operators have fixed ones, and
-/// so have the function objects of <functional> that mean the same. One that has a name (`chorale::named`)
-/// has one made of the name. Any other has one made of its type: no two types of a program have the same,
-/// closures neither, but ranks have the same only if they run the same executable, and call from the same
-/// shared library if they call from one. Ranks of different executables give names.
+/// The tag of an operator in the signature of a call; never 0. The library's operators have fixed tags, which
+/// the function objects of <functional> with the same meaning share. A named operator (`chorale::named`) has
+/// a tag derived from its name. Any other has a tag derived from its type: unique within a program, even for
+/// closures, but equal on different ranks only if they run the same executable, and make the call from the
+/// same shared library if from one. Name the operators of ranks that run different executables.
 ///
-/// Only the type counts: what an operator captures or holds in members is not compared. It must be the same
-/// on all ranks.
+/// Only the type is compared, not what the operator captures or holds in members, which must be the same on
+/// all ranks.
 template <class Op>
 [[nodiscard]] constexpr std::uint32_t operator_tag() noexcept {
   using plain = std::remove_cvref_t<Op>;
@@ -141,8 +141,8 @@ template <class Op>
 }
 
 /// An operator's tag in words, for messages: "sum", "user operator 'largest residual'", "unnamed user
-/// operator 'main()::<lambda(int, int)>' (tag 8f3a11c0)"; 0 is "no operator". Names are known of operators
-/// that this program uses somewhere. Thread safe.
+/// operator 'main()::<lambda(int, int)>' (tag 8f3a11c0)"; 0 is "no operator". Knows the names of operators
+/// that this program uses anywhere. Thread-safe.
 [[nodiscard]] std::string describe_operator(std::uint32_t tag);
 
 }  // namespace chorale

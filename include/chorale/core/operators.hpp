@@ -1,4 +1,4 @@
-// The operators of reductions: function objects, as those of <functional>, with nothing left to the platform.
+// The operators of reductions: function objects as in <functional>, without platform-dependent behavior.
 #pragma once
 
 #include <concepts>
@@ -9,13 +9,14 @@
 namespace chorale {
 
 namespace detail {
-/// The types whose operators are the language's own.
+/// The types that the language's own operators work on.
 template <class T>
 concept arithmetic = std::is_arithmetic_v<T> || floating<T>;
 template <class T>
 concept number = arithmetic<T> && !std::same_as<T, bool>;
 
-/// The unsigned type in which T's arithmetic wraps and is not promoted to a signed `int` that overflows.
+/// The unsigned type in which arithmetic on T wraps, and which is not promoted to a signed `int` that
+/// overflows.
 template <std::integral T>
 using wrapping = typename std::conditional_t<(sizeof(T) < sizeof(unsigned)), std::type_identity<unsigned>,
                                              std::make_unsigned<T>>::type;
@@ -59,8 +60,8 @@ struct prod_t {
   }
 };
 
-/// The smaller by operator<; of equal ones the left, that is the lower rank's. Floating: NaN if either is
-/// NaN; -0 and +0 are equal.
+/// The smaller operand by operator<; if equal, the left one, that is the lower rank's. Floating point: NaN if
+/// either is NaN; -0 and +0 are equal.
 struct min_t {
   template <class T>
   requires requires(const T& a, const T& b) {
@@ -73,8 +74,8 @@ struct min_t {
   }
 };
 
-/// The larger by operator<; of equal ones the left, that is the lower rank's. Floating: NaN if either is NaN;
-/// -0 and +0 are equal.
+/// The larger operand by operator<; if equal, the left one, that is the lower rank's. Floating point: NaN if
+/// either is NaN; -0 and +0 are equal.
 struct max_t {
   template <class T>
   requires requires(const T& a, const T& b) {
@@ -115,7 +116,7 @@ struct logical_or_t {
   }
 };
 
-/// 1 where exactly one of a and b is not 0, else 0, for integers and bool. (No C++ operator stands for it.)
+/// 1 if exactly one of a and b is not 0, else 0, for integers and bool. (C++ has no such operator.)
 struct logical_xor_t {
   template <std::integral T>
   constexpr T operator()(const T& a, const T& b) const noexcept {

@@ -1,4 +1,4 @@
-// Minimum and maximum with the place where they were found.
+// Minimum and maximum with their location.
 #pragma once
 
 #include <concepts>
@@ -11,19 +11,19 @@
 
 namespace chorale {
 
-/// A value and where it is: a rank, an index, whatever the ranks agree on. For `min_at` and `max_at`:
-/// `comm.allreduce(placed{error, comm.rank()}, max_at)`.
+/// A value and its location: a rank, an index, or anything that the ranks agree on. For `min_at` and
+/// `max_at`: `comm.allreduce(placed{error, comm.rank()}, max_at)`.
 template <class T>
 struct placed {
-  T value;             ///< what is compared
-  std::int64_t place;  ///< where it is, such as a rank or an index
+  T value;             ///< the value to compare
+  std::int64_t place;  ///< its location, such as a rank or an index
   friend constexpr bool operator==(const placed&, const placed&) = default;
 };
 template <class T>
 placed(T, std::int64_t) -> placed<T>;
 
 namespace detail {
-// A rank may give a pair where another gives a `placed`: they lie in memory alike.
+// Ranks may mix std::pair and `placed`, since they have the same memory layout.
 template <class T>
 struct pair_parts<placed<T>> {
   static constexpr bool exist = true;
@@ -56,7 +56,7 @@ constexpr Place place_of(const std::pair<T, Place>& at) noexcept {
   return at.second;
 }
 
-/// Whether `right` goes before `left`, where `before` says which of two values does.
+/// Whether `right` comes before `left` in the order that `before` defines on values.
 template <class T, class Before>
 constexpr bool right_goes_first(const T& left, const T& right, const Before& before) {
   const auto& l = value_of(left);
@@ -73,8 +73,9 @@ constexpr bool right_goes_first(const T& left, const T& right, const Before& bef
 template <class T>
 inline constexpr bool enable_element<placed<T>> = true;
 
-/// Of two `placed`, or two std::pair of a value and an integer: that with the smaller value by operator<; of
-/// equal values that with the smaller place. Floating: a NaN goes before all numbers; -0 and +0 are equal.
+/// Of two `placed`, or two std::pair of a value and an integer: the one with the smaller value by operator<;
+/// for equal values, the smaller place. Floating point: NaN is selected before all numbers; -0 and +0 are
+/// equal.
 struct min_at_t {
   template <class T>
   requires detail::has_place<T> && requires(const T& at) {
@@ -84,8 +85,9 @@ struct min_at_t {
   }
 };
 
-/// Of two `placed`, or two std::pair of a value and an integer: that with the larger value by operator<; of
-/// equal values that with the smaller place. Floating: a NaN goes before all numbers; -0 and +0 are equal.
+/// Of two `placed`, or two std::pair of a value and an integer: the one with the larger value by operator<;
+/// for equal values, the smaller place. Floating point: NaN is selected before all numbers; -0 and +0 are
+/// equal.
 struct max_at_t {
   template <class T>
   requires detail::has_place<T> && requires(const T& at) {
@@ -95,7 +97,7 @@ struct max_at_t {
   }
 };
 
-inline constexpr min_at_t min_at{};  ///< The smallest with its place.
-inline constexpr max_at_t max_at{};  ///< The largest with its place.
+inline constexpr min_at_t min_at{};  ///< The smallest value and its place.
+inline constexpr max_at_t max_at{};  ///< The largest value and its place.
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// An operator and its element type with their names taken away.
+// A type-erased operator with its element type.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 namespace chorale {
 
 namespace detail {
-/// Whether the library's operators that take T commute on it.
+/// Whether the library's operators commute on T.
 template <class T>
 inline constexpr bool is_number = arithmetic<T> || complex_number<T> || std::same_as<T, std::byte>;
 template <class T>
@@ -38,8 +38,8 @@ constexpr bool says_it_commutes() {
   else
     return builtin_tag<library_operator<Op>> != 0 && is_number<T>;
 }
-/// Whether the bits of a result cannot depend on where brackets are: integers, as the library's operators
-/// combine them.
+/// Whether the bits of a result are independent of the bracketing: true for integers with the library's
+/// operators.
 template <class T, class Op>
 inline constexpr bool is_exact =
     builtin_tag<library_operator<Op>> != 0 && (std::integral<T> || std::same_as<T, std::byte>);
@@ -59,18 +59,18 @@ void fold_right(const void* op, const std::byte* left, std::byte* mine, std::siz
 }
 }  // namespace detail
 
-/// True if op(a, b) is op(b, a): those operators may be evaluated in other orders than that of the ranks, by
-/// algorithms that say so. The library's operators commute on numbers, `min_at` and `max_at` on numbers with
-/// a place; an operator of your own does if it has a member `static constexpr bool commutes = true`, or if
-/// this is specialized.
+/// True if op(a, b) equals op(b, a): such operators may be evaluated in an order other than rank order, by
+/// algorithms that document it. The library's operators commute on numbers, `min_at` and `max_at` on numbers
+/// with a place; your own operator does if it has a member `static constexpr bool commutes = true`, or if you
+/// specialize this variable.
 template <class Op, class T>
 inline constexpr bool commutes = detail::says_it_commutes<Op, T>();
 template <operator_name Name, class Op, class T>
 inline constexpr bool commutes<named_operator<Name, Op>, T> = commutes<Op, T>;
 
-/// What the algorithms of reductions get: the operator on bytes of whole elements, so that each algorithm is
-/// compiled once for all operators and types. Cheap to copy; holds a copy of the operator. Cost: an indirect
-/// call for each stretch of elements.
+/// The operator that reduction algorithms use: it works on the bytes of whole elements, so that each
+/// algorithm is compiled once for all operators and types. Cheap to copy; holds a copy of the operator. Cost:
+/// one indirect call per range of elements.
 class reduction {
  public:
   template <element T, reduction_operator<T> Op>
@@ -86,30 +86,32 @@ class reduction {
     return made;
   }
 
-  /// For elements of `size` bytes each, which is at least 1, combined by an operator over bytes.
+  /// For elements of `size` bytes each (at least 1), combined by an operator on bytes.
   static reduction of_bytes(byte_operator op, std::size_t size);
 
   [[nodiscard]] std::size_t element_bytes() const noexcept { return table_->element_bytes; }
-  /// The most bytes of whole elements in `bytes`, at least one element.
+  /// The largest multiple of the element size within `bytes`, but at least one element.
   [[nodiscard]] std::size_t whole(std::size_t bytes) const noexcept {
     const std::size_t one = table_->element_bytes;
     if (bytes < one) return one;
-    // Each reduction asks for it, and a division by a number that is known at run time only takes as long as
-    // the rest of a short one's loop.
+    // Every reduction calls this; dividing by a number known only at run time takes as long as the rest of a
+    // short reduction's loop.
     return (one & (one - 1)) == 0 ? bytes & ~(one - 1) : bytes / one * one;
   }
-  /// True if the operands may be exchanged.
+  /// True if operands may be exchanged.
   [[nodiscard]] bool commutes() const noexcept { return table_->commutes; }
-  /// True if the bits of a result are known to be the same wherever the brackets are: not for floating-point
-  /// numbers, nor for operators that the library does not know.
+  /// True if the bits of a result are known to be independent of the bracketing: not for floating-point
+  /// numbers, nor for operators unknown to the library.
   [[nodiscard]] bool is_exact() const noexcept { return table_->is_exact; }
 
-  /// mine[i] = op(mine[i], right[i]): operands of higher ranks come in. Same size, no overlap, any alignment.
+  /// mine[i] = op(mine[i], right[i]): combines in operands of higher ranks. Same size, no overlap, any
+  /// alignment.
   void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
     table_->left(op(), mine.data(), right.data(), mine.size());
     clock::combined(mine.data(), right.data(), mine.size());
   }
-  /// mine[i] = op(left[i], mine[i]): operands of lower ranks come in. Same size, no overlap, any alignment.
+  /// mine[i] = op(left[i], mine[i]): combines in operands of lower ranks. Same size, no overlap, any
+  /// alignment.
   void combine_right(std::span<const std::byte> left, std::span<std::byte> mine) const {
     table_->right(op(), left.data(), mine.data(), mine.size());
     clock::combined(mine.data(), left.data(), mine.size());

@@ -9,8 +9,8 @@
 
 namespace chorale::detail {
 
-/// Of an operator type: the library's operator that means the same, the type whose values alone it takes, and
-/// whether it is known not to be associative; `void` where there is none.
+/// For an operator type: the library's operator with the same meaning, the only operand type that it accepts,
+/// and whether it may be associative; `void` means none.
 template <class Op>
 struct standard_object {
   using ours = void;
@@ -57,7 +57,7 @@ struct standard_object<std::greater<T>> : not_associative {};
 template <class T>
 struct standard_object<std::greater_equal<T>> : not_associative {};
 
-/// The library's operator that means what Op does; Op itself if there is none.
+/// The library's operator equivalent to Op; Op itself if there is none.
 template <class Op>
 using library_operator = std::conditional_t<std::is_void_v<typename standard_object<Op>::ours>, Op,
                                             typename standard_object<Op>::ours>;
@@ -71,12 +71,12 @@ requires(!std::same_as<library_operator<Op>, Op> &&
          std::is_invocable_r_v<T, const library_operator<Op>&, const T&, const T&>) struct evaluation<Op, T> {
   using type = library_operator<Op>;
 };
-/// What is evaluated for Op on elements of T: the library's operator of the same meaning, with which signed
-/// integers wrap, where it takes T; else Op itself (std::plus<> of bool, std::logical_and<> of double).
+/// The operator evaluated for Op on elements of T: the library's equivalent, with which signed integers wrap,
+/// if it accepts T; otherwise Op itself (std::plus<> of bool, std::logical_and<> of double).
 template <class Op, class T>
 using evaluated_operator = typename evaluation<Op, T>::type;
 
-/// True unless Op is a function object of <functional> for another type than T (std::plus<int> would truncate
+/// True unless Op is a function object of <functional> for a type other than T (std::plus<int> would truncate
 /// doubles), or one that is not associative (std::minus).
 template <class Op, class T>
 concept not_misused_standard_object =

@@ -1,4 +1,4 @@
-// The coroutine type in which algorithms are written.
+// The coroutine type of algorithms.
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,7 @@ class task;
 
 namespace detail {
 
-/// The first of a coroutine's arguments that offers `frames()` lends its arena; without one the heap serves.
+/// The first argument of a coroutine that has `frames()` provides the arena; without one the heap is used.
 inline frame_arena* find_arena() noexcept {
   return nullptr;
 }
@@ -34,18 +34,19 @@ frame_arena* find_arena(First& first, Rest&... rest) noexcept {
 }
 
 struct promise_base {
-  std::coroutine_handle<> continuation;  ///< who awaits it, suspended; none while it runs inside the await
+  /// The suspended coroutine that awaits this one; none while it runs inside the await
+  std::coroutine_handle<> continuation;
   std::exception_ptr failure;
 
-  // Inlined even without optimisation: g++ 12 would warn that `new` and `delete` do not belong together.
+  // Inlined even without optimization: otherwise g++ 12 warns that `new` and `delete` do not match.
   template <class... Arguments>
   [[gnu::always_inline]] static inline void* operator new(std::size_t bytes, Arguments&... arguments) {
     return frame_arena::allocate(find_arena(arguments...), bytes);
   }
   static void operator delete(void* frame) noexcept { frame_arena::deallocate(frame); }
 
-  /// Resumes the coroutine that the await suspended. The stack grows by this only with the depth of suspended
-  /// awaits, never with their number.
+  /// Resumes the coroutine that the await suspended. The stack grows with the depth of suspended awaits,
+  /// never with their number.
   struct resume_continuation {
     static bool await_ready() noexcept { return false; }
     template <class Promise>
@@ -80,15 +81,15 @@ struct promise<void> : promise_base {
 
 }  // namespace detail
 
-/// A lazily started coroutine: an algorithm, or a part of one. It runs when it is awaited or `resume()`d, on
-/// the thread that does so. An await runs it as an ordinary call does, so that awaits in turn need neither
-/// stack nor tail calls, and suspends only if it has not come to its end; a blocking call waits inside the
-/// innermost await, a nonblocking one suspends there, and with it all who await it. Move-only. An exception
-/// leaves through `co_await` or `result()`.
+/// A lazily started coroutine: an algorithm, or a part of one. It runs when it is awaited or resumed, on the
+/// thread that does so. An await runs it like an ordinary call, so that consecutive awaits need neither stack
+/// nor tail calls, and suspends only if it does not complete. A blocking call waits inside the innermost
+/// await; a nonblocking one suspends there, together with all coroutines that await it. Move-only. An
+/// exception leaves through `co_await` or `result()`.
 ///
-/// Destroying a task destroys its frame. If that has not come to its end, nobody awaits it and no exception
-/// is in flight, a `co_await` was forgotten: the arena of the frame is told, and the call fails with
-/// errc::misuse.
+/// Destroying a task destroys its frame. If the coroutine has not completed, nobody awaits it and no
+/// exception is in flight, a `co_await` was forgotten: the frame's arena records this, and the call fails
+/// with errc::misuse.
 template <class T>
 class [[nodiscard]] task {
  public:
@@ -110,15 +111,16 @@ class [[nodiscard]] task {
 
   /// Whether it has a coroutine.
   [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(frame_); }
-  /// Whether the coroutine is over, or there is none.
+  /// Whether the coroutine has completed, or there is none.
   [[nodiscard]] bool done() const noexcept { return !frame_ || frame_.done(); }
-  void resume() { frame_.resume(); }  ///< Goes on where it is suspended.
-  /// Destroys the frame, wherever it is suspended: the rest of the coroutine is abandoned on purpose.
+  void resume() { frame_.resume(); }  ///< Continues where it is suspended.
+  /// Destroys the frame wherever it is suspended, to abandon the rest of the coroutine on purpose.
   void discard() noexcept {
     if (frame_) std::exchange(frame_, {}).destroy();
   }
 
-  /// The result of a task that is done; throws what it threw. @throws error errc::misuse if it is not done.
+  /// The result of a completed task; rethrows its exception. @throws error errc::misuse if it has not
+  /// completed.
   T result() {
     if (!frame_.done()) [[unlikely]]
       throw_not_done();
@@ -126,7 +128,7 @@ class [[nodiscard]] task {
     return frame_.promise().take();
   }
 
-  /// Runs it inside the awaiting coroutine, which gets its result or what it threw.
+  /// Runs it inside the awaiting coroutine, which gets its result or exception.
   auto operator co_await() && noexcept {
     struct awaiter {
       std::coroutine_handle<promise_type> frame;

@@ -1,5 +1,6 @@
-// Order between accesses by several mappings of the same memory, for the thread sanitizer: it knows atomic
-// words by their addresses, so that it sees no order between threads that reach one word by two addresses.
+// Tells the thread sanitizer about ordering between accesses through several mappings of the same memory: it
+// identifies atomic words by address, so it sees no order between threads that access one word at two
+// addresses.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -17,7 +18,7 @@
 namespace chorale::detail {
 
 #ifdef CHORALE_THREADS_ARE_WATCHED
-/// What stands for all such words.
+/// Represents all such words.
 inline char twin_mappings = 0;
 inline void note_released() noexcept {
   __tsan_release(&twin_mappings);
@@ -26,9 +27,9 @@ inline void note_acquired() noexcept {
   __tsan_acquire(&twin_mappings);
 }
 #else
-/// Before a word is stored that others acquire by another mapping.
+/// Call before storing a word that others load with acquire through another mapping.
 inline void note_released() noexcept {}
-/// After such a word has been loaded.
+/// Call after loading such a word.
 inline void note_acquired() noexcept {}
 #endif
 

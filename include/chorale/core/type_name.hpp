@@ -18,8 +18,8 @@ constexpr std::string_view written_name() noexcept {
   return text;
 }
 
-/// Length of the namespaces and classes before the last part of the name at the begin of `text`, with the
-/// `::` behind them: 10 of "mine::in::ring<9>", 0 of "ring".
+/// Length of the leading namespaces and classes, including the last `::`, in the name at the start of `text`:
+/// 10 of "mine::in::ring<9>", 0 of "ring".
 inline std::size_t scopes_before(std::string_view text) noexcept {
   std::size_t scopes = 0;
   for (std::size_t at = 0; at < text.size() && text.find_first_of("<,>&* ", at) != at; ++at) {
@@ -28,7 +28,7 @@ inline std::size_t scopes_before(std::string_view text) noexcept {
   return scopes;
 }
 
-/// Whether the word at the begin of `text` is a type or a value of the language, which lies in no namespace.
+/// Whether the first word of `text` is a built-in type or value, which has no namespace.
 inline bool is_of_the_language(std::string_view text) noexcept {
   const auto word = text.substr(0, text.find_first_of("<,>&* "));
   for (const std::string_view known : {"bool", "char", "const", "double", "false", "float", "int", "long",
@@ -44,10 +44,10 @@ inline void replace_all(std::string& text, std::string_view what, std::string_vi
     text.replace(at, what.size(), by);
 }
 
-/// Without the library's namespaces; other names as they are, "::" before one that has none.
+/// Removes the library's namespaces; other names stay, with "::" added to those that have no namespace.
 inline std::string short_name(std::string_view text) {
   std::string written{text};
-  // Where compilers differ: tables are read by programs of either.
+  // Compilers differ here, but tables are shared between programs of both.
   replace_all(written, "(anonymous namespace)", "{anonymous}");
   replace_all(written, "> >", ">>");
   const std::string_view all = written;
@@ -68,9 +68,9 @@ inline std::string short_name(std::string_view text) {
 }
 }  // namespace detail
 
-/// The name of a policy. One of the library is without its namespaces: "degree_k<3>", "degree_k<15, flat>".
-/// Others keep theirs, "mine::ring" or, if they have none, "::ring", so that no two algorithms have one name
-/// in a table.
+/// The name of a policy. Those of the library are shown without their namespaces: "degree_k<3>",
+/// "degree_k<15, flat>". Others keep theirs: "mine::ring", or "::ring" without a namespace, so that names in
+/// a table are unique.
 template <class Type>
 std::string type_name() {
   return detail::short_name(detail::written_name<Type>());

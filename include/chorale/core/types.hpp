@@ -1,4 +1,4 @@
-// What may travel: element types, their bytes, and the tag of a type in the signature of a call.
+// Types that can be sent: element types, their bytes, and their tags in the signature of a call.
 #pragma once
 
 #include <array>
@@ -14,28 +14,27 @@
 
 namespace chorale {
 
-/// Opts a type in whose bytes are its value although std::is_trivially_copyable says no, such as a struct
-/// with a copy constructor written by hand: `template <> inline constexpr bool chorale::enable_element<T> =
-/// true;`. You promise that a value whose bytes have been copied to other storage, on another rank too, is
-/// the same value there, and that no destructor need run for it. The library opts in std::pair and
-/// std::tuple.
+/// Opts in a type whose bytes are its value although std::is_trivially_copyable says no, such as a struct
+/// with a user-written copy constructor: `template <> inline constexpr bool chorale::enable_element<T> =
+/// true;`. You promise that a value whose bytes are copied to other storage, also on another rank, is the
+/// same value there, and that no destructor need run for it. The library opts in std::pair and std::tuple.
 template <class T>
 inline constexpr bool enable_element = false;
 
 namespace detail {
-/// False for a library template if one of the types that it is made of cannot travel.
+/// False for a library template if one of its component types cannot be sent.
 template <class T>
 inline constexpr bool parts_are_elements = true;
 
-/// What says by its interface that it refers to something elsewhere: std::span and std::string_view, and
+/// Types whose interface shows that they refer to something elsewhere: std::span, std::string_view and
 /// std::reference_wrapper.
 template <class T>
 concept refers_elsewhere = std::ranges::enable_borrowed_range<T> || requires(const T& reference) {
   { reference.get() } -> std::same_as<typename T::type&>;
 };
 
-/// std::complex, and what looks like it: a real and an imaginary part of one type and nothing else. Known by
-/// its interface, since <complex> costs every program that includes it 9,000 lines.
+/// std::complex and types like it: a real and an imaginary part of one type and nothing else. Recognized by
+/// interface, since <complex> would add 9,000 lines to every program.
 template <class T>
 concept complex_number = requires(const T& number) {
   typename T::value_type;
@@ -46,9 +45,9 @@ concept complex_number = requires(const T& number) {
 }  // namespace detail
 
 /// A type whose values can be sent as bytes: trivially copyable or opted in by `enable_element`, neither
-/// const nor a reference, not polymorphic, and no pointer or view (std::span, std::string_view), since an
-/// address means nothing to another rank. A std::pair, std::tuple, std::array or std::complex is one if what
-/// it is made of is. (Pointers inside other structs cannot be seen from here.)
+/// const nor a reference, not polymorphic, and not a pointer or view (std::span, std::string_view), since an
+/// address means nothing to another rank. A std::pair, std::tuple, std::array or std::complex is an element
+/// if its parts are. (Pointers inside other structs cannot be detected.)
 template <class T>
 concept element = std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
                   !std::is_pointer_v<T> && !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T> &&
@@ -68,10 +67,10 @@ template <class T>
 inline constexpr bool parts_are_elements<std::initializer_list<T>> = false;
 }  // namespace detail
 
-// std::pair and std::tuple are not trivially copyable because of their assignment operators alone: their copy
+// std::pair and std::tuple are not trivially copyable only because of their assignment operators: their copy
 // constructors and destructors are trivial if those of their parts are. That makes them implicit-lifetime
-// classes: std::memcpy into a storage begins the life of an object there, and of its parts, and the value of
-// each part is that of its bytes, since it is an element itself.
+// classes: std::memcpy into storage begins the lifetime of an object there and of its parts, and the value of
+// each part is that of its bytes, since each part is an element.
 template <class A, class B>
 inline constexpr bool enable_element<std::pair<A, B>> = true;
 template <class... Parts>
@@ -79,34 +78,34 @@ inline constexpr bool enable_element<std::tuple<Parts...>> = true;
 template <class T, std::size_t N>
 inline constexpr bool enable_element<std::array<T, N>> = true;
 
-/// The bytes of `data`, to be read: data.size() * sizeof(T) of them.
+/// The data.size() * sizeof(T) bytes of `data`, read-only.
 template <class T, std::size_t Extent>
 requires element<std::remove_const_t<T>>
 [[nodiscard]] std::span<const std::byte> bytes_of(std::span<T, Extent> data) noexcept {
   return std::as_bytes(data);
 }
 
-/// Whether `address` may be used as a `T*`.
+/// Whether `address` is aligned for a `T`.
 template <class T>
 [[nodiscard]] bool is_aligned_for(const void* address) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
 }
 
-/// What a type tag says of a type beside its size.
+/// What a type tag records of a type besides its size.
 enum class type_kind : std::uint8_t {
   other = 0,             ///< structs, enumerations, std::byte, ...
   boolean = 1,           ///< bool
   character = 2,         ///< char: signed on one platform, unsigned on another
-  signed_integer = 3,    ///< of any size
+  signed_integer = 3,    ///< any size
   unsigned_integer = 4,  ///< also char8_t, char16_t, char32_t
-  floating = 5,          ///< of any size
+  floating = 5,          ///< any size
   brain_floating = 6,    ///< bfloat16: the exponent of a float32
-  complex = 7,           ///< std::complex, and what has its interface
+  complex = 7,           ///< std::complex and types with its interface
   pair = 8,              ///< std::pair and `placed`
 };
 
 namespace detail {
-/// What the 16-bit floating-point types of the compiler are, which std::floating_point does not know of.
+/// Kind of the compiler's 16-bit floating-point types, which std::floating_point does not cover.
 template <class T>
 inline constexpr type_kind short_float_kind = type_kind::other;
 #if defined(__FLT16_MANT_DIG__)
@@ -125,7 +124,7 @@ template <class T>
 concept floating = std::floating_point<T> || detail::short_float_kind<T> != type_kind::other;
 
 namespace detail {
-/// The two parts of a std::pair, and of what lies in memory as one.
+/// The two parts of a std::pair, or of a type with the same memory layout.
 template <class T>
 struct pair_parts {
   static constexpr bool exist = false;
@@ -149,24 +148,24 @@ constexpr type_kind kind_of() noexcept {
   return short_float_kind<T>;
 }
 
-/// A kind and a size in 12 bits; the largest size stands for all above.
+/// Kind and size in 12 bits; the largest size stands for all larger ones.
 template <class T>
 constexpr std::uint32_t short_type_tag() noexcept {
   return static_cast<std::uint32_t>(kind_of<T>()) << 8 |
          static_cast<std::uint32_t>(sizeof(T) < 0xff ? sizeof(T) : 0xff);
 }
 
-/// The tag of a type of that kind and size.
+/// The tag of a type of that kind and size in bytes.
 constexpr std::uint32_t type_tag_of(type_kind kind, std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>(kind) << 24 |
          (bytes < 0xff'ffff ? static_cast<std::uint32_t>(bytes) : 0xff'ffffU);
 }
 }  // namespace detail
 
-/// The tag of T in the signature of a call: kind in the upper 8 bits, sizeof(T) in the lower 24 (the largest
-/// value stands for all sizes above), or kinds and sizes of the two parts of a pair. It holds no name, so
-/// that it is equal in every rank whatever the compiler; `long` and `long long` are one where they have one
-/// size, and all structs of a size are one.
+/// The tag of T in the signature of a call: the kind in the upper 8 bits and sizeof(T) in the lower 24 (the
+/// largest value stands for all larger sizes), or kinds and sizes of the two parts of a pair. It contains no
+/// name, so that it is equal on all ranks whatever the compiler; `long` and `long long` share a tag if they
+/// have the same size, and so do all structs of one size.
 template <element T>
 [[nodiscard]] constexpr std::uint32_t type_tag() noexcept {
   using parts = detail::pair_parts<T>;
