@@ -1,4 +1,4 @@
-// What a communicator needs to know before its ranks can reach each other.
+// What a communicator needs before its ranks can reach each other.
 #pragma once
 
 #include <concepts>
@@ -11,18 +11,17 @@
 
 namespace chorale::bootstrap {
 
-/// One opaque message of each rank, in the order of the ranks.
+/// One opaque message per rank, in rank order.
 using cards = std::vector<std::vector<std::byte>>;
 
-/// A group of ranks before there is any communicator: who am I, how many are we, and one all-to-all exchange
-/// of small messages. `exchange` is collective: every rank calls it equally often; once it has returned on
-/// one rank it must return on all without any further call of that one. It throws `error`
-/// errc::bootstrap_failed when `deadline` passes first, unless that is zero, and should when a rank is dead.
-/// `job()` is the same text on all ranks of a job and differs between jobs. `describe()` says in a sentence
-/// how the group came to be (launcher, singleton). Optional: `local_rank()`, the number of this rank among
-/// those of its host, from 0, by which ranks take turns where config::device names several devices; without
-/// it they do by `rank()`; and `composition()`, a text that is to be the same on all ranks, such as the
-/// algorithms of a communicator.
+/// A group of ranks before there is a communicator: rank, size, and an all-to-all exchange of small messages.
+/// `exchange` is collective: every rank calls it equally often; once it has returned on one rank, it must
+/// return on all without further calls by that rank. It throws `error` errc::bootstrap_failed if `deadline`
+/// (unless zero) passes first, and should do so if a rank is dead. `job()` is the same text on all ranks of a
+/// job and differs between jobs. `describe()` says in one sentence how the group was started (launcher,
+/// singleton). Optional members: `local_rank()`, the number of this rank on its host, from 0, by which
+/// devices are assigned if config::device names several (default: `rank()`); and `composition()`, a text that
+/// must be the same on all ranks, such as the algorithms of a communicator.
 template <class G>
 concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;
@@ -32,7 +31,7 @@ concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::mil
   { g.exchange(mine, deadline) } -> std::same_as<cards>;
 };
 
-/// What a group says if it has an optional member, and what stands for it if it has not.
+/// The group's `local_rank()`, or its default if the group has no such member.
 template <group G>
 int local_rank_of(G& group) {
   if constexpr (requires { group.local_rank(); })
@@ -40,7 +39,7 @@ int local_rank_of(G& group) {
   else
     return group.rank();
 }
-/// The same of `composition()`; empty if it has none.
+/// The group's `composition()`; empty if it has none.
 template <group G>
 std::string composition_of(G& group) {
   if constexpr (requires { group.composition(); })

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process, for tests and for teaching.
+// Ranks as threads of one process, for tests and teaching.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace chorale::bootstrap {
 
-/// The meeting place of the threads of one group. Thread-safe.
+/// The exchange shared by the threads of one group. Thread-safe.
 class in_process_hub {
  public:
   explicit in_process_hub(int size);  ///< For a group of `size` ranks.
@@ -22,10 +22,10 @@ class in_process_hub {
   ~in_process_hub();
   [[nodiscard]] int size() const noexcept { return size_; }
 
-  /// Waits for all ranks as long as none of them has ended, and says on standard error who is missing after
-  /// a minute, and again in doubled intervals. `deadline` zero: without a limit.
+  /// Waits for all ranks as long as none has ended; reports missing ranks on standard error after a minute,
+  /// and again at doubling intervals. `deadline` zero: no limit.
   cards exchange(int rank, std::span<const std::byte> mine, std::chrono::milliseconds deadline);
-  /// That rank will exchange nothing more: who waits for it fails.
+  /// Declares that `rank` will not exchange again; ranks that wait for it fail.
   void leave(int rank) noexcept;
 
  private:
@@ -38,7 +38,7 @@ class in_process_hub {
 /// One rank's view of a group of threads.
 class in_process {
  public:
-  /// Rank `rank` of the hub's group, on a thread of its own.
+  /// Rank `rank` of the hub's group, on its own thread.
   in_process(std::shared_ptr<in_process_hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -54,10 +54,9 @@ class in_process {
   int rank_;
 };
 
-/// Runs `body(in_process&)` on `size` threads, one a rank, and joins them. Rethrows the exception that a body
-/// let out first, in time: those of other ranks are often its consequences. @throws error
-/// errc::invalid_argument if there cannot be so many ranks; std::system_error if there cannot be so many
-/// threads.
+/// Runs `body(in_process&)` on `size` threads, one per rank, and joins them. Rethrows the earliest exception
+/// of any body, since those of other ranks are often its consequences. @throws error errc::invalid_argument
+/// if `size` is out of range; std::system_error if threads cannot be created.
 void run_in_process(int size, const std::function<void(in_process&)>& body);
 
 }  // namespace chorale::bootstrap

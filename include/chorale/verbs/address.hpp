@@ -9,14 +9,14 @@
 
 namespace chorale::verbs {
 
-/// What another process must know of a port to send to it; sent as bytes by the bootstrap.
+/// What another process must know about a port to send to it; the bootstrap sends it as raw bytes.
 struct endpoint_address {
   ibv_gid gid{};
   std::uint16_t lid = 0;  ///< 0 on RoCE
 };
 static_assert(std::is_trivially_copyable_v<endpoint_address>);
 
-/// The port of this process that a path starts from.
+/// The local port that a path starts from.
 struct local_port {
   std::uint8_t number = 1;
   int gid_index = 0;
@@ -25,28 +25,29 @@ struct local_port {
   endpoint_address address{};  ///< of this port
 };
 
-/// Reads address and link layer of a port. @throws error if port or GID index are out of range.
+/// Reads the address and link layer of a port. @throws error if the port or GID index is out of range.
 local_port query_local_port(const device& owner, std::uint8_t port, int gid_index,
                             std::uint8_t service_level = 0);
 
-/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, between subnets and where the peer
-/// has no LID; by LID else. For `connection::path` and `address_handle`.
+/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, between subnets, and where the
+/// peer has no LID; otherwise by LID. For `connection::path` and `address_handle`.
 ibv_ah_attr path_to(const local_port& from, const endpoint_address& to);
 
-/// Path to multicast group `group` (its LID, 0 on RoCE, as the subnet manager gave it): always with a GRH.
+/// Path to multicast group `group` and its LID (0 on RoCE), as the subnet manager assigned them; always with
+/// a GRH.
 ibv_ah_attr path_to_group(const local_port& from, const ibv_gid& group, std::uint16_t lid = 0);
 
 /// True for ff00::/8 and IPv4-mapped 224.0.0.0/4.
 bool is_multicast(const ibv_gid& gid) noexcept;
-/// True for ::ffff:0:0/96, as RoCE v2 on IPv4 has it.
+/// True for ::ffff:0:0/96, the form of RoCE v2 addresses on IPv4.
 bool is_ipv4_mapped(const ibv_gid& gid) noexcept;
 bool is_zero(const ibv_gid& gid) noexcept;
-/// As an IPv6 address: "fe80::1", "::ffff:10.0.0.1".
+/// Formats it as an IPv6 address: "fe80::1", "::ffff:10.0.0.1".
 std::string to_string(const ibv_gid& gid);
 
-/// 256 to 4096 as bytes; 0 for a value outside the enumeration.
+/// The MTU in bytes, 256 to 4096; 0 for a value outside the enumeration.
 int mtu_bytes(ibv_mtu mtu) noexcept;
-/// The reverse. @throws error errc::invalid_argument if `bytes` is not 256, 512, 1024, 2048 or 4096.
+/// The inverse. @throws error errc::invalid_argument if `bytes` is not 256, 512, 1024, 2048 or 4096.
 ibv_mtu mtu_from_bytes(int bytes);
 
 }  // namespace chorale::verbs

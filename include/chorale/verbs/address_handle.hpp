@@ -1,4 +1,4 @@
-// Address handle: the path that a datagram takes.
+// Address handle: the path to the destination of a datagram.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace chorale::verbs {
 
-/// Owns an ibv_ah. Must outlive the completion of sends that use it. Thread safety: const members.
+/// Owns an ibv_ah. Must outlive the completion of sends that use it. Thread safety: const members only.
 class address_handle {
  public:
-  /// To the place that `path` names (see `path_to`, `path_to_group`).
+  /// Leads to the destination that `path` names (see `path_to`, `path_to_group`).
   address_handle(const protection_domain& domain, const ibv_ah_attr& path);
-  /// Back to the sender of a received datagram: `completion` of the receive, and `grh`, the first 40 bytes
-  /// of its buffer. `port`: where it was received.
+  /// Leads back to the sender of a received datagram: `completion` of the receive, and `grh`, the first 40
+  /// bytes of its buffer. `port`: the port that received it.
   static address_handle from_completion(const protection_domain& domain, const ibv_wc& completion,
                                         const ibv_grh& grh, std::uint8_t port);
 
   [[nodiscard]] ibv_ah* native() const noexcept { return handle_.get(); }
 
-  /// Second call does nothing. @throws error if the device refuses.
+  /// Idempotent. @throws error if the device refuses.
   void close();
 
  private:

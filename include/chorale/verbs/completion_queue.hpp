@@ -1,4 +1,4 @@
-// Completion queue: where finished work requests are reported.
+// Completion queue: reports finished work requests.
 #pragma once
 
 #include <span>
@@ -9,21 +9,21 @@
 
 namespace chorale::verbs {
 
-/// Owns an ibv_cq. Queue pairs made with it must be closed before. Thread safety: as the verbs', `poll` and
-/// `request_notification` may be called from several threads.
+/// Owns an ibv_cq. Close the queue pairs made with it first. Thread safety: as in verbs, several threads may
+/// call `poll` and `request_notification`.
 class completion_queue {
  public:
-  /// A queue of at least `entries` (1 up to the device's max_cqe). More completions than `entries()` that
-  /// are not polled break it for good. With `channel`, `request_notification` raises events there.
+  /// A queue of at least `entries` (1 to the device's max_cqe). More than `entries()` unpolled completions
+  /// overrun the queue and break it permanently. With `channel`, `request_notification` raises events there.
   completion_queue(const device& owner, int entries, completion_channel* channel = nullptr);
 
   [[nodiscard]] ibv_cq* native() const noexcept { return handle_.get(); }
   [[nodiscard]] const driver& provider() const noexcept { return handle_.provider(); }
-  /// Entries it really has. Precondition: not closed.
+  /// The number of entries that the device granted. Precondition: not closed.
   [[nodiscard]] int entries() const noexcept { return handle_.get()->cqe; }
 
-  /// Takes completions, at most `room.size()`. @returns the filled part of `room`, empty if there are none. A
-  /// completion may report a failure: look at its `status` (`lib/verbs/work_completion.hpp` puts it into
+  /// Takes at most `room.size()` completions. @returns the filled part of `room`, empty if there are none. A
+  /// completion may report a failure: check its `status` (`lib/verbs/work_completion.hpp` puts it into
   /// words).
   /// @throws error if the queue itself is broken (overrun, device gone) or closed.
   std::span<ibv_wc> poll(std::span<ibv_wc> room) {
@@ -34,8 +34,8 @@ class completion_queue {
     return room.first(static_cast<std::size_t>(found));
   }
 
-  /// The next completion (`solicited_only`: the next solicited or failed one) that is added after this call
-  /// raises one event in the channel. Poll once more afterwards: earlier completions raise none.
+  /// Arms the queue: the next completion (`solicited_only`: the next solicited or failed one) after this call
+  /// raises one event in the channel. Poll once more afterwards, since earlier completions raise none.
   void request_notification(bool solicited_only = false) {
     ibv_cq* const queue = handle_.get();
     const int failure = queue == nullptr ? -1 : ibv_req_notify_cq(queue, solicited_only ? 1 : 0);
@@ -43,11 +43,11 @@ class completion_queue {
       fail_request(failure);
   }
 
-  /// Changes the number of entries; those that wait stay. @throws error, EOPNOTSUPP or ENOSYS on devices that
-  /// cannot.
+  /// Changes the number of entries; pending completions are kept. @throws error, EOPNOTSUPP or ENOSYS on
+  /// devices that do not support it.
   void resize(int entries);
 
-  /// Second call does nothing. @throws error (EBUSY) while queue pairs use it.
+  /// Idempotent. @throws error (EBUSY) while queue pairs use it.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// Devices: which there are, and one of them opened.
+// Lists devices and opens one of them.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace chorale::verbs {
 
-/// The drivers of this build in order of preference: rdma-core (if built in), then the software device. In a
-/// thread with `replaced_drivers` those.
+/// The drivers of this build in order of preference: rdma-core (if built in), then the software device; those
+/// of `replaced_drivers` in a thread that has them.
 std::span<const driver* const> drivers() noexcept;
 
-/// The calling thread has these drivers and no others while this lives: those of a simulation, whose ranks
-/// must not find the real devices of the machine.
+/// Replaces the calling thread's drivers during its lifetime: used by simulations, whose ranks must not find
+/// the real devices of the machine.
 class [[nodiscard]] replaced_drivers {
  public:
-  /// `all` must live as long.
+  /// `all` must outlive this.
   explicit replaced_drivers(std::span<const driver* const> all) noexcept;
   ~replaced_drivers();
   replaced_drivers(const replaced_drivers&) = delete;
@@ -40,7 +40,7 @@ struct device_info {
 };
 
 /// All devices of `from`, in its order. A driver that cannot list its devices (no kernel support, no
-/// permission) has none; if `remarks` is given, the reason is added to it.
+/// permission) contributes none; the reason is appended to `remarks` if given.
 std::vector<device_info> list_devices(std::span<const driver* const> from = drivers(),
                                       std::vector<std::string>* remarks = nullptr);
 
@@ -51,11 +51,11 @@ struct gid_row {
   std::uint32_t type = 0;  ///< IBV_GID_TYPE_IB, IBV_GID_TYPE_ROCE_V1 or IBV_GID_TYPE_ROCE_V2
 };
 
-/// An open device. Objects made from it keep its context and driver, not the `device`: it can be moved
-/// while they live, but must outlive them. Thread safety: const members may be called from any thread.
+/// An open device. Objects made from it keep its context and driver, not the `device` object: it may be moved
+/// while they live, but must outlive them. Thread safety: any thread may call const members.
 class device {
  public:
-  /// @throws error errc::no_device, listing the names there are, if none is called `name`; a system error
+  /// @throws error errc::no_device, listing the available names, if there is no device `name`; a system error
   /// naming the remedy if it cannot be opened (permission on /dev/infiniband, missing provider).
   static device open(std::string_view name, std::span<const driver* const> from = drivers());
   static device open(const device_info& info);
@@ -65,29 +65,29 @@ class device {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// True for the software device.
   [[nodiscard]] bool is_soft() const noexcept;
-  /// Whether the core that posts a request moves its bytes: on the software device, real or simulated.
+  /// Whether the core that posts a request copies its bytes: true for the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;
 
-  /// Limits of the device, read when it was opened.
+  /// Limits of the device, read at opening.
   [[nodiscard]] const ibv_device_attr& attributes() const noexcept { return attributes_; }
-  /// State of port `number` (from 1) now. @throws error errc::invalid_argument if there is no such port.
+  /// Current state of port `number` (from 1). @throws error errc::invalid_argument if there is no such port.
   [[nodiscard]] ibv_port_attr port(std::uint8_t number) const;
-  /// Row `index` of the GID table of `port`. @throws error errc::invalid_argument if it is out of the table.
+  /// Entry `index` of the GID table of `port`. @throws error errc::invalid_argument if out of range.
   [[nodiscard]] ibv_gid gid(std::uint8_t port, int index) const;
-  /// The rows of the GID table of `port` that are in use.
+  /// The used entries of the GID table of `port`.
   [[nodiscard]] std::vector<gid_row> gids(std::uint8_t port) const;
-  /// Partition key (host byte order) in row `index`. @throws error errc::invalid_argument out of the table.
+  /// Partition key (host byte order) at `index`. @throws error errc::invalid_argument if out of range.
   [[nodiscard]] std::uint16_t pkey(std::uint8_t port, int index) const;
 
-  /// Zeroed, page-aligned memory of at least `bytes` (at least 1) that this device reaches fastest; give it
-  /// back with `release` and the same `bytes`. Prefer `registered_buffer`, which owns it.
+  /// Zeroed, page-aligned memory of at least `bytes` (at least 1) that this device accesses fastest; free it
+  /// with `release` and the same `bytes`. Prefer `registered_buffer`, which owns it.
   [[nodiscard]] void* allocate(std::size_t bytes) const;
   void release(void* address, std::size_t bytes) const;
 
-  /// Readable when an asynchronous event is there (see lib/verbs/async_event.hpp).
+  /// Readable when an asynchronous event is pending (see lib/verbs/async_event.hpp).
   [[nodiscard]] int async_fd() const;
 
-  /// Closes it; a second call does nothing. @throws error if objects made from it are still there.
+  /// Closes the device; idempotent. @throws error if objects made from it still exist.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// The control path of the verbs as a table of functions, filled by libibverbs or by the software device.
+// The control path of verbs as a table of functions, filled by libibverbs or by the software device.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace chorale::verbs {
 
-/// Set-up calls of one provider of devices. Each entry has exactly the contract of the `ibv_*` function of
-/// its name (return value, errno). The fast path is not here: `ibv_post_send`, `ibv_post_recv`,
+/// Control-path calls of one device provider. Each entry has exactly the contract of the `ibv_*` function of
+/// the same name (return value, errno). The fast path is not included: `ibv_post_send`, `ibv_post_recv`,
 /// `ibv_post_srq_recv`, `ibv_poll_cq` and `ibv_req_notify_cq` of <infiniband/verbs.h> go through
-/// `ibv_context::ops`, which each provider fills itself. So a real device and `soft0` are the same above.
-/// Thread safety: as the verbs', every entry may be called from any thread.
+/// `ibv_context::ops`, which each provider fills. Code above therefore treats real devices and `soft0` alike.
+/// Thread safety: as in verbs, any thread may call every entry.
 struct driver {
   const char* name;  ///< "rdma-core" or "soft"; "simulation" of sim0
-  /// It finds the pages of registered memory by their address at each access, not once and for all.
+  /// Translates the addresses of registered memory at each access, instead of once at registration.
   bool finds_by_address = false;
-  /// Attaching queue pairs is all that makes a multicast group: no manager is to be asked.
+  /// Attaching queue pairs suffices to create a multicast group: no subnet manager is involved.
   bool makes_groups = false;
-  /// Whether the core that posts a request moves its bytes, as with a software device. A null pointer says
+  /// Whether the core that posts a request copies its bytes, as software devices do. A null pointer means
   /// that adapters do.
   bool (*copies_by_core)(ibv_context* context) noexcept = nullptr;
 
@@ -31,7 +31,7 @@ struct driver {
   int (*query_device)(ibv_context* context, ibv_device_attr* attributes);
   int (*query_port)(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
   int (*query_gid)(ibv_context* context, std::uint8_t port, int index, union ibv_gid* gid);
-  /// ibv_gid_type of a row as IBV_GID_TYPE_* (`ibv_query_gid_ex`); an errno if the row is empty.
+  /// ibv_gid_type of an entry as IBV_GID_TYPE_* (`ibv_query_gid_ex`); an errno if the entry is empty.
   int (*query_gid_type)(ibv_context* context, std::uint8_t port, int index, std::uint32_t* type);
   int (*query_pkey)(ibv_context* context, std::uint8_t port, int index, __be16* pkey);
 
@@ -69,17 +69,17 @@ struct driver {
   int (*get_async_event)(ibv_context* context, ibv_async_event* event);
   void (*ack_async_event)(ibv_async_event* event);
 
-  /// Zeroed, page-aligned memory of at least `bytes` that this device reaches fastest (on `soft0` memory that
-  /// other processes can map). nullptr with errno set if there is none. Register it like any other memory.
+  /// Zeroed, page-aligned memory of at least `bytes` that this device accesses fastest (on `soft0`, memory
+  /// that other processes can map). nullptr with errno set on failure. Register it like any other memory.
   void* (*allocate)(ibv_context* context, std::size_t bytes);
   int (*release)(ibv_context* context, void* address, std::size_t bytes);
 
-  /// Memory from `allocate` of the process that a connection leads to, as memory of this process: loads and
-  /// stores there are those of the other process, atomic ones included. The peer has to have registered it
-  /// with IBV_ACCESS_REMOTE_READ and IBV_ACCESS_REMOTE_WRITE. It stays until `unmap`, whatever becomes of the
-  /// peer and its registration. Null pointers where a device has no such memory, as those of adapters.
-  /// `map`: nullptr with errno set if this process cannot see it: EINVAL (key, range, rights), ENOTCONN,
-  /// EOPNOTSUPP (it is no such memory), ENOMEM.
+  /// Maps memory from `allocate` of a connected process into this one: loads, stores and atomics work on the
+  /// memory of the other process. The peer must have registered it with IBV_ACCESS_REMOTE_READ and
+  /// IBV_ACCESS_REMOTE_WRITE. The mapping stays until `unmap`, whatever happens to the peer and its
+  /// registration. Null pointers if the device has no such memory, as with adapters. `map` returns nullptr
+  /// with errno set on failure: EINVAL (key, range, rights), ENOTCONN, EOPNOTSUPP (memory of another kind),
+  /// ENOMEM.
   void* (*map)(ibv_qp* qp, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) = nullptr;
   int (*unmap)(void* address, std::size_t bytes) = nullptr;
 };
@@ -87,11 +87,11 @@ struct driver {
 /// The devices of libibverbs; nullptr in a build without it.
 const driver* rdma_core() noexcept;
 
-/// Upper half of `ibv_wc::vendor_err` where `soft0` could not reach a peer that is there; the lower half is
-/// the errno. The status is RETRY_EXC_ERR, for datagrams LOC_QP_OP_ERR.
+/// Upper half of `ibv_wc::vendor_err` if `soft0` could not reach an existing peer; the lower half is the
+/// errno. The status is RETRY_EXC_ERR, for datagrams LOC_QP_OP_ERR.
 inline constexpr std::uint32_t soft_vendor_tag = 0x534f0000;
 
-/// The software device in user space: one device, `soft0`, always there.
+/// The software device in user space: one device, `soft0`, always available.
 const driver* soft() noexcept;
 
 }  // namespace chorale::verbs

@@ -1,4 +1,4 @@
-// Ownership of one verbs object: what every class of this folder is built on.
+// Ownership of one verbs object: the basis of every class in this folder.
 #pragma once
 
 #include <cerrno>
@@ -36,8 +36,8 @@ class handle {
   /// Precondition: was made from an object (not default-constructed).
   [[nodiscard]] const driver& provider() const noexcept { return *provider_; }
 
-  /// Destroys the object. @returns 0, also if there is none, or the errno; the object is then kept, since
-  /// a refused destruction (EBUSY: something made from it is still there) leaves it whole.
+  /// Destroys the object, if any. @returns 0, or the errno of a refused destruction (EBUSY: objects made from
+  /// it still exist), after which the object is still owned and intact.
   [[nodiscard]] int close() noexcept {
     if (native_ == nullptr) return 0;
     const int failure = errno_of((provider_->*Destroy)(native_));

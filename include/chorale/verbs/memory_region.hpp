@@ -9,12 +9,12 @@
 
 namespace chorale::verbs {
 
-/// Owns an ibv_mr, not the memory: that must stay mapped until the region is closed.
+/// Owns an ibv_mr, not the memory, which must stay mapped until the region is closed.
 class memory_region {
  public:
-  /// Registers `bytes` (at least 1) at `address` (any alignment). `access`: IBV_ACCESS_* flags; remote
-  /// write and atomics need IBV_ACCESS_LOCAL_WRITE as well.
-  /// @throws error; the text names RLIMIT_MEMLOCK with its value where the memory could not be pinned.
+  /// Registers `bytes` (at least 1) at `address` (any alignment). `access`: IBV_ACCESS_* flags; remote write
+  /// and remote atomics also need IBV_ACCESS_LOCAL_WRITE.
+  /// @throws error; the text gives RLIMIT_MEMLOCK if the memory could not be pinned.
   memory_region(const protection_domain& domain, void* address, std::size_t bytes, int access);
 
   [[nodiscard]] ibv_mr* native() const noexcept { return handle_.get(); }
@@ -22,12 +22,12 @@ class memory_region {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// Key for the scatter/gather lists of this process. Precondition (both keys): not closed.
   [[nodiscard]] std::uint32_t lkey() const noexcept { return handle_.get()->lkey; }
-  /// Key that other processes put into their RDMA requests.
+  /// Key that other processes use in their RDMA requests.
   [[nodiscard]] std::uint32_t rkey() const noexcept { return handle_.get()->rkey; }
   /// True if all of [first, first + length) lies inside.
   [[nodiscard]] bool contains(const void* first, std::size_t length) const noexcept;
 
-  /// Second call does nothing. @throws error if the device refuses.
+  /// Idempotent. @throws error if the device refuses.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// Memory of a connected process, seen as memory of this one.
+// Memory of a connected process, mapped into this one.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace chorale::verbs {
 
-/// Owns a mapping of memory that the peer of a connection has exposed, where the device has such memory
-/// (`driver::map`). It stays until this object ends, whatever becomes of the connection and of the peer.
-/// Move-only. Not thread-safe; what lies in the memory is as shared as any.
+/// Owns a mapping of memory that the peer of a connection has exposed, on devices that support it
+/// (`driver::map`). It stays until this object ends, whatever happens to the connection and the peer.
+/// Move-only. Not thread-safe; accesses to the memory need the usual synchronization.
 class peer_memory {
  public:
   /// No memory.
   peer_memory() = default;
-  /// `bytes` from `address` on, which `rkey` opens for reading and writing. No memory if this process cannot
-  /// see it: that is no error.
+  /// Maps `bytes` from `address` on, which `rkey` opens for reading and writing. If this process cannot map
+  /// them, the object is empty; that is not an error.
   peer_memory(const queue_pair& to, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) noexcept {
     const driver& provider = to.provider();
     if (provider.map == nullptr || to.native() == nullptr || bytes == 0) return;

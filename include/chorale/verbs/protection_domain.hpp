@@ -1,4 +1,4 @@
-// Protection domain: memory regions, queue pairs and address handles of one work together.
+// Protection domain: groups memory regions, queue pairs and address handles that may be used together.
 #pragma once
 
 #include <chorale/verbs/device.hpp>
@@ -6,7 +6,7 @@
 
 namespace chorale::verbs {
 
-/// Owns an ibv_pd. Must outlive what is made from it; the device must outlive it.
+/// Owns an ibv_pd. Must outlive the objects made from it; the device must outlive it.
 class protection_domain {
  public:
   /// @throws error naming the device.
@@ -15,7 +15,7 @@ class protection_domain {
   [[nodiscard]] ibv_pd* native() const noexcept { return handle_.get(); }
   [[nodiscard]] const driver& provider() const noexcept { return handle_.provider(); }
 
-  /// Second call does nothing. @throws error (EBUSY) if objects made from it are still there.
+  /// Idempotent. @throws error (EBUSY) if objects made from it still exist.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// Memory that the library owns, where the device reaches it fastest, with its registration.
+// Library-owned memory, allocated where the device accesses it fastest, with its registration.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 namespace chorale::verbs {
 
 /// Owns page-aligned memory from `driver::allocate` and its memory region. The protection domain and its
-/// device must outlive it. Moving it does not move the memory.
+/// device must outlive it. Moving the object does not move the memory.
 class registered_buffer {
  public:
-  /// Allocates and registers `bytes` of zeroes. Zero bytes is valid: `data()` is then not null, and the keys
-  /// are. `access`: as in `memory_region`.
-  /// @throws error, as `memory_region`, and with ENOMEM if there is no memory.
+  /// Allocates and registers `bytes` zeroed bytes. Zero is valid: `data()` is not null and the keys are
+  /// valid. `access`: as for `memory_region`.
+  /// @throws error as `memory_region`, and with ENOMEM if allocation fails.
   registered_buffer(const protection_domain& domain, std::size_t bytes, int access);
 
   [[nodiscard]] std::byte* data() const noexcept { return memory_.address; }
@@ -29,17 +29,17 @@ class registered_buffer {
   /// True if all of [first, first + length) lies inside.
   [[nodiscard]] bool contains(const void* first, std::size_t length) const noexcept;
 
-  /// Ends the registration and gives the memory back; a second call does nothing. @throws error.
+  /// Deregisters and frees the memory; idempotent. @throws error if the device refuses.
   void close();
 
  private:
-  /// The memory alone, so that it is given back after the region is closed, and if registering fails.
+  /// Owns the memory alone, so that it is freed after the region is closed, and also if registering fails.
   struct memory {
     memory(const driver& provider, ibv_context* context, std::size_t bytes);
     memory(memory&& other) noexcept;
     memory& operator=(memory&& other) noexcept;
     ~memory() { static_cast<void>(release()); }
-    /// @returns errno or 0.
+    /// @returns 0 or the errno.
     [[nodiscard]] int release() noexcept;
 
     const driver* provider = nullptr;

@@ -1,4 +1,4 @@
-// Shared receive queue: receive buffers that many queue pairs draw from.
+// Shared receive queue: receive buffers shared by many queue pairs.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace chorale::verbs {
 
-/// Owns an ibv_srq. Queue pairs made with it must be closed before. Thread safety: as the verbs', posting may
-/// be done from several threads.
+/// Owns an ibv_srq. Close the queue pairs made with it first. Thread safety: as in verbs, several threads may
+/// post.
 class shared_receive_queue {
  public:
-  /// Room for at least `depth` receive requests of at most `sges` scatter entries each.
+  /// Holds at least `depth` receive requests of at most `sges` scatter entries each.
   shared_receive_queue(const protection_domain& domain, std::uint32_t depth, std::uint32_t sges = 1);
 
   [[nodiscard]] ibv_srq* native() const noexcept { return handle_.get(); }
-  /// Requests and scatter entries it really has room for.
+  /// The capacity that the device granted.
   [[nodiscard]] std::uint32_t depth() const noexcept { return depth_; }
   [[nodiscard]] std::uint32_t sges() const noexcept { return sges_; }
 
@@ -33,13 +33,13 @@ class shared_receive_queue {
     return queue == nullptr ? EINVAL : errno_of(ibv_post_srq_recv(queue, &chain, &bad));
   }
 
-  /// Arms the limit event: when fewer than `limit` requests are left, the device raises
-  /// IBV_EVENT_SRQ_LIMIT_REACHED once. 0 disarms it.
+  /// Arms the limit event: the device raises IBV_EVENT_SRQ_LIMIT_REACHED once, when fewer than `limit`
+  /// requests are left. 0 disarms it.
   void arm_limit(std::uint32_t limit);
-  /// The armed limit; 0 when disarmed, also after the event was raised.
+  /// The armed limit; 0 when disarmed, also after the event.
   [[nodiscard]] std::uint32_t limit() const;
 
-  /// Second call does nothing. @throws error (EBUSY) while queue pairs use it.
+  /// Idempotent. @throws error (EBUSY) while queue pairs use it.
   void close();
 
  private:
