@@ -1,4 +1,4 @@
-// What the algorithms of a communicator keep from call to call.
+// State that the algorithms of a communicator keep between calls.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace chorale::transport {
 
-/// The frames of coroutines, and the states of algorithms. One thread at a time.
+/// Coroutine frames and algorithm states of one communicator. One thread at a time.
 class algorithm_store {
  public:
   [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
 
-  /// One default-constructed `State` for each type, made when it is first asked for.
+  /// The `State` of this type, default-constructed at first use.
   template <class State>
   [[nodiscard]] State& state() {
     const std::size_t index = index_of<State>();
@@ -24,11 +24,11 @@ class algorithm_store {
     return *static_cast<State*>(place.get());
   }
 
-  /// States end. To be called when nothing of this rank is under way any more, and no peer can reach memory
-  /// that they keep.
+  /// Destroys all states. Precondition: no operation of this rank is in progress, and no peer can access
+  /// memory that states keep.
   void end_states() noexcept { states_.clear(); }
 
-  /// Registered bytes that states keep.
+  /// Registered bytes kept by states.
   [[nodiscard]] std::size_t& kept_bytes() noexcept { return kept_bytes_; }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 

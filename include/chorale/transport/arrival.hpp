@@ -7,8 +7,8 @@
 
 namespace chorale::transport {
 
-/// A message in its place at the receiver, valid until `release()` or the end of the object, which give the
-/// place back by `owner.release(from)`, noexcept; those of one sender are released in their order. Move-only.
+/// A message in place at the receiver, valid until `release()` or the end of the object. Both return the
+/// place by `owner.release(from)`, noexcept; messages of one sender are released in order. Move-only.
 template <class Owner, class Sender>
 class arrival {
  public:

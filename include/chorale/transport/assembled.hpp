@@ -1,4 +1,4 @@
-// A transport that is assembled from its parts: what algorithms, calls and users see of it.
+// A transport assembled from its parts, as algorithms, calls and users see it.
 #pragma once
 
 #include <coroutine>
@@ -23,20 +23,21 @@
 
 namespace chorale::transport {
 
-/// Makes a transport of its `Parts`, which have a `name`, an endpoint (`core()`), a mailbox (`mailbox()`),
-/// and, if it has one-sided operations, `one_sided()`. Its operations are awaitables that repeat the attempts
-/// of the parts: `try_...`, or an object that is called until it returns true. One thread at a time.
+/// Makes a transport from `Parts`, which have a `name`, an endpoint (`core()`), a mailbox (`mailbox()`) and,
+/// for one-sided operations, `one_sided()`. Its operations are awaitables that retry the nonblocking attempts
+/// of the parts: `try_...`, or a function object called until it returns true. One thread at a time.
 ///
-/// * A mailbox has `block_bytes()`, `try_signal(to, now)`, `try_signalled(from, now)`,
-///   `try_send(to, now, bytes)`, `try_receive(from, now, message)`, which sets `message` to the bytes that
-///   have arrived, `sender_of(from)`, and `release(sender)`, noexcept: the oldest message of that sender
-///   which has been handed out is given back. It may have a `shared_payload`, made of bytes, which
-///   `try_send` takes in place of bytes, and what `answering_transport` has, noexcept.
-/// * A mailbox may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
+/// * A mailbox has `block_bytes()`, `try_signal(to, now)`, `try_signalled(from, now)`, `try_send(to, now,
+///   bytes)`, `try_receive(from, now, message)`, which sets `message` to the bytes that have arrived,
+///   `sender_of(from)`, and `release(sender)`, noexcept, which returns the oldest message of that sender that
+///   was handed out. It may have a `shared_payload`, constructed from bytes, which `try_send` accepts in
+///   place of bytes, and the members of `answering_transport`, noexcept.
+/// * A mailbox may support messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
 ///   `is_over`.
-/// * What is one-sided has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
-///   `read`, `add` and `swap`, which give such objects, `try_flush(to)`, `try_notified(from, now)`.
-/// * Parts `describe` what they cost.
+/// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
+///   `read`, `add` and `swap`, which return such function objects, `try_flush(to)`, `try_notified(from,
+///   now)`.
+/// * Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
@@ -48,11 +49,11 @@ class assembled {
  public:
   static constexpr const char* name = Parts::name;
 
-  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
   template <bootstrap::group G>
   assembled(G& group, const config& settings)
       : assembled(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
-  /// Of a group that was joined by this transport's plan; `more` is what the parts want to know besides.
+  /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
   explicit assembled(joined_group&& group, const More&... more) : parts_(std::move(group), more...) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
@@ -60,16 +61,16 @@ class assembled {
   }
   assembled(const assembled&) = delete;
   assembled& operator=(const assembled&) = delete;
-  /// Windows and arrays that are still there let go of it first.
+  /// Windows and arrays that still exist detach from it first.
   ~assembled() { core().dependent_objects().end(); }
 
   // The group.
   [[nodiscard]] int rank() const noexcept { return core().rank(); }
   [[nodiscard]] int size() const noexcept { return core().size(); }
   [[nodiscard]] const config& settings() const noexcept { return core().settings(); }
-  /// How the group came to be.
+  /// How the group was started.
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
-  /// Messages of one sender that one receiver may have until it gives one back.
+  /// Maximum number of messages of one sender that a receiver holds before it releases one.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
   [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
@@ -77,19 +78,19 @@ class assembled {
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
-  /// The device that was chosen, its port and why.
+  /// The chosen device and port, and the reason for the choice.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().port().chosen(); }
   /// The opened device.
   [[nodiscard]] const verbs::device& device() const noexcept { return core().port().device(); }
   /// The protection domain of its memory.
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return core().port().domain(); }
-  /// The device with what communicators of a process share of it.
+  /// The device, with the resources that communicators of a process share.
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept {
     return core().port().opened();
   }
 
-  // What it costs and has done.
-  /// Peers that this rank is connected with, of those that it has talked to.
+  // Costs and statistics.
+  /// Number of open connections to peers.
   [[nodiscard]] int connections() const { return memory().connections; }
   [[nodiscard]] memory_report memory() const {
     memory_report m;
@@ -98,12 +99,12 @@ class assembled {
     m.algorithm_bytes = core().store().kept_bytes();
     return m;
   }
-  /// Registered bytes of the transport's own: mailboxes, staging, receive and datagram buffers,
-  /// and what algorithms keep.
+  /// Registered bytes of the transport itself: mailboxes, staging, receive and datagram buffers, and memory
+  /// kept by algorithms.
   [[nodiscard]] std::size_t registered_bytes() const {
     return parts_.registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
   }
-  /// What datagrams were sent, lost and repeated; of transports that have streams of them.
+  /// Datagrams sent, lost and retransmitted; for transports with datagram streams.
   [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
     return parts_.packets().statistics();
   }
@@ -114,9 +115,9 @@ class assembled {
   [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
     return parts_.registrations().guarantee();
   }
-  /// Datagrams that were not as their senders should have written them: thrown away.
+  /// Malformed datagrams, which were discarded.
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().channel().refused(); }
-  /// For figures that only this transport has.
+  /// For statistics specific to this transport.
   [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
   // Calls.
@@ -135,7 +136,7 @@ class assembled {
   }
   void require_sound() const { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
-  /// What is said of its calls, to errors and to observers.
+  /// The record of its calls, used by errors and observers.
   [[nodiscard]] call_record& calls() noexcept { return core().calls(); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
@@ -162,7 +163,7 @@ class assembled {
   /// A message in a block of the receiver.
   using arrival = transport::arrival<mailbox_type, sender_type>;
 
-  /// Largest payload of one message.
+  /// Largest payload of one message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_.mailbox().block_bytes(); }
   [[nodiscard]] auto signal(int to, call_id now) {
     return waiting{*this, to, now, [](assembled& net, int peer, call_id call) {
@@ -179,7 +180,7 @@ class assembled {
                      return net.mailbox().try_send(peer, call, bytes);
                    }};
   }
-  /// Of mailboxes that stage a payload for several peers once.
+  /// For mailboxes that stage a payload once for several peers.
   template <class Mailbox = mailbox_type>
   [[nodiscard]] typename Mailbox::shared_payload for_several(std::span<const std::byte> bytes) {
     return typename Mailbox::shared_payload{bytes};
@@ -251,7 +252,7 @@ class assembled {
       return std::remove_reference_t<decltype(std::declval<Parts&>().one_sided())>::reads_by_device;
     return false;
   }();
-  /// The device port that they use, where they are the device's.
+  /// The device port used by these operations, if the device executes them.
   [[nodiscard]] const device_port& one_sided_port() noexcept requires atomics_by_device {
     return parts_.one_sided().port();
   }
@@ -273,7 +274,7 @@ class assembled {
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
     return guarded(parts_.one_sided().lend(memory));
   }
-  /// Memory of an algorithm's own, in `state<S>()`.
+  /// Memory for an algorithm to keep in `state<S>()`.
   [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
     const auto expose = [this](std::span<std::byte> all) { return parts_.one_sided().expose_alone(all); };
     return kept_memory<decltype(expose(std::span<std::byte>{}))>{domain(), bytes, core().store().kept_bytes(),
@@ -318,7 +319,7 @@ class assembled {
     return waiting{*this, target.owner, now, parts_.one_sided().swap(target, offset, expected, wanted)};
   }
 
-  // Memory of peers that this rank sees as its own.
+  // Memory of peers mapped into this process.
   [[nodiscard]] bool maps_memory() const noexcept requires maps {
     return core().is_on_one_host() && device().provider().map != nullptr;
   }
@@ -339,18 +340,18 @@ class assembled {
     core().inquiry().mismatch(from, now, seen);
   }
 
-  // Multicast. A rank joins its communicator's group when it first needs it. @throws error errc::unsupported
-  // naming the remedy if the device has no multicast.
-  /// Whether the device has it.
+  // Multicast. A rank joins its communicator's group at first use. @throws error errc::unsupported naming the
+  // remedy if the device does not support multicast.
+  /// Whether the device supports it.
   [[nodiscard]] bool has_multicast() const { return core().multicast().are_possible(); }
   void join_multicast() { core().multicast().join(); }
-  /// The group of this communicator, made if it is not there. Precondition: more than one rank.
+  /// The multicast group of this communicator, created at first use. Precondition: more than one rank.
   [[nodiscard]] multicast_group& multicasts() { return core().multicast().group(); }
-  /// What was multicast, lost and repeated.
+  /// Multicasts sent, lost and retransmitted.
   [[nodiscard]] transport::multicast_statistics multicast_statistics() const {
     return core().multicast().statistics();
   }
-  /// Largest payload of one multicast message: what a datagram of the path MTU leaves.
+  /// Largest payload in bytes of one multicast message: what fits into a datagram of the path MTU.
   [[nodiscard]] std::size_t multicast_bytes() const noexcept { return core().multicast().payload_bytes(); }
   [[nodiscard]] auto multicast_signal(call_id now) {
     return waiting{*this, (rank() + 1) % size(), now, [](assembled& net, int, call_id call) {
@@ -381,7 +382,7 @@ class assembled {
 
  private:
   [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_.mailbox(); }
-  /// Where the end of `memory` alone does not put it out of the peers' reach.
+  /// Adds a guard if the end of `memory` does not by itself stop accesses by peers.
   template <class Memory>
   [[nodiscard]] Memory guarded(Memory memory) noexcept {
     if constexpr (requires { memory.guarded_by(withdrawal_guard{core().engine()}); })

@@ -1,4 +1,4 @@
-// The calls of a rank: their numbers, what they are, and how errors name them.
+// The calls of a rank: their numbers, their identity, and how errors name them.
 #pragma once
 
 #include <cstdint>
@@ -17,63 +17,63 @@ class membership;
 class observed_calls;
 class published_status;
 
-/// Numbers the calls of one communicator on one rank. One thread at a time; what others may read of it, peers
-/// and chorale-status, is in the status page.
+/// Numbers the calls of one communicator on one rank. One thread at a time; the data that peers and
+/// chorale-status may read is in the status page.
 class call_record {
  public:
   explicit call_record(const membership& group);
   call_record(const call_record&) = delete;
   call_record& operator=(const call_record&) = delete;
-  /// Observers are told that the communicator has ended.
+  /// Tells observers that the communicator has ended.
   ~call_record();
 
-  /// A call begins. All ranks count alike, so that a number stands for the same call on each.
+  /// Begins a call. All ranks count alike, so that a number identifies the same call on each.
   [[gnu::always_inline]] call_id begin(const call& c) noexcept { return begin(c, c.signature()); }
-  /// The same of a call whose signature is known.
+  /// The same for a call whose signature is known.
   [[gnu::always_inline]] call_id begin(const call& c, std::uint32_t signature) noexcept {
     page_->begin(++number_, c);
     return {number_, signature, c.what};
   }
   void complete(call_id now) noexcept { page_->complete(now.number); }
-  /// The call that this rank is in, or was in last: for what goes on beside the calls.
+  /// The current or last call of this rank: for work that runs beside the calls.
   [[nodiscard]] call_id current() const noexcept;
 
-  /// What peers may ask for.
+  /// The data that peers may query.
   [[nodiscard]] status_page& page() noexcept { return *page_; }
   [[nodiscard]] const status_page& page() const noexcept { return *page_; }
-  /// The calling thread waits in call `now`; see `status_page::note_wait`.
+  /// Records that the calling thread waits in call `now`; see `status_page::note_wait`.
   void note_wait(call_id now, int peer, clock::time_point since, clock::time_point until) noexcept;
-  /// The communicator has failed: no call of it goes on.
+  /// Records that the communicator has failed: none of its calls continues.
   void note_failure(std::string_view why) noexcept;
 
-  /// Whether a call has to do more than to run: others are pending, or somebody observes it.
+  /// Whether a call needs the slow path: others are pending, or there are observers.
   [[nodiscard]] bool is_busy() const noexcept { return busy_ != 0; }
   [[nodiscard]] bool is_observed() const noexcept { return (busy_ & observed_bit) != 0; }
   void set_pending(bool pending) noexcept { set(pending_bit, pending); }
   void set_observed(bool observed) noexcept { set(observed_bit, observed); }
-  /// Number of the call that begins next.
+  /// Number of the next call.
   [[nodiscard]] std::uint64_t next() const noexcept { return number_ + 1; }
-  /// Who observes. Precondition: they were given.
+  /// The observers. Precondition: `give` was called.
   [[nodiscard]] observed_calls& observed() const noexcept { return *observed_; }
-  /// Takes `observed`, which it ends.
+  /// Takes ownership of `observed`.
   void give(observed_calls* observed) noexcept;
-  /// `observed_calls::ask`, if there is one.
+  /// Calls `observed_calls::ask`, if there are observers.
   void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
-  /// Tells observers of an algorithm that was chosen, if there are any.
+  /// Tells observers, if any, which algorithm was chosen.
   void tell_choice(std::string_view text) noexcept;
 
   // Names in errors.
-  /// What errors call this communicator; empty without a name.
+  /// The name of this communicator in errors; empty for none.
   void set_label(std::string label);
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
-  /// How errors name the algorithm of an operation; empty without names.
+  /// Sets how errors name the algorithm of an operation; `algorithm_of` is empty otherwise.
   void name_algorithms(std::string (*of)(operation)) noexcept { algorithm_names_ = of; }
   [[nodiscard]] std::string algorithm_of(operation what) const;
-  /// Call `number` in words; "a call" if it is not known any more.
+  /// Call `number` in words; "a call" if it is no longer known.
   [[nodiscard]] std::string describe(std::uint64_t number) const;
-  /// Number of the first call that is not over: calls run one after the other.
+  /// Number of the first incomplete call: calls run one after another.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return page_->completed() + 1; }
-  /// The failure of a call of this communicator, with its name if it has one.
+  /// Adds the communicator's name, if it has one, to the failure of a call.
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept;
 
  private:
@@ -83,8 +83,9 @@ class call_record {
     busy_ = static_cast<std::uint8_t>(on ? busy_ | bit : busy_ & ~bit);
   }
 
-  published_status* published_;  ///< owned: another smart pointer would make all programs dearer to compile
-  status_page* page_;            ///< of `published_`
+  /// Owned: another smart pointer would slow down the compilation of every program
+  published_status* published_;
+  status_page* page_;  ///< of `published_`
   std::uint64_t number_ = 0;
   std::string label_;
   std::string (*algorithm_names_)(operation) = nullptr;

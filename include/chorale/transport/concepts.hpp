@@ -1,4 +1,4 @@
-// All that is used of a transport, in layers, so that each user of one asks only for what it needs:
+// The requirements on transports, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
 //   ... with several children          sharing_transport
@@ -44,34 +44,34 @@ concept awaitable = requires(A a) {
 } || requires(A a) { static_cast<A&&>(a).operator co_await(); };
 
 /// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
-/// the object, which give the block back to the sender; messages of one sender are released in their order.
+/// the object, which return the block to the sender; messages of one sender are released in order.
 template <class M>
 concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
   { seen.bytes() } -> std::same_as<std::span<const std::byte>>;
   m.release();
 };
 
-/// *Mailbox*: small messages into blocks that were registered in advance. Every algorithm needs it.
+/// *Mailbox*: small messages through blocks that were registered in advance. Every algorithm needs it.
 ///
-/// * `rank()`, `size()`: who this is of how many, the same for the life of the transport.
-/// * `block_bytes()`: the largest message, in bytes, at least 64 and the same on all ranks; a payload begins
-///   on a 16-byte boundary at the receiver.
-/// * `blocks()`: messages of one sender that one receiver may have, received or not, until it releases one:
-///   2 or more, the same on all ranks.
-/// * `signal(to, now)` / `signalled(from, now)`: a flag without payload, one place for each peer, overwritten
-///   by later calls; waiting for call n is satisfied by n or a later one (P1 section 5.2).
+/// * `rank()`, `size()`: this rank and the number of ranks, constant for the life of the transport.
+/// * `block_bytes()`: the largest message in bytes, at least 64 and the same on all ranks; payloads are
+///   aligned to 16 bytes at the receiver.
+/// * `blocks()`: messages of one sender that one receiver may hold, received or not, until it releases one: 2
+///   or more, the same on all ranks.
+/// * `signal(to, now)` / `signalled(from, now)`: a flag without payload, one slot per peer, overwritten by
+///   later calls; waiting for call n is satisfied by n or any later call (P1 section 5.2).
 /// * `send(to, now, bytes)` / `receive(from, now)`: messages of one sender to one receiver arrive in order,
-///   each exactly once. The source may be reused when `send` is over. While `blocks()` messages are under way
-///   to a receiver `send` waits for its notification (P2 section 4.1.4), so that no algorithm can overwrite
-///   what has not been read.
-/// * `frames()`: the arena of the coroutines of this rank's algorithms.
-/// * `state<S>()`: what an algorithm keeps from call to call, one default-constructed `S` for each type.
+///   exactly once. The source may be reused once `send` has completed. While `blocks()` messages to a
+///   receiver are outstanding, `send` waits for its acknowledgement (P2 section 4.1.4), so that no algorithm
+///   can overwrite unread messages.
+/// * `frames()`: the arena for the coroutine frames of this rank's algorithms.
+/// * `state<S>()`: what an algorithm keeps between calls, one default-constructed `S` per type.
 ///
-/// Operations are awaited, since each may have to wait: for a connection that is made on first use, for a
-/// free block, for the peer. Awaiting costs no suspension if there is nothing to wait for. `now` is the call,
-/// as the algorithm was given it: the same on all ranks, which never meet in calls of the same number that
-/// differ; and it says whether this rank waits or parks. Each operation throws `error`: errc::mismatch (the
-/// peer is in another call of this number), errc::peer_lost, errc::deadline. One thread at a time.
+/// Operations are awaited, since each may have to wait: for a connection made at first use, for a free block,
+/// for the peer. An await does not suspend if there is nothing to wait for. `now` is the call that the
+/// algorithm was given: the same on all ranks, which never make different calls of the same number; it also
+/// says whether this rank waits or parks. Each operation throws `error`: errc::mismatch (the peer is in
+/// another call of this number), errc::peer_lost, errc::deadline. One thread at a time.
 template <class T>
 concept mailbox_transport =
     requires(T& net, const T& seen, int peer, call_id now, std::span<const std::byte> payload) {
@@ -88,21 +88,20 @@ concept mailbox_transport =
       { net.template state<std::size_t>() } -> std::same_as<std::size_t&>;
     };
 
-/// *Messages*: messages of any length between the memories of two ranks, as an MPI over send and receive has
-/// them. Short ones are copied through blocks, long ones are moved as the transport does it, each by itself:
-/// nothing is agreed in advance, and nothing registered for more than one.
+/// *Messages*: messages of any length between the memories of two ranks, as in MPI send and receive. Short
+/// ones are copied through blocks; long ones are moved individually by the transport: nothing is agreed in
+/// advance, and no registration is shared between messages.
 ///
-/// * `post_send(to, now, bytes)`, `post_receive(from, now, into)`: begin, and do not wait. The memory may not
-///   be changed, or used, before the message is over. What they return lives until then; one that an
-///   exception ends first puts this rank's memory out of reach, as those of `expose` do. Messages of one rank
-///   to another are matched in the order in which they are posted; `send` and `receive` count among them. A
-///   message of at most `block_bytes()` may be sent by the one and received by the other way. Nothing is sent
-///   for no bytes.
-/// * `sent(to, now)`: all that was posted to that rank may be changed again. `received(from, now)`: all that
-///   was posted from that rank is filled. errc::mismatch if a message has another length than its place.
+/// * `post_send(to, now, bytes)`, `post_receive(from, now, into)`: start without waiting. The memory must not
+///   be changed, or used, until the message is complete, and the returned object must live until then; if an
+///   exception destroys it earlier, peers can no longer access this rank's memory, as with `expose`. Messages
+///   from one rank to another are matched in posting order, including those of `send` and `receive`. A
+///   message of at most `block_bytes()` may be sent one way and received the other. Zero bytes send nothing.
+/// * `sent(to, now)`: all sources posted to that rank may be changed again. `received(from, now)`: all that
+///   was posted from that rank has arrived. errc::mismatch if a message and its destination differ in length.
 ///
-/// Posted messages move on while any operation waits. Algorithms post all that a step moves before they wait
-/// for any of it, so that ranks in a circle do not wait for each other.
+/// Posted messages progress while any operation waits. Algorithms post all messages of a step before they
+/// wait for any, so that ranks in a cycle do not deadlock.
 template <class T>
 concept message_transport =
     mailbox_transport<T> &&
@@ -113,28 +112,28 @@ concept message_transport =
       { net.received(peer, now) } -> awaitable;
     };
 
-/// *Sharing*: a payload that goes to several peers is prepared for them all at once.
+/// *Sharing*: a payload for several peers is prepared once.
 ///
 /// * `for_several(bytes)`: that payload, of at most `block_bytes()`, for `send(to, now, payload)` to several
-///   peers in the same call. `bytes` do not change as long as it lives. Move it nowhere.
+///   peers in the same call. `bytes` must not change during its lifetime. It must not be moved.
 template <class T>
 concept sharing_transport =
     mailbox_transport<T> && requires(T& net, int peer, call_id now, std::span<const std::byte> bytes) {
       { net.send(peer, now, std::declval<decltype(net.for_several(bytes))&>()) } -> awaitable;
     };
 
-/// *Answering*: a message of an algorithm may take the place of notifications of messages that were given
-/// back (P2 section 4.2.4). Both sides have to say so in each call, or the sender runs out of blocks.
+/// *Answering*: a message of an algorithm may replace acknowledgements of released messages (P2 section
+/// 4.2.4). Both sides must say so in each call, or the sender runs out of blocks.
 ///
-/// * `will_answer(from)`: this rank has taken and given back all that rank `from` has sent it, which needs no
-///   notification, since rank `from` will know. Before it takes anything else of that rank.
-/// * `sent_to(to)`: messages that this rank has sent to that one, ever; not those on other paths, which are
-///   not notified of.
-/// * `answered_by(to, messages)`: something came of which the algorithm knows that no rank could have sent it
-///   before rank `to` had given back the first `messages`, a value of `sent_to`.
+/// * `will_answer(from)`: this rank has received and released everything that rank `from` has sent it, and
+///   needs to send no acknowledgement, since rank `from` will know. Call it before receiving more from there.
+/// * `sent_to(to)`: total number of messages that this rank has sent to rank `to`, except those on other
+///   paths, which need no acknowledgement.
+/// * `answered_by(to, messages)`: something arrived that, as the algorithm knows, no rank could have sent
+///   before rank `to` had released the first `messages`, a value of `sent_to`.
 ///
-/// An answer that is none lets the sender write into blocks that are still in use: errc::misuse at the
-/// receiver when it gets to see that. tests/fake/transport.hpp sees it at once.
+/// A wrong claim lets the sender overwrite blocks in use: errc::misuse at the receiver once it detects that.
+/// tests/fake/transport.hpp detects it immediately.
 template <class T>
 concept answering_transport =
     mailbox_transport<T> && requires(T& net, const T& seen, int peer, std::uint64_t messages) {
@@ -143,40 +142,41 @@ concept answering_transport =
       net.answered_by(peer, messages);
     };
 
-/// Memory that a peer has exposed, as it travels in a message: 24 bytes, trivially copyable.
+/// Memory exposed by a peer, as it is sent in messages: 24 bytes, trivially copyable.
 struct remote_region {
-  std::uint64_t address = 0;  ///< at its owner
+  std::uint64_t address = 0;  ///< in the owner's address space
   std::uint64_t bytes = 0;    ///< how many
-  std::uint32_t key = 0;      ///< by which the owner's adapter lets others reach it
-  std::int32_t owner = -1;    ///< rank
+  std::uint32_t key = 0;      ///< remote key of the owner's adapter
+  std::int32_t owner = -1;    ///< the owner's rank
 };
 
-/// Memory that a transport may use as long as this object lives. `region()`: what peers need to know of it.
+/// Memory that a transport may access during the lifetime of this object. `region()`: what peers need to
+/// know.
 template <class M>
 concept registered_memory = std::movable<M> && requires(const M& memory) {
   { memory.region() } -> std::same_as<remote_region>;
 };
 
-/// *Memory*: writing to and reading from user memory that peers expose, zero copy, without their CPU.
+/// *Memory*: zero-copy writes to and reads from user memory that peers expose, without involving their CPU.
 ///
-/// * `zero_copy_bytes()`: from this size on a message is worth it; the same on all ranks.
-/// * `expose(memory)`: registers memory that peers may write and read, as long as the returned object lives.
-///   `offer(memory)`: the same of memory that they may only read. `lend(memory)`: memory that is only a
-///   source here. All give the same type; none writes or reads the memory by itself. One that an exception
-///   ends, an operator's or the algorithm's, puts this rank's memory out of reach before what ends next; then
-///   the call fails.
-/// * `put(region, offset, source, from, now)`: begins to write `from`, which lies in the registered `source`
-///   and must not change before `flush`. What is put to a rank is there before any later message, signal or
-///   notice to it.
-/// * `flush(peer, now)`: all that was put to that rank has been placed, and its sources may be used again.
-///   Nothing to do where nothing was put.
-/// * `get(region, offset, target, into, now)`: over when the bytes are here; `into` lies in `target`, which
-///   is exposed.
-/// * `put_notified(...)`: as `put`; the target learns of it by `notified(from, now)`, one for each in their
-///   order (P5 section 4.1: RDMA write with immediate).
+/// * `zero_copy_bytes()`: the message size from which this pays off; the same on all ranks.
+/// * `expose(memory)`: registers memory that peers may write and read, for the lifetime of the returned
+///   object. `offer(memory)`: the same for memory that they may only read. `lend(memory)`: memory that is
+///   only a local source. All return the same type; none accesses the memory by itself. If an exception of an
+///   operator or of the algorithm destroys such an object, peers lose access to this rank's memory before
+///   anything else is destroyed, and the call fails.
+/// * `put(region, offset, source, from, now)`: starts writing `from`, which lies in the registered `source`
+///   and must not change before `flush`. Data put to a rank arrives before any later message, signal or
+///   notification to it.
+/// * `flush(peer, now)`: all puts to that rank have been placed, and their sources may be reused. Does
+///   nothing if there were none.
+/// * `get(region, offset, target, into, now)`: completes when the data is here; `into` lies in `target`,
+///   which is exposed.
+/// * `put_notified(...)`: as `put`; the target learns of each by one `notified(from, now)`, in order (P5
+///   section 4.1: RDMA write with immediate).
 ///
-/// A region may be a part of what was exposed: the same key and owner, another address and size. Sizes are in
-/// bytes, zero included, up to the region's; errc::invalid_argument outside of it.
+/// A region may be part of an exposed one: same key and owner, different address and size. Sizes are in
+/// bytes, from zero up to the region's; errc::invalid_argument beyond it.
 template <class T>
 concept memory_transport =
     mailbox_transport<T> &&
@@ -193,18 +193,18 @@ concept memory_transport =
       { net.get(region, offset, net.expose(memory), memory, now) } -> awaitable;
     };
 
-/// *One-sided*: algorithms move long messages by these operations, into memory of which they exchange the
-/// addresses. Where a transport has messages of any length, its memory operations are for windows alone.
+/// *One-sided*: algorithms move long messages by these operations and exchange the addresses themselves. In
+/// transports with messages of any length, the memory operations serve windows only.
 template <class T>
 concept one_sided_transport = memory_transport<T> && !message_transport<T>;
 
-/// *Keeping*: registered memory of an algorithm's own that stays from call to call.
+/// *Keeping*: registered memory of an algorithm that stays between calls.
 ///
-/// * `keep(bytes)`: so many zeroes that peers may write and read as long as the returned object lives; it is
-///   moved into `state<S>()`, and so ends with the transport, or when the algorithm gives it up. `memory()`
-///   are the bytes, `exposure()` is what a put from there takes as its source. No failure ends it.
-/// * What was put from there need not be flushed if the algorithm learns in another way that it has been
-///   placed, before it changes it: from a message, say, of a rank that has it.
+/// * `keep(bytes)`: zeroed bytes that peers may write and read during the lifetime of the returned object,
+///   which is moved into `state<S>()` and so ends with the transport, or when the algorithm drops it.
+///   `memory()` returns the bytes, `exposure()` is their source for a put. Failures do not end it.
+/// * Puts from there need no flush if the algorithm learns in another way that they have been placed before
+///   it changes the source: for example, from a message of the rank that received them.
 template <class T>
 concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size_t bytes) {
   { net.keep(bytes) } -> registered_memory;
@@ -212,31 +212,30 @@ concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size
   net.keep(bytes).exposure();
 };
 
-/// *Scratch*: has memory in which algorithms put payloads aside during a call, in place of the heap's. For
-/// simulations whose payloads nobody keeps; what `scratch_of` returns for other transports is the heap's.
+/// *Scratch*: provides memory in which algorithms store payloads during a call, instead of the heap. For
+/// simulations whose payloads nobody keeps; for other transports `scratch_of` returns heap memory.
 ///
-/// * `scratch(bytes)`: so many, of any contents, which `memory()` of the returned object are as long as it
-///   lives. Only payloads are kept there, on which nothing that an algorithm does depends.
+/// * `scratch(bytes)`: an object with uninitialized `memory()` of that size during its lifetime. Only
+///   payloads are stored there, on which no decision of an algorithm depends.
 template <class T>
 concept scratch_transport = mailbox_transport<T> && requires(T& net, std::size_t bytes) {
   { net.scratch(bytes) } -> std::movable;
   { net.scratch(bytes).memory() } -> std::same_as<std::span<std::byte>>;
 };
 
-/// *Mapping*: memory that other ranks keep is seen as memory of this process, where the ranks share a host
-/// and the device has such memory. What lies there is written and read by all of them at once, by atomic
-/// words.
+/// *Mapping*: memory that other ranks keep can be mapped into this process, if the ranks share a host and the
+/// device supports it. All of them access it concurrently, through atomic words.
 ///
-/// * `maps_memory()`: whether it may be so for all ranks of the group: the same on all of them. `map` may
-///   still give nothing.
-/// * `map(region, now)`: memory that another rank has kept, as long as the returned object lives, whatever
-///   becomes of that rank. `memory()` is empty if this rank cannot see it.
-/// * `until(now, awaited, ready)`: over when `ready()` is true, which looks at such memory. `awaited()`: the
-///   rank that is to change it, asked now and then while this rank waits; -1 if there is none. Both are
-///   called in the await only.
-/// * `differs(from, now, seen)`: to be called where memory says that rank `from` does not make call `now`,
-///   but one of the number `seen`, as far as 32 bits tell. Asks that rank. @throws error errc::mismatch;
-///   returns if it is the same call: then memory is to be looked at again.
+/// * `maps_memory()`: whether this may be possible for all ranks of the group: the same on all of them. `map`
+///   may still fail.
+/// * `map(region, now)`: maps memory that another rank has kept, for the lifetime of the returned object,
+///   whatever happens to that rank. `memory()` is empty if this rank cannot map it.
+/// * `until(now, awaited, ready)`: completes when `ready()`, which inspects such memory, returns true.
+///   `awaited()`: the rank that is expected to change it, queried occasionally while this rank waits; -1 for
+///   none. Both are called within the await only.
+/// * `differs(from, now, seen)`: call it if memory indicates that rank `from` is not in call `now` but in one
+///   numbered `seen` (its lower 32 bits). Asks that rank. @throws error errc::mismatch; returns if it is the
+///   same call: then check the memory again.
 template <class T>
 concept mapping_transport =
     keeping_transport<T> && requires(T& net, const T& seen, int peer, call_id now, remote_region region,
@@ -248,16 +247,16 @@ concept mapping_transport =
       net.differs(peer, now, number);
     };
 
-/// *Reading*: one-sided, with reads that the device makes by itself, so that they cost what writes do.
+/// *Reading*: one-sided, with reads executed by the device, so that they cost the same as writes.
 template <class T>
 concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 
-/// *Tunable*: knows what the choice among algorithms at run time depends on (`automatic`, and with it every
-/// `standard` algorithm), all of it the same on all ranks.
+/// *Tunable*: knows everything on which the choice among algorithms at run time depends (`automatic`, and
+/// therefore every `standard` algorithm), all of it the same on all ranks.
 ///
-/// * `name`: the transport's name in tuning tables, and in errors.
-/// * `oversubscribed()`: whether ranks outnumber the cores of some host.
-/// * `settings()`: the configuration; of it config::tuning and config::explain.
+/// * `name`: the transport's name in tuning tables and errors.
+/// * `oversubscribed()`: whether ranks outnumber the cores on any host.
+/// * `settings()`: the configuration; config::tuning and config::explain are used.
 template <class T>
 concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
   { T::name } -> std::convertible_to<const char*>;
@@ -265,19 +264,19 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
   { seen.settings() } -> std::same_as<const config&>;
 };
 
-/// *Core-copying*: reading, and known who moves the bytes.
+/// *Core-copying*: reading, and says who moves the bytes.
 ///
-/// * `copies_by_core()`: puts and gets are copies by the core of the rank that asks for them, as those of a
-///   software device: two ranks that copy a half each take half the time, and what a rank has read is in its
+/// * `copies_by_core()`: puts and gets are copies by the core of the initiating rank, as on a software
+///   device: two ranks that each copy one half take half the time, and data that a rank has read is in its
 ///   cache. The same on all ranks.
 template <class T>
 concept core_copying_transport = reading_transport<T> && tunable_transport<T> && requires(const T& seen) {
   { seen.copies_by_core() } -> std::same_as<bool>;
 };
 
-/// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic among themselves; each is over when
-/// the old value is here. `expose_alone(memory)`: as `expose`, of these bytes and no others, and of none once
-/// the returned object has ended.
+/// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic with respect to each other; each
+/// completes when the old value is here. `expose_alone(memory)`: as `expose`, but for exactly these bytes,
+/// and inaccessible once the returned object has ended.
 template <class T>
 concept atomic_transport =
     memory_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
@@ -287,23 +286,23 @@ concept atomic_transport =
       { net.compare_swap(region, offset, value, value, now) } -> awaitable;
     };
 
-/// *Path choosing*: there are connections for some of the peers, and an algorithm may say for whom.
+/// *Path choosing*: only some peers have connections, and an algorithm may request them.
 ///
-/// * `wants_connection(peer)`: asks for one, within the limit of the transport; whether and when it comes
-///   changes nothing but the cost. Ignored by transports that choose themselves.
+/// * `wants_connection(peer)`: requests one, within the limit of the transport; whether and when it is made
+///   affects only the cost. Ignored by transports that choose by themselves.
 template <class T>
 concept path_choosing_transport =
     mailbox_transport<T> && requires(T& net, int peer) { net.wants_connection(peer); };
 
-/// *Multicast*: one datagram to all ranks, made reliable; beside a mailbox.
+/// *Multicast*: one datagram to all ranks, made reliable; in addition to a mailbox.
 ///
-/// * `join_multicast()`: this rank takes part from now on. Whoever waits or sends joins by it; a rank that
-///   joins late has lost what came before, and has it repeated.
-/// * `multicast_signal(now)` / `multicast_signalled(root, now)`: call `now` is over, says its root to all;
-///   one place for each root, overwritten by later calls; never acknowledged (P1 section 5.4).
+/// * `join_multicast()`: this rank joins the group. Waiting or sending joins implicitly; a rank that joins
+///   late has lost earlier messages and requests their retransmission.
+/// * `multicast_signal(now)` / `multicast_signalled(root, now)`: the root tells all ranks that call `now` is
+///   complete; one slot per root, overwritten by later calls; never acknowledged (P1 section 5.4).
 /// * `multicast(now, bytes)` / `multicast_receive(root, now)`: messages of at most `multicast_bytes()` to all
-///   other ranks, which all have to receive them: in the sender's order, each exactly once. `bytes` may be
-///   reused when it is over, which is before they have arrived; it waits only while the slowest rank is a
+///   other ranks, which must all receive them: in the sender's order, exactly once. `bytes` may be reused
+///   once it completes, which is before they have arrived; it waits only while the slowest rank is a full
 ///   window behind.
 template <class T>
 concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& seen, int root, call_id now,
@@ -317,16 +316,16 @@ concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& 
   requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
 };
 
-/// *Communicator*: a transport that calls can be made over.
+/// *Communicator*: a transport for the calls of a communicator.
 ///
-/// * `core()`: its `endpoint` (transport/endpoint.hpp), which has all that does not depend on how messages
-///   travel: the numbers of calls, the waiting of blocking and the parking of nonblocking ones, failures,
-///   names, the device and the group's origin.
-/// * `plan(ranks, settings)`: what a rank brings to a group of so many ranks to join it with; static.
-/// * `T{joined}`: this rank's part, when the group has been joined by that plan. `T{group, settings}`, of any
-///   bootstrap::group, does both; collective.
-/// * It may name a base that it shares with others of its kind as `seen_by_algorithms`: algorithms are
-///   compiled for that.
+/// * `core()`: its `endpoint` (transport/endpoint.hpp), which has everything that does not depend on how
+///   messages travel: call numbers, waiting of blocking and parking of nonblocking calls, failures, names,
+///   the device and the group's origin.
+/// * `plan(ranks, settings)`: what a rank needs to join a group of `ranks` ranks; static.
+/// * `T{joined}`: this rank's part, once the group has been joined with that plan. `T{group, settings}`, for
+///   any bootstrap::group, does both; collective.
+/// * It may name a base shared with other transports as `seen_by_algorithms`: algorithms are compiled for
+///   that base.
 template <class T>
 concept communicator_transport =
     tunable_transport<T> && std::constructible_from<T, transport::joined_group> &&
@@ -336,14 +335,14 @@ concept communicator_transport =
       { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
     };
 
-/// *Window*: a transport that windows can be made over.
+/// *Window*: a transport for windows.
 ///
-/// * `atomics_by_device`: whether atomic operations are the device's. Then those of a rank on its own memory
-///   go through the device, too, and what peers write shows without the transport's help.
-/// * `one_sided_port()`: the device port whose keys name exposed memory, where they are the device's. If not:
-/// * `expect(from)`: is called while a write of rank `from` (-1: of any) is awaited in memory.
+/// * `atomics_by_device`: whether the device executes atomic operations. Then a rank's operations on its own
+///   memory also go through the device, and writes by peers become visible without the transport's help.
+/// * `one_sided_port()`: the device port whose keys name exposed memory, if they are device keys. Otherwise:
+/// * `expect(from)`: is called while memory is polled for a write of rank `from` (-1: any).
 ///
-/// `lend(memory).beyond_calls()`: it belongs to no call; an exception that ends it is no failure of one.
+/// `lend(memory).beyond_calls()`: not tied to a call; an exception that ends it does not fail a call.
 template <class T>
 concept window_transport = communicator_transport<T> && atomic_transport<T> &&
                            requires(T& net, int from, std::span<const std::byte> source) {
@@ -353,9 +352,9 @@ concept window_transport = communicator_transport<T> && atomic_transport<T> &&
                                          (!T::atomics_by_device && requires { net.expect(from); });
                            };
 
-/// *Registering*: memory operations need memory that is registered with the device, and registrations are
-/// kept. `registrations()`: what there is. `forget(memory)`: gives up those of memory that is given back to
-/// the device; nothing of it is in use. `expose(memory).beyond_calls()`: as for windows.
+/// *Registering*: memory operations need memory registered with the device, and registrations are cached.
+/// `registrations()`: the cache. `forget(memory)`: drops the registrations of memory that is returned to the
+/// device; precondition: it is not in use. `expose(memory).beyond_calls()`: as for windows.
 template <class T>
 concept registering_transport = memory_transport<T> && requires(T& net, std::span<std::byte> memory) {
   { net.expose(memory).beyond_calls() } -> registered_memory;
@@ -363,8 +362,8 @@ concept registering_transport = memory_transport<T> && requires(T& net, std::spa
   net.forget(memory);
 };
 
-/// True for transports over which the library has the standard algorithms in compiled form. Each says so
-/// beside its definition, so that all programs agree.
+/// True for transports whose standard algorithms are compiled into the library. Declared next to each
+/// transport's definition, so that all programs agree.
 template <class Net>
 inline constexpr bool has_compiled_algorithms = false;
 

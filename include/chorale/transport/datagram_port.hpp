@@ -1,4 +1,4 @@
-// One UD queue pair through which a rank reaches every other rank.
+// A UD queue pair through which a rank reaches every other rank.
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@
 
 namespace chorale::transport {
 
-/// Sends and receives datagrams of at most `payload_bytes`. Unreliable: a datagram may be lost, and is if the
-/// receiver has no buffer posted. Not thread-safe.
+/// Sends and receives datagrams of at most `payload_bytes`. Unreliable: a datagram may be lost, and is lost
+/// if the receiver has no buffer posted. Not thread-safe.
 class datagram_port {
  public:
   struct options {
-    std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
-    std::uint32_t receives = 256;      ///< datagrams that may wait here unread
+    std::size_t payload_bytes = 1024;  ///< maximum of unread datagrams
+    std::uint32_t receives = 256;      ///< maximum of outstanding sends
     std::uint32_t sends = 64;          ///< datagrams that may be under way
-    /// Where datagrams that were sent as solicited raise an event, if the port is armed; none: nowhere.
+    /// Channel for events of solicited datagrams, raised if the port is armed; may be null.
     verbs::completion_channel* channel = nullptr;
   };
 
-  /// `over` outlives it, and knows the addresses of the peers. @throws error as the verbs objects.
+  /// `over` must outlive this, and knows the addresses of the peers. @throws error as the verbs objects.
   datagram_port(const device_port& over, const options& o);
 
-  /// Begins to send and receive. `qkey` is the same on all ranks of a job; top bit 0.
+  /// Opens it for sending and receiving. `qkey` is the same on all ranks of a job, with the top bit 0.
   void open(std::uint32_t qkey);
 
   [[nodiscard]] std::uint32_t number() const noexcept { return queue_.pair().number(); }
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return queue_.datagram_bytes(); }
 
-  /// Makes the next rank (from 0) known; its path is resolved at the first send.
+  /// Adds the next rank (from 0); its path is resolved at the first send.
   void add_peer(std::uint32_t qp_number);
 
-  /// Sends `bytes` that `write(std::byte* place)` writes. A `solicited` datagram wakes who waits for an event
-  /// at the receiver. False, and nothing is written, if the send queue is full: try again later. @throws
-  /// error if the queue pair is broken, as far as it has shown, or the datagram too large.
+  /// Sends `bytes` bytes, which `write(std::byte* place)` writes. A `solicited` datagram wakes a receiver
+  /// that waits for an event. Returns false without calling `write` if the send queue is full: retry later.
+  /// @throws error if the queue pair is known to be broken, or the datagram is too large.
   template <class Write>
   bool send(int rank, std::size_t bytes, Write&& write, bool solicited = false) {
     if (bytes > queue_.datagram_bytes()) [[unlikely]]
@@ -58,25 +58,24 @@ class datagram_port {
     queue_.send(index, bytes, {to.path->native(), to.qp_number, qkey_}, solicited);
     return true;
   }
-  /// The same of `parts`, one behind the other.
+  /// The same for the concatenation of `parts`.
   bool send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited = false);
 
-  /// The next solicited datagram raises an event in the channel.
+  /// Arms the port: the next solicited datagram raises an event in the channel.
   void arm() { queue_.arm(); }
 
-  /// Looks what has left. @throws error if a send has failed, which `send` finds only now and then.
+  /// Polls send completions. @throws error if a send failed, which `send` notices only occasionally.
   void reap() { queue_.reap(); }
-  /// True if all that was sent has left. @throws as `reap`.
+  /// True if all sends have completed. @throws error as `reap`.
   [[nodiscard]] bool is_drained() {
     reap();
     return queue_.completed() == queue_.sent();
   }
-  /// Waits until all that was sent has left, for at most `patience`: a queue pair that is destroyed takes
-  /// what waits in it along.
+  /// Waits until all sends have completed, for at most `patience`: destroying a queue pair discards what it
+  /// has not sent.
   void drain(clock::duration patience);
 
-  /// Hands each datagram that has arrived to `handler(std::span<const std::byte>)` and posts its buffer
-  /// again.
+  /// Passes each arrived datagram to `handler(std::span<const std::byte>)` and reposts its buffer.
   template <class Handler>
   void poll(Handler&& handler) {
     queue_.poll(std::forward<Handler>(handler));
@@ -97,7 +96,7 @@ class datagram_port {
   const device_port* over_;
   std::uint32_t qkey_ = 0;
   std::vector<peer> peers_;
-  datagram_queue queue_;  ///< goes before the paths that it sends by
+  datagram_queue queue_;  ///< destroyed before the paths that it uses
 };
 
 }  // namespace chorale::transport

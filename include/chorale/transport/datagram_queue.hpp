@@ -1,4 +1,4 @@
-// A UD queue pair with its queues and its memory: what everyone does alike who sends and receives datagrams.
+// A UD queue pair with its queues and memory, shared by all senders and receivers of datagrams.
 #pragma once
 
 #include <array>
@@ -16,34 +16,34 @@
 
 namespace chorale::transport {
 
-/// Receives datagrams, and sends them from places of the caller's choice. It has completion queues of its
-/// own, since in a common one nobody could tell where the data begins: behind the 40 bytes of a GRH or not
-/// (P1 section 5.3). What was sent is reaped when half of the send queue is in use, or when it is asked for.
-/// Unreliable. Not thread-safe.
+/// Receives datagrams, and sends them from slots that the caller chooses. It has its own completion queues,
+/// since completions in a shared one would not tell whether the data begins after the 40 bytes of a GRH (P1
+/// section 5.3). Sends are reaped when half of the send queue is in use, or on request. Unreliable. Not
+/// thread-safe.
 class datagram_queue {
  public:
   struct options {
     std::size_t datagram_bytes = 1024;  ///< largest datagram, at most the path MTU
-    std::uint32_t receives = 256;       ///< datagrams that may wait here unread; further ones are lost
-    std::uint32_t sends = 64;           ///< datagrams that may be under way
-    std::uint32_t places = 0;           ///< of datagrams to be sent; 0: as many as may be under way
-    const char* name = "UD";            ///< what errors call it
-    /// Where solicited datagrams raise an event, if it is armed; none: nowhere.
+    std::uint32_t receives = 256;       ///< maximum of unread datagrams; further ones are lost
+    std::uint32_t sends = 64;           ///< maximum of outstanding sends
+    std::uint32_t places = 0;           ///< number of send slots; 0: as many as sends
+    const char* name = "UD";            ///< its name in errors
+    /// Channel for events of solicited datagrams, raised if armed; may be null.
     verbs::completion_channel* channel = nullptr;
   };
-  /// Where a datagram goes.
+  /// The destination of a datagram.
   struct destination {
     ibv_ah* way;
     std::uint32_t qp_number;
     std::uint32_t qkey;
   };
 
-  /// At most as many receives and sends as the device has. @throws error as the verbs objects.
+  /// Limits receives and sends to what the device supports. @throws error as the verbs objects.
   datagram_queue(const verbs::device& device, const verbs::protection_domain& domain, const options& o);
-  /// Begins to send and receive.
+  /// Opens it for sending and receiving.
   void open(const verbs::init_options& o);
 
-  /// For what one cannot do with datagrams alone.
+  /// For operations beyond plain datagrams.
   [[nodiscard]] verbs::queue_pair& pair() noexcept { return qp_; }
   [[nodiscard]] const verbs::queue_pair& pair() const noexcept { return qp_; }
   [[nodiscard]] std::size_t datagram_bytes() const noexcept { return options_.datagram_bytes; }
@@ -51,17 +51,17 @@ class datagram_queue {
   [[nodiscard]] std::uint32_t sends() const noexcept { return options_.sends; }
 
   // Sending.
-  /// `datagram_bytes` to write a datagram into.
+  /// The send slot `index`, with room for `datagram_bytes`.
   [[nodiscard]] std::byte* place(std::uint32_t index) const noexcept {
     return buffer_.data() + (options_.receives + index) * stride_;
   }
-  /// False if the send queue is full. @throws error if a send has failed.
+  /// False if the send queue is full. @throws error if a send failed.
   [[nodiscard]] bool may_send() {
     if (sent_ - completed_ >= options_.sends / 2) [[unlikely]]
       reap();
     return sent_ - completed_ < options_.sends;
   }
-  /// Sends the first `bytes` of a place, which must not change until that is complete. Precondition:
+  /// Sends the first `bytes` of slot `index`, which must not change until completion. Precondition:
   /// may_send(). @throws error if the queue pair is broken.
   void send(std::uint32_t index, std::size_t bytes, const destination& to, bool solicited) {
     ibv_sge source{reinterpret_cast<std::uintptr_t>(place(index)), static_cast<std::uint32_t>(bytes),
@@ -79,15 +79,15 @@ class datagram_queue {
     qp_.post_send(request);
     ++sent_;
   }
-  /// How many were sent, and how many of them the device is done with, as far as is known.
+  /// Number of sends, and how many of them are known to have completed.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] std::uint64_t completed() const noexcept { return completed_; }
-  /// Looks which ones the device is done with. @throws error if a send has failed.
+  /// Polls send completions. @throws error if a send failed.
   void reap();
 
   // Receiving.
-  /// Hands each datagram that has arrived to `handler(std::span<const std::byte>)` and posts its buffer
-  /// again. @throws error if the queue pair is broken.
+  /// Passes each arrived datagram to `handler(std::span<const std::byte>)` and reposts its buffer. @throws
+  /// error if the queue pair is broken.
   template <class Handler>
   void poll(Handler&& handler) {
     for (;;) {
@@ -103,7 +103,7 @@ class datagram_queue {
       if (arrived.size() < completions_.size()) return;
     }
   }
-  /// The next solicited datagram raises an event in the channel.
+  /// Arms the queue: the next solicited datagram raises an event in the channel.
   void arm() { receive_cq_.request_notification(true); }
 
  private:
@@ -127,8 +127,8 @@ class datagram_queue {
   [[noreturn]] void fail(const ibv_wc& wc, const char* what) const;
 
   options options_;
-  std::size_t stride_;  ///< from one place to the next
-  // Declared so that the queue pair goes first, then its queues and its memory.
+  std::size_t stride_;  ///< distance between slots
+  // In this order, so that the queue pair is destroyed first, then its queues and memory.
   verbs::registered_buffer buffer_;
   verbs::completion_queue send_cq_;
   verbs::completion_queue receive_cq_;

@@ -1,5 +1,4 @@
-// What stands on a transport beside its calls, such as windows and arrays, and may be kept for longer than
-// it.
+// Objects that depend on a transport besides its calls, such as windows and arrays, and may outlive it.
 #pragma once
 
 #include <utility>
@@ -8,15 +7,15 @@
 
 namespace chorale::transport {
 
-/// Those who use what a transport owns. One that is still there when the transport ends is told to let go of
-/// it first, so that the order in which a program destroys the two does not matter. One thread at a time,
-/// that of the transport.
+/// The objects that use resources of a transport. When the transport ends, it first tells each remaining one
+/// to release them, so that a program may destroy the two in any order. One thread at a time, that of the
+/// transport.
 class dependents {
  public:
-  /// Entered as long as it lives, or until the transport has ended.
+  /// Registered during its lifetime, or until the transport has ended.
   class entry {
    public:
-    /// `let_go` is called at most once, before anything of the transport goes; it must not throw.
+    /// `let_go` is called at most once, before any part of the transport is destroyed; it must not throw.
     entry(dependents& owner, std::function<void()> let_go)
         : owner_(&owner), let_go_(std::move(let_go)), before_(owner.last_) {
       if (before_ != nullptr) before_->behind_ = this;
@@ -36,7 +35,7 @@ class dependents {
       owner_ = nullptr;
     }
 
-    dependents* owner_;  ///< null when it has ended
+    dependents* owner_;  ///< null once it has ended
     std::function<void()> let_go_;
     entry* before_;
     entry* behind_ = nullptr;
@@ -47,16 +46,17 @@ class dependents {
   dependents& operator=(const dependents&) = delete;
   ~dependents() { end(); }
 
-  /// One has taken memory back that peers may still try to reach: errors of connections say so from then on.
+  /// An object has withdrawn memory that peers may still try to access: connection errors mention that from
+  /// now on.
   void note_withdrawal() noexcept { withdrawn_ = true; }
   [[nodiscard]] bool has_withdrawn() const noexcept { return withdrawn_; }
 
-  /// Those who came last let go first, as destructors do.
+  /// In reverse order of registration, as destructors run.
   void end() noexcept {
     while (last_ != nullptr) {
       entry& last = *last_;
       last.leave();
-      // Moved out, since what it belongs to may end by it.
+      // Moved out, since the call may destroy the object that owns it.
       const auto let_go = std::move(last.let_go_);
       let_go();
     }

@@ -1,4 +1,4 @@
-// A device that a rank has opened, the port of it that the rank uses, and where the other ranks are.
+// A device that a rank has opened, the port that it uses, and the addresses of the other ranks.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace chorale::transport {
 
-/// Which port of which device a transport wants, beside the one that the settings choose. Fields as those of
-/// `config` of the same names.
+/// Selects a further device port for a transport, besides the one that the settings select. Fields as in
+/// `config`.
 struct port_selection {
   std::string device;
   std::uint8_t port = 1;
@@ -28,37 +28,37 @@ struct port_selection {
   /// need not reach the others.
   bool reaches_all = true;
 
-  /// The settings, with this port in the place of theirs.
+  /// The settings with this port's selection substituted.
   [[nodiscard]] config within(config settings) const;
 };
 
-/// Device, protection domain, where its port is on the fabric, and where the peers are that are reached
-/// through it: the ports of the same number of the other ranks. Movable; what it refers to stays in place.
+/// Device, protection domain, local address, and the addresses of the peers reached through it: the
+/// corresponding ports of the other ranks. Movable; the objects it refers to stay in place.
 class device_port {
  public:
-  /// Opens the device that the settings choose for the rank of number `local_rank` on its host.
+  /// Opens the device that the settings select for the rank with number `local_rank` on its host.
   /// @throws error as verbs::choose and verbs::device::open.
   device_port(const config& settings, int local_rank);
-  /// A port of a device that is open already.
+  /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 
-  /// How the device was chosen; nothing if it was open already.
+  /// How the device was chosen; empty if it was already open.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept { return opened_; }
   [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
   [[nodiscard]] const verbs::local_port& local() const noexcept { return local_; }
-  /// The port as datagrams and multicasts leave it: at a service level of their own.
+  /// The port as datagrams and multicasts use it: with their own service level.
   [[nodiscard]] const verbs::local_port& datagrams() const noexcept { return datagrams_; }
   [[nodiscard]] std::uint16_t pkey_index() const noexcept { return pkey_index_; }
 
-  /// Makes the next rank (from 0) known.
+  /// Adds the next rank (from 0).
   void add_peer(const verbs::endpoint_address& address) { peers_.push_back(address); }
-  /// Precondition: that rank is known.
+  /// Precondition: that rank was added.
   [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
     return peers_[static_cast<std::size_t>(rank)];
   }
-  /// Address attributes of a connection's path to that rank. Precondition: it is known.
+  /// Address attributes of a connection's path to that rank. Precondition: it was added.
   [[nodiscard]] ibv_ah_attr path_to(int rank) const { return verbs::path_to(local_, address_of(rank)); }
   /// The same for datagrams.
   [[nodiscard]] ibv_ah_attr datagram_path_to(int rank) const {

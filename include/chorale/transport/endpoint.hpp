@@ -1,4 +1,4 @@
-// What every transport has: the group that it has joined, and the parts that keep its calls together.
+// What every transport has: the joined group, and the parts that manage its calls.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@
 
 namespace chorale::transport {
 
-/// A rank's place in a group that it has joined: the device ports, and one object for each thing that all
-/// transports do alike. It makes them and ends them; what they do is theirs. One thread at a time.
+/// A rank's place in a group that it has joined: the device ports, and one object for each task that all
+/// transports share. It constructs and destroys them and has no behavior of its own. One thread at a time.
 class endpoint {
  public:
   /// `user`: the transport that owns it.
@@ -40,8 +40,8 @@ class endpoint {
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
 
-  /// A number that changes with whatever inline code and the library must agree on, so that a program which
-  /// was compiled with other headers is refused, and does not wait for messages in the wrong place.
+  /// A number that changes with everything that inline code and the library must agree on, so that a program
+  /// compiled with other headers is rejected instead of waiting for messages in the wrong place.
   static constexpr std::uint64_t binary_interface() noexcept {
     constexpr mailbox_layout probe{8200, 16};
     return sizeof(endpoint) | sizeof(status_page) << 16 | probe.block_end(1) << 32 | sizeof(config) << 48;
@@ -55,38 +55,39 @@ class endpoint {
   [[nodiscard]] int rank() const noexcept { return channel_.rank(); }
   [[nodiscard]] int size() const noexcept { return channel_.size(); }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
-  /// A number that all ranks of this group have, and nobody else can guess.
+  /// A secret shared by all ranks of this group.
   [[nodiscard]] std::uint64_t job() const noexcept { return channel_.secret(); }
-  /// How the group came to be, e.g. "singleton: ...".
+  /// How the group was started, such as "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept;
-  /// True if ranks outnumber the cores of some host, so that waiting must yield.
+  /// True if ranks outnumber the cores on any host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
   /// True if all ranks are on one host.
   [[nodiscard]] bool is_on_one_host() const noexcept;
 
   // The device.
-  /// The device ports of this rank. The first one is that of datagrams, and what is said below.
+  /// The device ports of this rank. The first one carries datagrams and is the subject of the functions
+  /// below.
   [[nodiscard]] const std::vector<device_port>& ports() const noexcept { return ports_; }
   [[nodiscard]] const device_port& port() const noexcept { return ports_.front(); }
 
-  /// The communicator is made, over a transport of that name; `algorithms` as `call_record` has it. Its
-  /// observers are told from now on.
+  /// Announces the communicator over a transport named `transport`; `algorithms` as in `call_record`.
+  /// Observers are notified from now on.
   void introduce(const char* transport, std::string (*algorithms)(operation));
-  /// Messages that this rank has sent again, as far as it does that itself.
+  /// Messages that this rank itself has retransmitted.
   [[nodiscard]] std::uint64_t resent() const noexcept;
 
-  // What all transports do alike.
-  /// Which thread is inside: to be asked where a call of the user begins.
+  // What all transports share.
+  /// Which thread is inside: checked where user calls begin.
   [[nodiscard]] occupancy& use() noexcept { return use_; }
-  /// Who has to let go of this transport when it ends.
+  /// Objects that must release this transport's resources when it ends.
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
-  /// What algorithms keep.
+  /// State that algorithms keep.
   [[nodiscard]] algorithm_store& store() noexcept { return store_; }
   [[nodiscard]] const algorithm_store& store() const noexcept { return store_; }
   /// Datagrams among the ranks, and the service thread.
   [[nodiscard]] control_channel& channel() noexcept { return channel_; }
   [[nodiscard]] const control_channel& channel() const noexcept { return channel_; }
-  /// Who is alive, as far as this rank knows.
+  /// Which ranks are alive, as far as this rank knows.
   [[nodiscard]] transport::liveness& liveness() noexcept { return liveness_; }
   [[nodiscard]] const transport::liveness& liveness() const noexcept { return liveness_; }
   /// Numbers and names of calls.
@@ -95,30 +96,29 @@ class endpoint {
   /// What has failed.
   [[nodiscard]] transport::failures& failures() noexcept { return failures_; }
   [[nodiscard]] const transport::failures& failures() const noexcept { return failures_; }
-  /// What peers say of their calls.
+  /// Questions and answers about the calls of peers.
   [[nodiscard]] transport::inquiry& inquiry() noexcept { return inquiry_; }
   [[nodiscard]] multicasts& multicast() noexcept { return multicasts_; }
   [[nodiscard]] const multicasts& multicast() const noexcept { return multicasts_; }
-  /// Waiting, and going on.
+  /// Waiting and progress.
   [[nodiscard]] progress_engine& engine() noexcept { return engine_; }
   [[nodiscard]] const progress_engine& engine() const noexcept { return engine_; }
 
-  /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed. Inline in each call,
-  /// where most of what is recorded is constant.
+  /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed. Inlined into each
+  /// call, where most of what it records is constant.
   [[gnu::always_inline]] call_id begin(const call& c) { return begin(c, c.signature()); }
-  /// The same of a call whose signature is known.
+  /// The same for a call whose signature is known.
   [[gnu::always_inline]] call_id begin(const call& c, std::uint32_t signature) {
     failures_.require_sound();
     clock::worked(host_work::call);
     return calls_.begin(c, signature);
   }
 
-  /// Tells the others that this rank leaves, and ends the service thread. Called by the destructor of the
-  /// transport when its queues are empty. Waits until all ranks that are alive have what this one has
-  /// multicast.
+  /// Tells the other ranks that this rank leaves, and ends the service thread. Called by the transport's
+  /// destructor once its queues are empty. Waits until all live ranks have received this rank's multicasts.
   void leave() noexcept;
 
-  /// Registered bytes for datagrams, those of the multicast group among them.
+  /// Registered bytes for datagrams, including those of the multicast group.
   [[nodiscard]] std::size_t datagram_bytes() const noexcept {
     return channel_.port().memory_bytes() + multicasts_.memory_bytes();
   }

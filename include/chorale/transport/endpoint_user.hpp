@@ -1,4 +1,4 @@
-// What an endpoint asks of the transport that owns it.
+// What an endpoint requires of the transport that owns it.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 
 namespace chorale::transport {
 
-/// The parts of a transport, as its endpoint sees them. On the rank's own thread.
+/// The parts of a transport, as its endpoint sees them. Called on the rank's own thread.
 class endpoint_user {
  public:
-  /// Looks after the transport's own completions. @throws error if a peer is lost.
+  /// Handles the transport's own completions. @throws error if a peer is lost.
   virtual void on_progress() = 0;
-  /// What this rank still has to say to `peer` when it leaves; valid until the next call.
+  /// What this rank still has to tell `peer` when it leaves; valid until the next call.
   virtual std::span<const std::byte> last_words(int) { return {}; }
-  /// What a rank that leaves has said so.
+  /// Receives the last words of a rank that leaves.
   virtual void on_farewell(int, std::span<const std::byte>) {}
-  /// A call has failed: lets go of the user's memory, which peers may be writing, and gives nothing more
-  /// away. Does not wait for peers longer than the device needs to end what is under way.
+  /// A call has failed: releases the user's memory, which peers may be writing, and exposes no more. Waits
+  /// for peers no longer than the device needs to end operations in progress.
   virtual void withdraw() noexcept = 0;
-  /// Messages that the transport's parts have sent again, as far as they do that themselves.
+  /// Messages that the transport's parts themselves have retransmitted.
   [[nodiscard]] virtual std::uint64_t resent() const noexcept { return 0; }
-  /// Looks for signs of life of `peer`, beside the question that it has been asked.
+  /// Checks for signs of life of `peer`, besides the inquiry sent to it.
   virtual void probe(int) {}
 
  protected:

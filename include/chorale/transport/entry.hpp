@@ -1,5 +1,5 @@
-// One thread at a time in a communicator, never from inside itself and never in a child of fork(): checked
-// where calls begin.
+// Checks at the beginning of calls: one thread at a time in a communicator, no recursion, and no use in a
+// child of fork().
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace chorale::transport {
 
-/// Who is inside a communicator. The check costs a load and two stores, none of them locked, so two threads
-/// that begin at the same instant may both get in; the wait of one of them then sees the other
+/// Tracks who is inside a communicator. The check costs a load and two stores, none of them locked, so two
+/// threads that enter at the same instant may both succeed; the wait of one of them then detects the other
 /// (`is_disturbed`).
 class occupancy {
-  /// `pthread_self()`, which glibc does not define inline.
+  /// An inline `pthread_self()`, which glibc does not provide.
   [[nodiscard]] static pthread_t this_thread() noexcept {
 #if defined(__x86_64__) && defined(__GLIBC__)
     // The first word of a thread's control block is its own address, which is its pthread_t.
@@ -26,11 +26,11 @@ class occupancy {
   }
 
  public:
-  /// A thread is inside as long as it lives. What its constructor finds harms nobody: the call that is under
-  /// way goes on.
+  /// A thread is inside during its lifetime. An error of the constructor has no effect on the call in
+  /// progress.
   class [[nodiscard]] entry {
    public:
-    /// `what` is the call that begins; operation::none stands for the test of a request or the wait for it.
+    /// `what` is the call that begins; operation::none means testing or waiting for a request.
     /// @throws error errc::misuse if a thread is inside, or if nonblocking calls of another one are pending.
     [[gnu::always_inline]] entry(occupancy& place, operation what) : place_(place) {
       const pthread_t me = this_thread();
@@ -48,7 +48,7 @@ class occupancy {
     occupancy& place_;
   };
 
-  /// The same for what a thread drives from inside its waits, where it may be inside already.
+  /// The same for work that a thread drives from inside its waits, where it may already be inside.
   class [[nodiscard]] passage {
    public:
     explicit passage(occupancy& place) noexcept
@@ -60,7 +60,7 @@ class occupancy {
     ~passage() {
       if (is_open()) place_.inside_.store(before_, std::memory_order_relaxed);
     }
-    /// False if another thread is inside: then nothing may be touched.
+    /// False if another thread is inside: then touch nothing.
     [[nodiscard]] bool is_open() const noexcept { return before_ == pthread_t{} || before_ == this_thread(); }
 
    private:
@@ -68,7 +68,7 @@ class occupancy {
     pthread_t before_;
   };
 
-  /// `rank`: for what errors name.
+  /// `rank`: named in errors.
   explicit occupancy(int rank);
   occupancy(const occupancy&) = delete;
   occupancy& operator=(const occupancy&) = delete;
@@ -78,13 +78,13 @@ class occupancy {
   [[nodiscard]] bool is_mine() const noexcept {
     return inside_.load(std::memory_order_relaxed) == this_thread();
   }
-  /// In a child of fork() nobody gets in any more.
+  /// In a child of fork(): rejects all later entries.
   void close_in_child() noexcept { inside_.store(in_parent, std::memory_order_relaxed); }
-  /// Nonblocking calls of this thread are pending, or are not any more.
+  /// Records whether nonblocking calls of this thread are pending.
   void set_pending(bool pending) noexcept {
     pending_.store(pending ? this_thread() : pthread_t{}, std::memory_order_relaxed);
   }
-  /// True if a second thread got in at the same instant as this one. Outside of calls it is false.
+  /// True if a second thread entered at the same instant as this one. False outside calls.
   [[nodiscard]] bool is_disturbed() const noexcept {
     const pthread_t inside = inside_.load(std::memory_order_relaxed);
     return inside != pthread_t{} && inside != this_thread();
@@ -93,7 +93,7 @@ class occupancy {
   [[noreturn]] void refuse(operation what) const;
 
  private:
-  /// In place of a thread, whose control block is never there.
+  /// Marks a child of fork(), in place of a thread; no thread control block has this address.
   static constexpr pthread_t in_parent{1};
 
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none

@@ -1,4 +1,4 @@
-// Which ranks are alive, and how long a wait may go on: judged from events and times alone.
+// Which ranks are alive, and how long a wait may continue, judged only from events and times.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +11,44 @@
 
 namespace chorale::transport {
 
-/// Knows of each peer whether it is heard, silent, gone or dead, and gives verdicts on waits. It has no
-/// device, clock or socket: its owner tells it what happens and when. Not thread-safe.
+/// Knows for each peer whether it is heard, silent, gone or dead, and judges waits. Sans-I/O: it has no
+/// device, clock or socket; its owner reports events and times. Not thread-safe.
 ///
-/// Time is *attended* time: a gap between two polls counts as `longest_gap` at most. So a rank that was
-/// stopped, had no core or computed holds nothing of that against its peers, and none of its own deadlines
-/// runs meanwhile. Looks come every millisecond or so while a rank waits.
+/// Time is *attended* time: a gap between two polls counts as at most `longest_gap`. A rank that was stopped,
+/// had no core or was computing therefore does not blame that time on its peers, nor does it count towards
+/// its deadlines. A waiting rank looks about every millisecond.
 class failure_detector {
  public:
   using duration = clock::duration;
   using time_point = clock::time_point;
 
-  /// Longer than a rank that waits ever pauses, shorter than a machine's stalls of seconds.
+  /// Longer than any pause of a waiting rank, shorter than a machine's stalls of seconds.
   static constexpr std::chrono::milliseconds longest_gap{500};
-  /// Questions without an answer that silence takes at least: some may have been lost.
+  /// Minimum of unanswered questions before a peer counts as silent: some may have been lost.
   static constexpr unsigned fewest_questions = 8;
-  /// What a peer sent before it left or died may be overtaken by the news of that.
+  /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
-  /// A dead peer that nobody waits for ends the wait for another one only after this time, since its farewell
-  /// may be on the way.
+  /// A dead peer that nobody waits for ends a wait for another one only after this time, since its farewell
+  /// may be in flight.
   static constexpr std::chrono::milliseconds farewell{500};
 
   struct limits {
-    duration silence{};   ///< without a sign of life after which a peer counts as lost
-    duration stall{};     ///< of a wait after which it is reported
-    duration deadline{};  ///< of a wait after which it fails; zero: none
+    duration silence{};   ///< time without a sign of life after which a peer counts as lost
+    duration stall{};     ///< duration of a wait after which it is reported
+    duration deadline{};  ///< duration of a wait after which it fails; zero: none
   };
-  /// `peers`: their number; they are named by 0 to peers - 1.
+  /// `peers`: their number; they are identified by 0 to peers - 1.
   failure_detector(int peers, const limits& l);
 
   // Events.
-  /// The owner looks, now: attended time goes on.
+  /// The owner looks at time `now`: attended time advances.
   void look(time_point now) noexcept;
-  /// A sign of life of `peer` came: a datagram, or an acknowledgement of its adapter.
+  /// A sign of life of `peer` arrived: a datagram, or an acknowledgement by its adapter.
   void hear(int peer) noexcept;
-  /// `peer` was asked something that it answers as long as it is alive.
+  /// `peer` was sent a question, which it answers as long as it is alive.
   void ask(int peer);
-  /// `peer` has ended its communicator. Known from now on; its time counts from the next look, since this
-  /// rank may not have run for a while when it reads of it.
+  /// `peer` has ended its communicator. This is known at once, but its time counts from the next look, since
+  /// this rank may not have run for a while when it reads of it.
   void leave(int peer) noexcept;
   /// `peer` is dead: its process is gone.
   void die(int peer) noexcept;
@@ -59,22 +59,22 @@ class failure_detector {
   [[nodiscard]] bool is_dead(int peer) const noexcept { return at(peer).died.has_value(); }
   /// True if it has left or is dead: nothing will come from it.
   [[nodiscard]] bool is_gone(int peer) const noexcept { return has_left(peer) || is_dead(peer); }
-  /// True if it was asked often enough, for long enough, and has given no sign of life since.
+  /// True if it was asked often enough, for long enough, without a sign of life since.
   [[nodiscard]] bool is_silent(int peer) const noexcept;
-  /// Attended time since its last sign of life or the first question after it, whichever was later; zero if
+  /// Attended time since its last sign of life or the first question after that, whichever is later; zero if
   /// no question is open.
   [[nodiscard]] duration silence_of(int peer) const noexcept;
-  /// Peers that owe an answer to an earlier question: they are to be asked again.
+  /// Peers that have not answered an earlier question: ask them again.
   [[nodiscard]] const std::vector<int>& suspects() const noexcept { return suspects_; }
 
   enum class outcome {
     go_on,
     dead,      ///< the verdict's peer is dead
-    left,      ///< the awaited peer has left; all have if any was awaited
-    silent,    ///< the verdict's peer gives no sign of life
-    deadline,  ///< the wait took too long, of who waits
-    /// The wait goes on, and is to be reported: once at `stall`, then in doubled intervals. Of who only
-    /// passes by it is not, but when it is waited for again.
+    left,      ///< the awaited peer has left; if any was awaited, all have
+    silent,    ///< the verdict's peer shows no sign of life
+    deadline,  ///< a blocking wait took too long
+    /// The wait continues, but report it: once at `stall`, then at doubling intervals. Waits that only pass
+    /// by are not reported until the call is waited for again.
     stalled,
   };
   struct verdict {
@@ -89,20 +89,20 @@ class failure_detector {
     duration since{};
     duration next_report{};
     duration report_interval{};
-    verdict suspicion{};               ///< how it would have ended at the judgement before
-    attention how = attention::waits;  ///< of who has it judged
+    verdict suspicion{};               ///< the outcome of the previous judgement
+    attention how = attention::waits;  ///< attention of the wait that is judged
   };
   [[nodiscard]] wait begin(int peer) const noexcept;
-  /// Judges a wait at the time of the last look. Its owner tests what it waits for between two judgements; a
-  /// wait ends only where two in a row say so. What is awaited may have come with the farewell that ends the
-  /// wait, or while this rank did not run, and nobody has looked for it since.
+  /// Judges a wait at the time of the last look. Its owner checks what it waits for between two judgements; a
+  /// wait ends only if two successive judgements agree. Otherwise data could be missed that arrived with the
+  /// farewell that ends the wait, or while this rank did not run.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
  private:
   struct peer_state {
     duration heard{};
-    duration asked{};  ///< the first question since it was heard
+    duration asked{};  ///< time of the first question since it was last heard
     unsigned questions = 0;
     std::optional<duration> left;
     std::optional<duration> died;

@@ -1,4 +1,4 @@
-// The failure of a communicator: of a call here, or told by a peer.
+// The failure of a communicator: of a local call, or reported by a peer.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,13 @@ namespace chorale::transport {
 
 class membership;
 
-/// What has failed in one communicator, on one rank. The first failure *poisons* it: all other ranks are
-/// told, and later calls throw errc::poisoned. Before the frames of the failed call go, the user's memory is
-/// *withdrawn* from the peers. One thread at a time; `answer` on any, under the lock of the channel.
+/// The failure state of one communicator on one rank. The first failure *poisons* it: all other ranks are
+/// told, and later calls throw errc::poisoned. Before the frames of the failed call are destroyed, the user's
+/// memory is *withdrawn* from the peers. One thread at a time; `answer` on any thread, under the lock of the
+/// channel.
 class failures {
  public:
-  /// What it looks at, and acts by. All of it outlives it.
+  /// The objects that it uses, which outlive it.
   struct surroundings {
     const membership& group;
     const dependents& windows;
@@ -44,41 +45,40 @@ class failures {
     if (failure_) [[unlikely]]
       throw_poisoned();
   }
-  /// What later calls throw, if it is poisoned.
+  /// The exception for later calls, if poisoned.
   [[nodiscard]] std::exception_ptr poison() const noexcept;
-  /// True if a peer has told of a failure that no call here has thrown yet.
+  /// True if a peer has reported a failure that no local call has thrown yet.
   [[nodiscard]] bool has_notice() const noexcept { return notice_.has_value(); }
-  /// True if a call has failed here, or a peer has told of a failure.
+  /// True if a local call has failed, or a peer has reported a failure.
   [[nodiscard]] bool has_any() const noexcept { return is_poisoned() || has_notice(); }
   [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_; }
-  /// What the await failed with that has ended the call; null if it was something else.
+  /// The failure of an await that has ended the call; null if something else ended it.
   [[nodiscard]] const std::exception_ptr& ended_by() const noexcept { return ended_by_; }
 
-  // Where calls and waits look.
-  /// To be asked now and then while a call waits. @throws error that a peer has told of; as `require_whole`.
+  // Checks by calls and waits.
+  /// Call occasionally while a call waits. @throws error that a peer has reported; as `require_whole`.
   void check();
-  /// To be asked when the algorithm of a call has come to its end. @throws what an await of it failed with
-  /// although it went on; error errc::misuse if something was made and never awaited: a `co_await` is
-  /// missing.
+  /// Call when the algorithm of a call has completed. @throws the failure of an await that the algorithm
+  /// ignored; error errc::misuse if an awaitable was never awaited: a `co_await` is missing.
   void require_whole() const {
     if (frames_->has_forgotten()) [[unlikely]]
       throw_unfinished();
   }
 
-  // What fails.
-  /// Poisons the communicator for the reason `why` and tells all ranks. Lets go of all memory of the user:
-  /// when it has returned, neither this rank nor a peer touches any through this communicator. The coroutines
-  /// of the failed call are gone by then, or suspended for good.
+  // Failing.
+  /// Poisons the communicator because of `why` and tells all ranks. Releases all memory of the user: once it
+  /// has returned, neither this rank nor a peer accesses any of it through this communicator. Precondition:
+  /// the coroutines of the failed call are destroyed, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
-  /// Tells all ranks that the communicator was destroyed from inside a call of its own.
+  /// Tells all ranks that the communicator was destroyed from inside one of its calls.
   void abandon() noexcept;
-  /// The part of `fail` that concerns memory, for where an await of a call has failed by `why`; null if what
-  /// fails is something else.
+  /// The part of `fail` that concerns memory, for an await that failed with `why`; null if something else
+  /// failed.
   void let_go(std::exception_ptr why) noexcept;
-  /// @throws error errc::peer_lost, or what a peer has told.
+  /// @throws error errc::peer_lost, or the failure that a peer has reported.
   [[noreturn]] void lose(int peer, const std::string& why);
 
-  /// Tells `from`, who has asked about a call, of the failure if there is one. False if there is none.
+  /// Reports the failure, if any, to `from`, which has asked about a call. False if there is none.
   bool answer(int from);
 
  private:
@@ -98,7 +98,7 @@ class failures {
   endpoint_user* user_;
   std::optional<error> failure_;
   std::optional<error> notice_;  ///< of a peer
-  std::vector<std::byte> told_;  ///< the notice of this rank's failure, for those who have missed it
+  std::vector<std::byte> told_;  ///< the notice of this rank's failure, for ranks that have missed it
   bool withdrawn_ = false;
   std::exception_ptr ended_by_;
   control_channel::subscription notices_;

@@ -1,4 +1,4 @@
-// What is left of a bootstrap group where templates end.
+// A type-erased bootstrap group, for code that is not a template.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,16 @@
 
 namespace chorale::transport {
 
-/// A bootstrap group of any type, which must outlive it. It has the errors and the thread safety of the
-/// group.
+/// A bootstrap group of any type, which must outlive it. Errors and thread safety as for the group.
 struct group_view {
-  std::uint64_t headers = 0;  ///< of which binary interface the caller's headers were
+  std::uint64_t headers = 0;  ///< binary interface of the caller's headers
   int rank = 0;
   int size = 1;
   int local_rank = 0;
-  // Texts take memory: they are asked for where a failure can be told to the other ranks.
+  // Functions, since texts allocate: they are called where a failure can be reported to the other ranks.
   std::function<std::string()> job;
   std::function<std::string()> launched;
-  /// What the algorithms of all ranks have to be; empty without a communicator.
+  /// The algorithms, which must be the same on all ranks; empty without a communicator.
   std::function<std::string()> composition;
   std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
 
@@ -43,8 +42,8 @@ struct group_view {
   }
 };
 
-/// What a rank throws that cannot make its communicator, for a reason that names no rank: `why`, as
-/// `reason_of` has it. Thread-safe.
+/// The error of a rank that cannot make its communicator for a reason that names no rank: `why`, as returned
+/// by `reason_of`. Thread-safe.
 [[nodiscard]] error set_up_failure(int rank, int size, std::error_code code, const std::string& why);
 
 }  // namespace chorale::transport

@@ -15,7 +15,7 @@
 
 namespace chorale::transport {
 
-/// The parts of all `hybrid` transports: those of `rc`, those of `ud_rdma`, and the choice between them.
+/// The parts of all `hybrid` transports: those of `rc`, those of `ud_rdma`, and the routing between them.
 class hybrid_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "hybrid";
@@ -52,23 +52,23 @@ class hybrid_parts final : private endpoint_user {
   routed_memory memory_;
 };
 
-/// A rank has reliable connections with at most `Limit` peers, chosen by `Choice`, and reaches the others by
-/// reliable datagrams; all operations are there for all peers, and an algorithm sees no difference. Atomic
-/// operations go by datagrams for all, so that they are atomic among themselves.
-/// Cost: as `rc` for the peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and
-/// mailboxes a rank, however many ranks there are. Where `nearest` or `asked` chooses, `Limit` is P5's k: the
-/// steps of a pairwise exchange that go by connection on every rank, for which it takes one connection more
-/// if both `Limit` and the number of ranks are odd.  Source: P5 section 4.3, from the alltoall to every
+/// A rank has reliable connections to at most `Limit` peers, chosen by `Choice`, and reaches the others by
+/// reliable datagrams. All operations work for all peers, and algorithms see no difference. All atomic
+/// operations use datagrams, so that they are atomic with respect to each other.
+/// Cost: as `rc` for peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and mailboxes
+/// per rank, independent of the number of ranks. If `Choice` is `nearest` or `asked`, `Limit` is P5's k, the
+/// number of pairwise exchange steps that use connections on every rank; this takes one more connection if
+/// both `Limit` and the number of ranks are odd. Source: P5 section 4.3, generalized from alltoall to every
 /// collective.
 template <int Limit, path_choice Choice = path_choice::busiest>
 class hybrid final : public assembled<hybrid_parts> {
   static_assert(Limit >= 0, "the number of connections of a rank");
 
  public:
-  /// So that each algorithm is compiled once, however many limits a program has.
+  /// So that each algorithm is compiled once, whatever the number of different limits in a program.
   using seen_by_algorithms = assembled<hybrid_parts>;
 
-  /// Collective over `group`. @throws error if there is no usable device or the ranks do not fit together.
+  /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
   template <bootstrap::group G>
   hybrid(G& group, const config& settings)
       : hybrid(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}

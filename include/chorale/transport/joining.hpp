@@ -1,4 +1,4 @@
-// How a rank joins a group, in steps of which none waits.
+// How a rank joins a group, in nonblocking steps.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +24,20 @@ namespace chorale::transport {
 
 class membership;
 
-/// What a transport asks for when it joins a group.
+/// A transport's requirements for joining a group.
 struct joining_plan {
-  std::string transport;        ///< its name, which is the same on all ranks
-  config settings;              ///< as the transport means to use them
-  datagram_port::options port;  ///< sizes of the datagram port
-  /// Device ports behind the first, which the settings choose and which datagrams use; as many and of the
-  /// same kinds on all ranks.
+  std::string transport;        ///< its name, the same on all ranks
+  config settings;              ///< the settings as the transport uses them
+  datagram_port::options port;  ///< sizes for the datagram port
+  /// Device ports in addition to the first, which the settings select and datagrams use; the same number and
+  /// kinds on all ranks.
   std::vector<port_selection> more_ports{};
 };
 
-/// A group that this rank has joined: what an endpoint is made of. Move-only. Where the other ranks count on
-/// this one already, and it ends without having become an endpoint, they are told.
+/// A group that this rank has joined: the input of an endpoint. Move-only. If it is destroyed without having
+/// become an endpoint, ranks that already expect this one are told.
 struct joined_group {
-  /// Opens the device ports. @throws error as device_port, naming which.
+  /// Opens the device ports. @throws error as device_port, naming the one that failed.
   joined_group(config with, std::span<const port_selection> more_ports, int local_rank);
   joined_group(joined_group&& other) noexcept;
   joined_group& operator=(joined_group&&) = delete;
@@ -47,44 +47,44 @@ struct joined_group {
   [[nodiscard]] int size() const noexcept;
 
   config settings;
-  std::vector<device_port> ports;  ///< one or more; they stay in place when the vector is moved
+  std::vector<device_port> ports;  ///< one or more; moving the vector does not move them
   std::unique_ptr<verbs::completion_channel> channel;
   std::unique_ptr<datagram_port> port;  ///< raises its events in the channel
   std::unique_ptr<membership> members;
   bool expected = false;  ///< other ranks may count on this one
 };
 
-/// One rank's part in the making of a group. Messages of all ranks are exchanged in rounds, by whatever means
-/// the owner has: each rank gives `message()`, and `take()`s those of all in the order of the ranks, until
-/// `is_over()`. Nothing in here waits.
+/// One rank's part in forming a group. The ranks exchange messages in rounds, by whatever means the owner
+/// has: each rank contributes `message()` and `take()`s the messages of all in rank order, until `is_over()`.
+/// Nothing in here waits.
 ///
-/// * First each rank gives its card: where it is, and fingerprints of what the ranks compare.
-/// * If the fingerprints differ, each gives what they stand for, and all fail, naming the difference.
-/// * Then each opens its port, and says that datagrams reach it now.
+/// * First each rank sends its card: its address, and fingerprints of everything that ranks compare.
+/// * If fingerprints differ, each sends the underlying values, and all fail, naming the difference.
+/// * Then each opens its port, and reports that datagrams can reach it.
 ///
-/// A rank that cannot join gives a refusal with its reason in whichever round the others are, so that none
-/// waits for it: all fail then. Cost: two rounds, the work of one pass over the cards (`docs/joining.md`).
+/// A rank that cannot join sends a refusal with its reason in the current round, so that no rank waits for
+/// it: all fail then. Cost: two rounds, and one pass over the cards (`docs/joining.md`).
 class joining {
  public:
-  /// Opens device and port. A failure of this rank is not thrown: it is what the next message says.
-  /// @throws error errc::bootstrap_failed if there is no such rank.
+  /// Opens device and port. A failure of this rank is not thrown but reported in the next message. @throws
+  /// error errc::bootstrap_failed if the rank is out of range.
   joining(const group_view& group, joining_plan plan);
   joining(joining&&) noexcept;
   joining& operator=(joining&&) = delete;
   ~joining();
 
-  /// What this rank gives to the round that is due. Precondition: it is not over.
+  /// This rank's message for the current round. Precondition: joining is not over.
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return message_; }
-  /// Takes the messages of that round. @throws error if this rank or another cannot join, or if they do not
-  /// fit together: no further round is due then, on any rank.
+  /// Takes the messages of that round. @throws error if this rank or another cannot join, or if ranks do not
+  /// match: there is no further round then, on any rank.
   void take(const bootstrap::cards& all);
   /// True if all ranks have joined.
   [[nodiscard]] bool is_over() const noexcept { return due_ == round::none; }
-  /// From now on the messages say that this rank cannot join because of `why`, as `reason_of` has it.
+  /// Makes later messages say that this rank cannot join because of `why`, as returned by `reason_of`.
   void give_up(std::error_code code, const std::string& why);
-  /// True if others may have begun to count on this rank.
+  /// True if other ranks may already expect this rank.
   [[nodiscard]] bool is_expected() const noexcept { return group_ && group_->expected; }
-  /// Precondition: it is over.
+  /// Precondition: joining is over.
   [[nodiscard]] joined_group finish() noexcept { return std::move(*group_); }
 
  private:

@@ -1,4 +1,4 @@
-// Registered memory of an algorithm's own, which stays from call to call.
+// Registered memory of an algorithm, kept between calls.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace chorale::transport {
 
-/// Bytes of zeroes where the device reaches memory fastest, and their `Exposure` to peers; no call's failure
-/// ends it. `count` has its bytes as long as it lives. It is to be kept in `state<S>()`, which ends when no
-/// peer and no request of this rank uses it any more. Move-only.
+/// Zeroed bytes where the device accesses memory fastest, with their `Exposure` to peers; no failure of a
+/// call ends it. `count` includes its bytes during its lifetime. Keep it in `state<S>()`, which is destroyed
+/// when no peer and no request of this rank uses it any more. Move-only.
 template <class Exposure>
 class kept_memory {
  public:
-  /// `expose(span)` makes the exposure. `domain` and `count` outlive it. @throws error as
+  /// `expose(span)` makes the exposure. `domain` and `count` must outlive this. @throws error as
   /// verbs::registered_buffer.
   template <class Expose>
   kept_memory(const verbs::protection_domain& domain, std::size_t bytes, std::size_t& count, Expose&& expose)
@@ -29,7 +29,7 @@ class kept_memory {
         count_(std::exchange(other.count_, nullptr)) {}
   kept_memory& operator=(kept_memory&& other) noexcept {
     end_count();
-    // The exposure goes before the memory.
+    // Assigned first: the old exposure must end before its memory.
     exposure_ = std::move(other.exposure_);
     memory_ = std::move(other.memory_);
     count_ = std::exchange(other.count_, nullptr);
@@ -39,7 +39,7 @@ class kept_memory {
 
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_.span(); }
   [[nodiscard]] remote_region region() const noexcept { return exposure_.region(); }
-  /// What a put from there takes.
+  /// The source for puts from this memory.
   [[nodiscard]] const Exposure& exposure() const noexcept { return exposure_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a rank knows of the lives of its peers, and how it looks for signs of them.
+// A rank's knowledge of the liveness of its peers, and how it looks for signs of life.
 #pragma once
 
 #include <cstddef>
@@ -13,41 +13,41 @@ namespace chorale::transport {
 
 class membership;
 
-/// The failure detector of a rank with what it needs: the clock, datagrams as signs of life, and the
-/// processes of this host. docs/liveness.md says what counts as alive. On the rank's own thread.
+/// The failure detector of a rank with its inputs: the clock, datagrams as signs of life, and the processes
+/// of this host. docs/liveness.md says what counts as alive. Used on the rank's own thread.
 class liveness {
  public:
-  /// Hears of each datagram of the channel from now on. Both outlive it, and the channel is read no more when
-  /// it has ended.
+  /// Learns of each datagram of the channel from now on. Both arguments must outlive this; the channel must
+  /// not be read after it has ended.
   liveness(const membership& group, control_channel& channel, const failure_detector::limits& l);
   liveness(const liveness&) = delete;
   liveness& operator=(const liveness&) = delete;
   ~liveness();
 
   // Events.
-  /// An adapter has acknowledged something, or the like: that rank is alive.
+  /// `peer` is alive: for example, its adapter has acknowledged something.
   void hear(int peer) noexcept;
-  /// `peer` has been asked something. It answers while it is alive, if it has a service thread; one without
-  /// is not expected to.
+  /// `peer` has been asked something. It answers while it is alive if it has a service thread; otherwise no
+  /// answer is expected.
   void expect_answer(int peer);
-  /// `peer` has said by its connection that it ends its communicator.
+  /// `peer` has said on its connection that it ends its communicator.
   void leave(int peer) noexcept;
-  /// ... or by datagram: then it listens no more, either.
+  /// The same by datagram: then it no longer listens, either.
   void take_farewell(int peer) noexcept;
 
   // What is known.
-  /// True if that rank has left or is dead: nothing will come from it.
+  /// True if that rank has left or is dead: nothing will arrive from it.
   [[nodiscard]] bool is_gone(int peer) const noexcept { return detector_.is_gone(peer); }
   [[nodiscard]] bool is_dead(int peer) const noexcept { return detector_.is_dead(peer); }
-  /// True if what is told to all is to be told to that rank, too.
+  /// True if broadcasts should include that rank.
   [[nodiscard]] bool listens(int peer) const noexcept {
     return !is_dead(peer) && !closed_[static_cast<std::size_t>(peer)];
   }
-  /// True if that rank is gone, or gives no sign of life.
+  /// True if that rank is gone, or shows no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
-  /// Time in which this rank has looked around, as the failure detector counts it; goes on by looking.
+  /// Attended time of this rank, as the failure detector counts it; calling this advances it.
   clock::duration attend();
-  /// How long `peer` has been silent, and who else is, in words.
+  /// Says in words how long `peer` has been silent, and which other ranks are.
   [[nodiscard]] std::string describe_silence(int peer);
 
   // Processes of this host.
@@ -56,21 +56,21 @@ class liveness {
   void look_at_processes();
 
   // Waits.
-  /// A wait for `peer`, or for any if that is negative, begins now.
+  /// Begins a wait for `peer`, or for any peer if that is negative.
   [[nodiscard]] failure_detector::wait begin(int peer);
   [[nodiscard]] failure_detector::verdict judge(failure_detector::wait& w);
-  // The rank that is awaited may itself wait for another, so that others are watched beside it.
-  /// Looks at the processes of `awaited` and of some others, in turn.
+  // The awaited rank may itself wait for another, so other ranks are watched, too.
+  /// Checks the processes of `awaited` and, round-robin, of some others.
   void look_at_some(int awaited);
-  /// Who is to be asked for a sign of life beside `awaited`: those who owe an answer, and the next rank in
-  /// turn if `asks_others`.
+  /// Ranks to ask for a sign of life besides `awaited`: those that owe an answer and, if `asks_others`, the
+  /// next rank round-robin.
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);
 
  private:
   const membership* group_;
   control_channel* channel_;
   failure_detector detector_;  ///< used under the lock of the channel
-  std::vector<bool> closed_;   ///< ranks that listen no more
+  std::vector<bool> closed_;   ///< ranks that no longer listen
   std::size_t next_neighbour_ = 0;
   unsigned next_asked_ = 0;
 };

@@ -1,4 +1,4 @@
-// A connection of a rank with itself.
+// A connection of a rank to itself.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace chorale::transport {
 
-/// A queue pair that is connected with itself, for atomic operations on this rank's own memory: those of a
-/// device are atomic among themselves (IBV_ATOMIC_HCA), but not with the processor's, so that this rank's
-/// have to take the same way as those of its peers. Cost: one queue pair, one completion queue, one
-/// registered page. One thread at a time.
+/// A queue pair connected to itself, for atomic operations on this rank's own memory: a device's atomic
+/// operations are atomic with respect to each other (IBV_ATOMIC_HCA), but not to the processor's, so this
+/// rank's must also go through the device. Cost: one queue pair, one completion queue, one registered page.
+/// One thread at a time.
 class loopback {
  public:
-  /// On the device and domain of `port`, with whose keys memory is named. @throws error.
+  /// On the device and domain of `port`, whose keys name the memory. @throws error.
   loopback(const device_port& port, const config& settings);
 
-  /// Adds to an aligned word of exposed memory; returns the old value. Waits for the device only.
+  /// Adds to an aligned word of exposed memory; returns the old value. Waits only for the device.
   /// @throws error errc::completion_failed; errc::deadline.
   std::uint64_t fetch_add(const remote_region& own, std::size_t offset, std::uint64_t value);
-  /// Sets it to `wanted` if it is `expected`; returns the old value.
+  /// Sets the word to `wanted` if it equals `expected`; returns the old value.
   std::uint64_t compare_swap(const remote_region& own, std::size_t offset, std::uint64_t expected,
                              std::uint64_t wanted);
 
