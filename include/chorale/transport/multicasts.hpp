@@ -1,4 +1,4 @@
-// What an endpoint has to do with the multicast group of its communicator.
+// An endpoint's use of the multicast group of its communicator.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,25 @@ namespace chorale::transport {
 class endpoint;
 class multicast_group;
 
-/// The group of a communicator, which a rank joins when it first needs it. Datagrams of the multicast kinds
-/// come from the control channel, on any thread; all else is the rank's own thread's.
+/// The multicast group of a communicator, which a rank joins at first use. Datagrams of the multicast kinds
+/// arrive from the control channel on any thread; everything else runs on the rank's own thread.
 class multicasts {
  public:
-  /// `owner` outlives it, and reads no datagrams when it has ended.
+  /// `owner` must outlive this, and must read no datagrams after it has ended.
   explicit multicasts(endpoint& owner);
   ~multicasts();
   multicasts(const multicasts&) = delete;
   multicasts& operator=(const multicasts&) = delete;
 
-  /// Whether ports of this kind can be joined to groups.
+  /// Whether ports of this kind can join multicast groups.
   [[nodiscard]] bool are_possible() const;
-  /// Largest payload of one message, in bytes: what a datagram of the path MTU leaves.
+  /// Largest payload of one message in bytes: what fits into a datagram of the path MTU.
   [[nodiscard]] std::size_t payload_bytes() const noexcept;
 
-  /// Takes part from now on, if there is another rank. @throws error errc::unsupported naming the remedy if
-  /// the device has no multicast, and as the verbs.
+  /// Joins the group, if there is another rank. @throws error errc::unsupported naming the remedy if the
+  /// device does not support multicast; as the verbs.
   void join();
-  /// The group, made and joined if it is not there. Precondition: more than one rank. @throws error as
-  /// `join`.
+  /// The group, created and joined at first use. Precondition: more than one rank. @throws error as `join`.
   [[nodiscard]] multicast_group& group() {
     if (!group_) [[unlikely]]
       make_group();
@@ -41,12 +40,12 @@ class multicasts {
   }
 
   void progress();
-  /// Stays until all ranks that are alive have what this one has multicast, or the deadline has passed, or
-  /// the communicator fails. A second call does nothing.
+  /// Waits until all live ranks have received this one's multicasts, the deadline has passed, or the
+  /// communicator fails. Idempotent.
   void settle() noexcept;
 
   [[nodiscard]] multicast_statistics statistics() const;
-  /// Multicasts that this rank has sent again.
+  /// Multicasts that this rank has retransmitted.
   [[nodiscard]] std::uint64_t resent() const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept;  ///< registered
 

@@ -1,4 +1,4 @@
-// A rank that has met the others and then cannot take part.
+// Handles a rank that has joined the others but then cannot take part.
 #pragma once
 
 namespace chorale::transport {
@@ -6,15 +6,15 @@ namespace chorale::transport {
 class control_channel;
 class membership;
 
-/// The others count on this rank. If that ends before it is dismissed, its communicator could not be made,
-/// and they are told: they would wait for it.
+/// The other ranks already expect this rank. If the guard is destroyed before it is dismissed, the
+/// communicator could not be made here, and the others are told, since they would wait for it.
 class no_start_guard {
  public:
   no_start_guard(control_channel& channel, const membership& group) noexcept
       : channel_(&channel), group_(&group) {}
   no_start_guard(const no_start_guard&) = delete;
   no_start_guard& operator=(const no_start_guard&) = delete;
-  /// Takes 500 ms at most if nothing leaves.
+  /// Takes at most 500 ms if datagrams cannot be sent.
   ~no_start_guard();
 
   void dismiss() noexcept { channel_ = nullptr; }

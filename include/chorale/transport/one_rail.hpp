@@ -1,4 +1,4 @@
-// The parts of a transport all of whose messages go by reliable connections.
+// The parts of a transport that sends all messages over reliable connections.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace chorale::transport {
 
-/// An endpoint and a rail over its first device port. `Kind` has the transport's `name` and its `mailbox`.
+/// An endpoint and a rail over its first device port. `Kind` defines the transport's `name` and `mailbox`.
 template <class Kind>
 class one_rail final : private endpoint_user {
  public:

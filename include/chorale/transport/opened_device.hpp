@@ -6,7 +6,7 @@
 
 namespace chorale::transport {
 
-/// Shared by whatever may outlive the transport: the device stays open until the last of them ends.
+/// Shared by all objects that may outlive the transport: the device stays open until the last of them ends.
 struct opened_device {
   explicit opened_device(const verbs::device_info& which)
       : device(verbs::device::open(which)), domain(device) {}

@@ -1,4 +1,4 @@
-// Where a nonblocking call stands still.
+// The suspension point of a nonblocking call.
 #pragma once
 
 #include <coroutine>
@@ -9,14 +9,14 @@
 
 namespace chorale::transport {
 
-/// The innermost coroutine of a call, what it waits for, and the watch over who it waits for.
+/// The innermost coroutine of a call, what it waits for, and the vigil over the awaited peer.
 struct parked_call {
   std::coroutine_handle<> frame;
   bool (*ready)(void*) = nullptr;
   void* awaiter = nullptr;
-  int (*awaited)(void*) = nullptr;  ///< who is waited for now, where that changes
+  int (*awaited)(void*) = nullptr;  ///< returns the peer currently waited for, if that changes
   std::optional<vigil> watch;
-  std::exception_ptr failure;  ///< that is raised inside the coroutine
+  std::exception_ptr failure;  ///< to be raised inside the coroutine
 
   [[nodiscard]] int who() const { return awaited == nullptr ? watch->peer() : awaited(awaiter); }
 };

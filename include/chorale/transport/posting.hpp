@@ -6,7 +6,7 @@
 
 namespace chorale::transport {
 
-/// Number `number` of the messages that this rank has posted to a peer, or from it.
+/// Message number `number` that this rank has posted to a peer, or from it.
 struct posted_message {
   enum class way { to, from };
   int peer;
@@ -15,13 +15,13 @@ struct posted_message {
 };
 
 class endpoint;
-/// Lets go of all memory, since that of this message ends before it is over: by the exception in flight; or
-/// else the call fails with errc::misuse.
+/// Withdraws all memory, since the memory of this message ends before the message is complete: because of the
+/// exception in flight; without one, the call fails with errc::misuse.
 void give_up(endpoint& core, const posted_message& message) noexcept;
 
-/// Is kept beside the memory of a message that was posted. If it ends before the message is over, by an
-/// exception or because nobody has waited, the transport lets go of all memory at once, by
-/// `net.give_up(message)`, noexcept: what ends next may be that memory. Move-only.
+/// Held next to the memory of a posted message. If it is destroyed before the message is complete, by an
+/// exception or because nobody has waited, the transport withdraws all memory at once, through
+/// `net.give_up(message)`, noexcept: that memory may be destroyed next. Move-only.
 template <class Net>
 class posting {
  public:

@@ -1,4 +1,4 @@
-// What moves a communicator on: the loop of a blocking wait, and the call that is parked.
+// Drives a communicator: the loop of a blocking wait, and the parked call.
 #pragma once
 
 #include <concepts>
@@ -24,10 +24,10 @@ namespace chorale::transport {
 class watchdog;
 
 /// The progress of one communicator on one rank. A blocking call waits inside its awaits; a nonblocking one
-/// parks there, and goes on when it is advanced. One thread at a time.
+/// parks there, and continues when it is advanced. One thread at a time.
 class progress_engine {
  public:
-  /// What it moves. All of it outlives it.
+  /// The parts that it drives, which outlive it.
   struct parts {
     control_channel& channel;
     multicasts& groups;
@@ -36,23 +36,23 @@ class progress_engine {
     call_record& calls;
     const occupancy& use;
   };
-  /// `looks_after`: the slow path of its waits. `spin`: each rank has a core of its own.
+  /// `looks_after`: the slow path of its waits. `spin`: each rank has its own core.
   progress_engine(const parts& p, std::unique_ptr<watchdog> looks_after, bool spin);
   progress_engine(const progress_engine&) = delete;
   progress_engine& operator=(const progress_engine&) = delete;
   ~progress_engine();
 
-  /// Reads what came by datagram and looks after completions. @throws error if a peer is lost.
+  /// Reads datagrams and handles completions. @throws error if a peer is lost.
   void progress();
-  /// The part of a slow path that concerns no single peer: progress, failures that others report, other calls
-  /// of this thread. @throws error if a failure was reported or a peer is lost.
+  /// The part of the slow path that does not concern a single peer: progress, failures reported by others,
+  /// other calls of this thread. @throws error if a failure was reported or a peer is lost.
   void look_around();
 
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
 
-  /// Waits for `peer`, or any if that is negative, until `ready()`, which may act. `peer` is a rank, or what
-  /// gives one each time that the wait is looked after. @throws error as `vigil::look`, and what `ready`
-  /// throws.
+  /// Waits for `peer`, or for any peer if negative, until `ready()`, which may have side effects. `peer` is a
+  /// rank, or a function that returns one each time the slow path runs. @throws error as `vigil::look`, and
+  /// exceptions of `ready`.
   template <class Peer, class Ready>
   void wait(Peer&& peer, call_id now, Ready&& ready) {
     constexpr bool changes = std::invocable<Peer&>;
@@ -68,29 +68,29 @@ class progress_engine {
     watch.end();
   }
 
-  /// A nonblocking call stands still here, and waits for `peer`, or for whom `awaited(awaiter)` gives each
-  /// time that it is looked after.
+  /// Parks a nonblocking call here, which then waits for `peer`, or for the peer that `awaited(awaiter)`
+  /// returns each time the slow path runs.
   void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter,
             int (*awaited)(void*) = nullptr) {
     parked_ = {frame, ready, awaiter, awaited, vigil{*this, peer, now}, nullptr};
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
-  /// Lets the parked call go on as far as it gets; one that `waits` waits for what it is parked at, once. A
-  /// failure is raised inside the coroutine.
+  /// Lets the parked call continue as far as possible; with `attention::waits` waits once for what it is
+  /// parked on. Failures are raised inside the coroutine.
   void advance(attention how);
   void rethrow_parked_failure() {
     if (parked_.failure) [[unlikely]]
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));
   }
 
-  /// From now on nonblocking calls are driven from where so many exceptions are in flight, which are none of
-  /// theirs; or, if that is `not_driven`, none is. Returns what held before.
+  /// Sets the number of exceptions in flight where nonblocking calls are driven from, which are not theirs;
+  /// `not_driven` if none is driven. Returns the previous value.
   int drive_among(int exceptions) noexcept { return std::exchange(exceptions_outside_, exceptions); }
   static constexpr int not_driven = -1;
-  /// To be called where memory ends that was made in a call when `then` exceptions were in flight: if an
-  /// exception of the call ends it, all memory is put out of the peers' reach first. A nonblocking call may
-  /// have been driven from elsewhere then.
+  /// Call where memory of a call is destroyed; `then`: number of exceptions in flight when it was made. If an
+  /// exception of the call destroys it, peers lose access to all memory first. Takes into account that a
+  /// nonblocking call may have been driven from elsewhere then.
   void let_go_if_unwinding(int then) noexcept;
 
   // For vigils.

@@ -1,4 +1,4 @@
-// Mailbox over reliable connections by RDMA write, polled in memory; one-sided operations by the device.
+// Mailbox over reliable connections by RDMA write, polled in memory; one-sided operations of the device.
 #pragma once
 
 #include <chorale/transport/one_rail.hpp>
@@ -11,9 +11,9 @@ struct rc_kind {
 };
 extern template class one_rail<rc_kind>;
 
-/// Messages are RDMA writes into blocks of the receiver, polled there (P2 section 4.1); a signal is an RDMA
-/// write of one word (P1 section 5.1); memory operations are the device's. Cost: one RDMA write a message,
-/// one more for each half mailbox that the receiver has read.
+/// Messages are RDMA writes into blocks that the receiver polls (P2 section 4.1); a signal is an RDMA write
+/// of one word (P1 section 5.1); memory operations are the device's own. Cost: one RDMA write per message,
+/// plus one for each half mailbox that the receiver has read.
 using rc = assembled<one_rail<rc_kind>>;
 
 }  // namespace chorale::transport

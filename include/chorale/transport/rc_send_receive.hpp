@@ -1,4 +1,4 @@
-// Mailbox over reliable connections by send and receive: what the papers compare with.
+// Mailbox over reliable connections by send and receive: the baseline of the papers.
 #pragma once
 
 #include <chorale/transport/one_rail.hpp>
@@ -11,13 +11,13 @@ struct rc_send_receive_kind {
 };
 extern template class one_rail<rc_send_receive_kind>;
 
-/// What an MPI over send and receive does. Short messages: copy, match, copy; by send, or by RDMA write as
-/// MVAPICH since 2003 (`config::send_receive_eager`). Long ones, above
-/// `config::send_receive_eager_bytes`: a rendezvous for each, with its registrations and its exchange of the
-/// address in that step (`config::send_receive_long`); algorithms leave them to the transport. One-sided and
-/// atomic operations of windows are those of the connections; no algorithm uses them here. Cost: one send (or
-/// one RDMA write) and two copies for each block; three messages and an RDMA write for each long message.
-/// Source: P1 section 6, P2 section 6, P4 sections 3 and 5, P5 sections 2 and 5.1.1, the baselines.
+/// Works as MPI over send and receive does. Short messages are copied, matched and copied; they move by send,
+/// or by RDMA write as in MVAPICH since 2003 (`config::send_receive_eager`). Long ones, above
+/// `config::send_receive_eager_bytes`, each need a rendezvous with its own registrations and exchange of
+/// addresses (`config::send_receive_long`); algorithms leave that to the transport. Windows use the
+/// connections' one-sided and atomic operations; no algorithm uses them here. Cost: one send (or RDMA write)
+/// and two copies per block; three messages and an RDMA write per long message. Source: P1 section 6, P2
+/// section 6, P4 sections 3 and 5, P5 sections 2 and 5.1.1, the baselines.
 using rc_send_receive = assembled<one_rail<rc_send_receive_kind>>;
 
 }  // namespace chorale::transport

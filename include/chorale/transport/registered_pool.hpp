@@ -1,4 +1,4 @@
-// Registered memory in small pieces: few registrations serve many connections.
+// Small pieces of registered memory: few registrations serve many connections.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct pool_block {
   std::uint32_t rkey = 0;
 };
 
-/// Hands out pieces of slabs of `slab_bytes` (larger pieces get a slab of their own). Pieces that are given
-/// back are handed out again for the same size; the memory itself goes when the pool ends. Not thread-safe.
+/// Allocates pieces from slabs of `slab_bytes` (larger pieces get their own slab). Returned pieces are reused
+/// for the same size; the memory itself is freed when the pool ends. Not thread-safe.
 class registered_pool {
  public:
   registered_pool(const verbs::protection_domain& domain, std::size_t slab_bytes, int access)
@@ -29,13 +29,13 @@ class registered_pool {
   /// @throws error as verbs::registered_buffer.
   pool_block take(std::size_t bytes);
 
-  /// Nothing may access the piece any more, on neither side. An empty one is ignored.
+  /// Precondition: neither side accesses the piece any more. An empty one is ignored.
   void give_back(const pool_block& block) noexcept;
 
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
 
  private:
-  /// Pieces of one size that nobody has.
+  /// Unused pieces of one size.
   struct spare {
     std::size_t bytes;
     std::vector<pool_block> blocks;

@@ -1,4 +1,4 @@
-// Memory regions of user memory that outlive the operation they were made for.
+// Registrations of user memory that outlive the operation that made them.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +16,40 @@ namespace chorale::transport {
 
 class unmap_monitor;
 
-/// Why a cached registration is right although the program may free, remap or reuse its memory.
+/// Why a cached registration stays valid although the program may free, remap or reuse its memory.
 enum class registration_guarantee {
-  /// The device finds the pages by their address at each access: soft0, on-demand paging.
+  /// The device translates addresses at each access: soft0, on-demand paging.
   by_address,
-  /// The kernel tells of each unmapping before it is over (userfaultfd): munmap, mmap over it, mremap,
-  /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). Not of holes punched into a file or of one cut short.
-  /// The registered pages become an area of their own: mremap of a stretch that they are only a part of fails
-  /// with EFAULT, whereupon realloc copies.
+  /// The kernel reports each unmapping before it completes (userfaultfd): munmap, mmap over it, mremap,
+  /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). It does not report hole punching or truncation of files.
+  /// The registered pages become a separate mapping: mremap of a range that only partly consists of them
+  /// fails with EFAULT, whereupon realloc copies.
   watched,
-  per_operation,  ///< none: nothing is kept longer than an operation
+  per_operation,  ///< none: registrations last for one operation only
 };
 const char* describe(registration_guarantee g) noexcept;
 
-/// What a registration cache has done so far.
+/// Statistics of a registration cache.
 struct registration_statistics {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;         ///< memory that had to be registered
-  std::uint64_t evictions = 0;      ///< given up to stay within the bounds
-  std::uint64_t invalidations = 0;  ///< given up because their memory was unmapped
+  std::uint64_t evictions = 0;      ///< evicted to stay within the limits
+  std::uint64_t invalidations = 0;  ///< dropped because their memory was unmapped
   std::size_t entries = 0;
-  std::size_t bytes = 0;  ///< registered at present
+  std::size_t bytes = 0;  ///< currently registered
 };
 
-/// Registers whole pages and keeps the registrations, least recently used first to go, within
-/// `config::registration_entries` and `config::registration_bytes`. Entries in use are never given up: the
-/// bounds may be exceeded by them. Handles end before the cache. One thread at a time. Source: P4 sections
-/// 3.4 and 5.2 for the need of it.
+/// Registers whole pages and caches the registrations with least-recently-used eviction, within
+/// `config::registration_entries` and `config::registration_bytes`. Entries in use are never evicted and may
+/// exceed the limits. Handles must end before the cache. One thread at a time. Source: P4 sections 3.4 and
+/// 5.2 show the need for it.
 class registration_cache {
  public:
-  /// `read`: a source, of transfers from here and for peers' reads; it may be read-only memory. `remote`:
-  /// peers read and write.
+  /// `read`: a source of local transfers and of peers' reads; may be read-only memory. `remote`: peers read
+  /// and write.
   enum class rights { read, remote };
   struct entry;
-  /// Keeps an entry in use. Empty for zero bytes.
+  /// Pins an entry. Empty for zero bytes.
   class handle {
    public:
     handle() = default;
@@ -74,11 +74,11 @@ class registration_cache {
   /// A registration of `memory` with at least these rights, made if there is none. Zero bytes need none.
   /// @throws error as verbs::memory_region.
   handle find(std::span<const std::byte> memory, rights wanted);
-  /// Memory that is about to be given back to a device: none of its registrations is used again, in this
-  /// cache or any other of the process. For memory from devices it is needed with every guarantee, since the
-  /// kernel or the device may see such memory otherwise than by its address.
+  /// Call before memory is returned to a device: none of its registrations is used again, in this or any
+  /// other cache of the process. Required for device memory with every guarantee, since the kernel or the
+  /// device may access such memory other than by its address.
   void forget(const void* address, std::size_t bytes) noexcept;
-  /// The same for the other caches of the process alone.
+  /// The same for all other caches of the process only.
   static void note_given_back(const void* address, std::size_t bytes) noexcept;
 
   [[nodiscard]] registration_guarantee guarantee() const noexcept { return guarantee_; }
@@ -109,25 +109,24 @@ class registration_cache {
   registration_statistics counts_;
 };
 
-/// Memory that peers may write to and read from (`rc::expose`), only read (`rc::offer`), or that is a source
-/// of transfers (`rc::lend`), until this ends. One that an exception ends ends all access to this rank's
-/// memory, since the call fails in which it was made. Move-only.
+/// Memory that peers may write and read (`rc::expose`), only read (`rc::offer`), or that is a source of
+/// transfers (`rc::lend`), during the lifetime of this object. If an exception destroys it, all access to
+/// this rank's memory ends, since the call that made it fails. Move-only.
 class exposure {
  public:
   exposure(registration_cache::handle registration, std::span<const std::byte> memory, int owner) noexcept
       : registration_(std::move(registration)), memory_(memory), owner_(owner) {}
-  /// Of a registration of its own, which ends with it and covers these bytes and no others; null for zero
-  /// bytes.
+  /// Uses its own registration, which ends with it and covers exactly these bytes; null for zero bytes.
   exposure(std::unique_ptr<verbs::memory_region> alone, std::span<const std::byte> memory, int owner) noexcept
       : alone_(std::move(alone)), memory_(memory), owner_(owner) {}
-  /// Memory of a call. It does not end what is registered with it: the cache keeps that.
+  /// Marks it as memory of a call. Only the guard withdraws access: the registration stays in the cache.
   void guarded_by(withdrawal_guard guard) noexcept { guard_ = std::move(guard); }
-  /// It belongs to no call: an exception that ends it is no failure of one.
+  /// Detaches it from any call: an exception that destroys it does not fail a call.
   [[nodiscard]] exposure beyond_calls() && noexcept {
     guard_.dismiss();
     return std::move(*this);
   }
-  /// What a peer needs to know.
+  /// The region that peers need to know.
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(),
             registration_ ? registration_.rkey()
@@ -138,7 +137,7 @@ class exposure {
   [[nodiscard]] std::uint32_t lkey() const noexcept {
     return registration_ ? registration_.lkey() : alone_ ? alone_->lkey() : 0;
   }
-  /// True if all of `part` lies in it.
+  /// True if it contains all of `part`.
   [[nodiscard]] bool contains(std::span<const std::byte> part) const noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data());
     const auto at = reinterpret_cast<std::uintptr_t>(part.data());

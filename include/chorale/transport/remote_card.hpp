@@ -1,4 +1,4 @@
-// What a rank tells the others of memory that it exposes to all of them.
+// A rank's description of memory that it exposes to all others.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ struct remote_memory_card {
   remote_region data;
   remote_region control;
 
-  /// True if `rank` may have sent it, for elements of `element_bytes`, where control words are like `mine`.
+  /// True if `rank` may have sent it, for elements of `element_bytes`, given that control words are laid out
+  /// as in `mine`.
   [[nodiscard]] bool is_sound(int rank, std::size_t element_bytes,
                               const remote_memory_card& mine) const noexcept {
     return data.owner == rank && control.owner == rank && data.bytes % element_bytes == 0 &&

@@ -1,4 +1,4 @@
-// Memory that all ranks of a group have exposed to each other, by rank: what windows are made of.
+// Memory that all ranks of a group expose to each other, addressed by rank: the basis of windows.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,22 @@
 
 namespace chorale::transport {
 
-/// Puts, gets, atomic words, locks and notifications on memory of the other ranks and of this one, each over
-/// when it returns, but for puts, which are at the next `flush`. Offsets and sizes in bytes, not checked
-/// here. Beside the exposed memory each rank has control words: a lock, and for each rank a row of counters
-/// which that rank alone writes. One thread at a time, that of the transport.
+/// Puts, gets, atomic operations, locks and notifications on memory of other ranks and of this one.
+/// Operations are complete when they return; puts complete at the next `flush`. Offsets and sizes are in
+/// bytes and not checked here. In addition to the exposed memory each rank has control words: a lock, and for
+/// each rank a row of counters that only that rank writes. One thread at a time, that of the transport.
 ///
-/// A failure poisons the communicator, but not what a callback of the caller throws. errc::misuse, without
-/// any effect: an operation from inside another one or from another thread, and any after the transport has
-/// ended.
+/// Failures poison the communicator, except for exceptions thrown by the caller's callbacks. errc::misuse,
+/// without any effect: an operation from inside another one or from another thread, and any after the
+/// transport has ended.
 template <window_transport Net>
 class remote_memory {
   using parts = remote_parts<Net>;
   using access = observed_access::kind;
 
  public:
-  /// `counters`: for each rank. The ranks exchange their `card()`s and hand them to `open` before anything
-  /// else. @throws error errc::invalid_argument if there cannot be so many counters.
+  /// `counters`: number per rank. The ranks exchange their `card()`s and pass them to `open` before any other
+  /// operation. @throws error errc::invalid_argument if `counters` is too large.
   remote_memory(Net& net, std::span<std::byte> mine, std::size_t counters)
       : rank_(net.rank()), size_(net.size()), counters_(counters) {
     constexpr std::size_t most = static_cast<std::size_t>(-1) / 4 / word;
@@ -57,12 +57,12 @@ class remote_memory {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const remote_region& region(int rank) const noexcept { return at(rank).data; }
 
-  /// Begins to write `from`, which stays as it is until `flush(target)`.
+  /// Starts writing `from`, which must not change until `flush(target)`.
   void put(int target, std::size_t offset, std::span<const std::byte> from) {
     operate("put to", target, access::put, from.size(),
             [&](parts& p) { p.put(at(target).data, offset, from); });
   }
-  /// The same of a copy, so that `from` may change at once.
+  /// The same for a copy, so that `from` may change at once.
   void put_copy(int target, std::size_t offset, std::span<const std::byte> from) {
     operate("put to", target, access::put, from.size(),
             [&](parts& p) { p.put_copy(at(target).data, offset, from); });
@@ -89,7 +89,7 @@ class remote_memory {
     return operate("atomic operation on", target, access::updated, word,
                    [&](parts& p) { return p.compare_swap(at(target).data, offset, expected, wanted); });
   }
-  /// Replaces the word by `next(old)`, which may be asked several times.
+  /// Replaces the word by `next(old)`, which may be called several times.
   template <class Next>
   std::uint64_t update(int target, std::size_t offset, Next&& next) {
     const auto inside = enter("atomic operation on", target);
@@ -104,8 +104,8 @@ class remote_memory {
     }
   }
 
-  /// Replaces bytes of `target` while this rank has its lock, which one rank holds at a time: `change(bytes)`
-  /// sees the old ones, which are written back as it leaves them if it returns true.
+  /// Updates bytes of `target` while holding its exclusive lock: `change(bytes)` modifies a copy of them in
+  /// place and returns true if it should be written back.
   template <class Change>
   void locked(int target, std::size_t offset, std::size_t bytes, Change&& change) {
     const auto inside = enter("locked operation on", target);
@@ -121,7 +121,7 @@ class remote_memory {
       try {
         step([&](parts& p) { unlock(p, target); });
       } catch (...) {
-        // Then the communicator is poisoned, and why is what is under way already.
+        // The communicator is then poisoned; the exception in flight says why.
       }
       throw;
     }
@@ -131,11 +131,11 @@ class remote_memory {
     });
   }
 
-  /// Counts up this rank's counter `id` at `target`, behind all that it has put there.
+  /// Increments this rank's counter `id` at `target`, after all its earlier puts there.
   void notify(int target, std::size_t id) {
     operate("notification of", target, access::notified, 0, [&](parts& p) {
       if (next_source_ == sources) {
-        // A word that waits to be sent must not change.
+        // The source word of a pending write must not change.
         p.flush_all();
         next_source_ = 0;
       }
@@ -144,7 +144,7 @@ class remote_memory {
       p.put_control(at(target).control, (first_counter + index(rank_, id)) * word, {place, word});
     });
   }
-  /// Notifications of `origin` that were not taken yet. Precondition: the transport is there.
+  /// Notifications of `origin` that were not consumed yet. Precondition: the transport exists.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) const noexcept {
     const std::size_t i = index(origin, id);
     return load_acquire(parts_->controls() + (first_counter + i) * word) - consumed_[i];
@@ -152,7 +152,7 @@ class remote_memory {
   void take(int origin, std::size_t id, std::uint64_t count) noexcept {
     consumed_[index(origin, id)] += count;
   }
-  /// Waits until `ready()`; `origin` is the rank that it depends on, or -1.
+  /// Waits until `ready()`; `origin` is the awaited rank, or -1 for any.
   /// @throws error as `vigil::look`.
   template <class Ready>
   void wait(int origin, Ready&& ready) {
@@ -175,9 +175,9 @@ class remote_memory {
     });
   }
 
-  /// Lets no peer reach this rank's memory any more. `orderly`: all ranks know, and nothing is under way;
-  /// else waits until the sources of puts have been read; if one may still be read after 100 ms the
-  /// communicator is poisoned, which ends that.
+  /// Ends all access of peers to this rank's memory. `orderly`: all ranks know, and nothing is pending.
+  /// Otherwise waits until the sources of puts have been read; if one may still be read after 100 ms, poisons
+  /// the communicator, which ends that.
   void withdraw(bool orderly) noexcept {
     if (!parts_) return;
     if (!orderly) {
@@ -186,7 +186,7 @@ class remote_memory {
         const auto give_up = clock::now() + patience_at_end;
         for (int r = 0; r < size_; ++r) guarded("puts to", r, [&](parts& p) { p.settle(r, give_up); });
       } catch (...) {
-        // The communicator is poisoned, and says why at its next call.
+        // The communicator is poisoned, which its next call reports.
       }
     }
     parts_.reset();
@@ -200,8 +200,8 @@ class remote_memory {
 
  private:
   static constexpr std::size_t word = sizeof(std::uint64_t);
-  static constexpr std::size_t first_counter = 8;  ///< the lock has a cache line of its own
-  static constexpr std::size_t sources = 64;       ///< of notifications
+  static constexpr std::size_t first_counter = 8;  ///< the lock has its own cache line
+  static constexpr std::size_t sources = 64;       ///< source words of notifications
   static constexpr std::chrono::milliseconds patience_at_end{100};
 
   [[nodiscard]] const remote_memory_card& at(int rank) const noexcept {
@@ -211,7 +211,7 @@ class remote_memory {
     return static_cast<std::size_t>(rank) * counters_ + id;
   }
 
-  /// Tries in growing intervals, as long as the holder is alive.
+  /// Retries with back-off as long as the lock's holder is alive.
   void lock(parts& p, int target) {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
@@ -233,19 +233,18 @@ class remote_memory {
     static_cast<void>(p.compare_swap(at(target).control, 0, static_cast<std::uint64_t>(rank_) + 1, 0));
   }
 
-  /// Precondition: the transport is there.
+  /// Precondition: the transport exists.
   [[nodiscard]] call_record& calls() const noexcept { return parts_->net().core().calls(); }
   [[nodiscard]] static std::string describe(const char* what, int target) {
     return std::string{what} + " " + (target < 0 ? "any rank" : "rank " + std::to_string(target));
   }
-  /// This thread is inside the communicator until the result ends.
+  /// Marks this thread as inside the communicator during the lifetime of the result.
   [[nodiscard]] occupancy::entry enter(const char* what, int target) {
     if (!parts_) [[unlikely]]
       require_open(describe(what, target));
     return {parts_->net().core().use(), operation::window};
   }
-  /// Runs an operation, or a part of one; what goes wrong in it names the operation and poisons the
-  /// communicator.
+  /// Runs an operation, or a part of one; an error in it names the operation and poisons the communicator.
   template <class Body>
   auto guarded(const char* what, int target, Body&& body) {
     Net& net = parts_->net();
@@ -280,7 +279,7 @@ class remote_memory {
   std::vector<std::uint64_t> consumed_;  ///< by origin and id
   std::size_t next_source_ = 0;
   std::vector<std::byte> scratch_;
-  std::optional<parts> parts_;  ///< none when the transport has ended
+  std::optional<parts> parts_;  ///< none once the transport has ended
 };
 
 }  // namespace chorale::transport

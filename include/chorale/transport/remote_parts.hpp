@@ -1,5 +1,4 @@
-// What a rank holds of memory that all ranks of a group have exposed to each other, and single accesses to
-// it.
+// One rank's part of memory that all ranks of a group expose to each other, and single accesses to it.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +21,14 @@
 
 namespace chorale::transport {
 
-/// This rank's part of the exposed memory, control words beside it, and what is under way to the parts of the
-/// others. It ends before its transport does. Offsets and sizes in bytes, not checked here.
+/// This rank's exposed memory and control words, and its pending operations on those of other ranks. Must end
+/// before its transport. Offsets and sizes are in bytes and not checked here.
 template <window_transport Net>
 class remote_parts {
   using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
 
  public:
-  /// `controls`: bytes of the control words, all zero. `let_go` is called if the transport ends before this.
+  /// `controls`: bytes of the control words, initially zero. `let_go` is called if the transport ends first.
   template <class LetGo>
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),
@@ -43,20 +42,20 @@ class remote_parts {
   [[nodiscard]] remote_memory_card card() const noexcept { return {data_.region(), control_.region()}; }
   [[nodiscard]] std::byte* controls() const noexcept { return memory_.data(); }
 
-  /// Begins to write `from`, which stays as it is until `flush(there.owner)`.
+  /// Starts writing `from`, which must not change until `flush(there.owner)`.
   void put(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
     held.push_back(net_.lend(from).beyond_calls());
     finish(net_.put(there, offset, held.back(), from, net_.core().calls().current()));
   }
-  /// The same of bytes that are copied first, so that they may change at once.
+  /// The same for a copy of the bytes, which may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     const std::span<std::byte> place = room_for(from.size());
     std::memcpy(place.data(), from.data(), from.size());
     finish(net_.put(there, offset, copies_->second, place, net_.core().calls().current()));
   }
-  /// The same of control words of this rank, which stay as they are until then.
+  /// The same for control words of this rank, which must not change until the flush.
   void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     finish(net_.put(there, offset, control_, from, net_.core().calls().current()));
   }
@@ -85,12 +84,12 @@ class remote_parts {
     return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().calls().current()));
   }
 
-  /// Waits until the sources of all puts to `target` have been read.
-  /// @throws error errc::poisoned if some may be read later than `give_up`, and as `flush`.
+  /// Waits until the sources of all puts to `target` have been read. @throws error errc::poisoned if some may
+  /// be read later than `give_up`; as `flush`.
   void settle(int target, clock::time_point give_up) {
     if constexpr (!registers) return;
     if (under_way_[static_cast<std::size_t>(target)].empty()) return;
-    // What is awaited is awaited once: each look makes a flush of its own.
+    // An awaitable is awaited once only, so each check makes a new flush.
     call_id look = net_.core().calls().current();
     look.parks = true;
     while (!net_.flush(target, look).await_ready()) {
@@ -103,16 +102,16 @@ class remote_parts {
  private:
   static constexpr std::size_t most_under_way = 256;
   static constexpr std::size_t copied_bytes = 4096;
-  /// Where puts are emulated, their sources are copied before `put` returns.
+  /// Emulated puts copy their sources before `put` returns.
   static constexpr bool registers = registering_transport<Net>;
 
-  /// The result of an operation of the transport, waited for in place.
+  /// Waits for an operation of the transport here and returns its result.
   template <class Awaitable>
   auto finish(Awaitable operation) {
     operation.await_ready();
     return operation.await_resume();
   }
-  /// Room for `bytes` that stay until they are sent: what there is, or again all when it has been sent.
+  /// Room for `bytes` that must persist until they are sent; flushes first if the buffer is full.
   std::span<std::byte> room_for(std::size_t bytes) {
     if (!copies_ || copies_->first.bytes() - copied_ < bytes) {
       flush_all();

@@ -13,9 +13,9 @@
 
 namespace chorale::transport {
 
-/// Lock between a rank's own thread and its service thread. It costs nothing as long as there is no such
-/// thread; the owner may take it again, which costs a few instructions: what sends and reads datagrams does
-/// so inside what holds it already.
+/// Lock between a rank's own thread and its service thread. Free of cost while there is no service thread;
+/// recursive at the cost of a few instructions, since functions that send and read datagrams may be called
+/// with the lock held.
 class service_lock {
  public:
   void lock() {
@@ -38,11 +38,11 @@ class service_lock {
     owner_.store(nullptr, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  /// From now on there is a second thread. Not while the lock is held.
+  /// Declares that there is a second thread from now on. Not while the lock is held.
   void share() noexcept { shared_ = true; }
 
  private:
-  // Only the owner itself finds its own name there, whatever the order in which other threads see it.
+  // Relaxed suffices: only the owner can find its own identity here, whatever other threads see.
   bool take_again() noexcept {
     if (owner_.load(std::memory_order_relaxed) != surroundings::this_flow()) return false;
     ++depth_;
@@ -52,34 +52,34 @@ class service_lock {
     owner_.store(surroundings::this_flow(), std::memory_order_relaxed);
     depth_ = 1;
   }
-  // Fibers of one thread, which the mutex would take for one.
+  // Needed for fibers of one thread, which a mutex cannot distinguish.
   [[nodiscard]] bool is_free() const noexcept { return owner_.load(std::memory_order_relaxed) == nullptr; }
   void give_way_until_free() noexcept;
 
   std::mutex mutex_;
   std::atomic<const void*> owner_{nullptr};
-  int depth_ = 0;  ///< how often the owner has taken it
+  int depth_ = 0;  ///< recursion depth of the owner
   bool shared_ = false;
 };
 
 /// The service thread: with service_policy::event it sleeps until a solicited datagram arrives, with polling
-/// it looks all the time. P1 section 4.3 has it for lost multicasts, P5 section 4.2 for reads. It takes no
-/// signals of the program, and waits for the lock only to say that it has failed: while the rank's own thread
-/// is at work, that one answers.
+/// it polls continuously. P1 section 4.3 uses one for lost multicasts, P5 section 4.2 for reads. It blocks
+/// the program's signals, and does not wait for the lock except to report its failure: while the rank's own
+/// thread holds the lock, that thread answers.
 class service {
  public:
   struct work {
-    std::function<void()> arm;  ///< the next solicited datagram is to raise an event
+    std::function<void()> arm;  ///< arms the event for the next solicited datagram
     std::function<void()>
         serve;  ///< looks after all that has come; called with the lock held; does not throw
     std::function<void(std::exception_ptr)>
         fail;  ///< the thread ends, and nobody answers any more; called with the lock held; does not throw
   };
-  /// @throws std::system_error if there can be no thread.
+  /// @throws std::system_error if the thread cannot be started.
   service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w);
   service(const service&) = delete;
   service& operator=(const service&) = delete;
-  /// Stops and joins the thread. Not with the lock held.
+  /// Stops and joins the thread. Must not be called with the lock held.
   ~service();
 
  private:

@@ -1,4 +1,4 @@
-// What a rank tells others about itself when somebody waits for it in vain.
+// The status that a rank reports to others that wait for it.
 #pragma once
 
 #include <array>
@@ -14,24 +14,25 @@
 
 namespace chorale::transport {
 
-/// A rank's status: which call it is in, which it made before, and for whom it waits. Its own thread writes
-/// it, at the cost of plain stores; the service thread reads it to answer for a rank that is elsewhere.
+/// A rank's status: its current call, previous calls, and the rank that it waits for. Its own thread writes
+/// it with plain stores; the service thread reads it to answer for a rank that is elsewhere.
 class status_page {
  public:
   static constexpr std::size_t kept = 8;
-  /// Where the rank waits for no one, and where it waits for any rank.
+  /// Special values: the rank does not wait, or waits for any rank.
   static constexpr std::int32_t for_none = -2;
   static constexpr std::int32_t for_any = -1;
 
   [[gnu::always_inline]] void begin(std::uint64_t number, const call& c) noexcept {
-    // Each by itself, or what is in memory would be copied before it is stored.
+    // Word by word, since otherwise the compiler copies the call through memory before storing it.
     const auto word = [&c](std::size_t i) {
       std::uint64_t text;
       std::memcpy(&text, reinterpret_cast<const std::byte*>(&c) + i * sizeof text, sizeof text);
       return text;
     };
-    // Released, so that a reader that sees a word of this call sees as well that the call before has begun.
-    // No loop, which GCC 12 keeps at -O2: what is constant in a call is then stored as constants.
+    // Release order, so that a reader that sees a word of this call also sees that the previous call has
+    // begun. Unrolled, since GCC 12 keeps a loop at -O2: constant parts of a call are then stored as
+    // constants.
     static_assert(words == 4);
     auto& row = calls_[number % kept];
     row[0].store(word(0), std::memory_order_release);
@@ -41,7 +42,7 @@ class status_page {
     current_.store(number, std::memory_order_release);
   }
   void complete(std::uint64_t number) noexcept { completed_.store(number, std::memory_order_relaxed); }
-  /// Unless it says so again, the rank does not wait any more at the time `until`.
+  /// Records a wait; without further calls, the rank counts as not waiting after `until`.
   void note_wait(std::int32_t peer, clock::time_point since, clock::time_point until) noexcept {
     waits_since_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
     waits_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
@@ -49,7 +50,7 @@ class status_page {
   }
   void end_wait() noexcept { waits_for_.store(for_none, std::memory_order_relaxed); }
 
-  /// Number of the call it is in, or was in last; of its last completed call.
+  /// Number of the current or last call; of the last completed call.
   [[nodiscard]] std::uint64_t current() const noexcept { return current_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return completed_.load(std::memory_order_relaxed);
@@ -62,7 +63,7 @@ class status_page {
     const clock::time_point since{clock::duration{waits_since_.load(std::memory_order_relaxed)}};
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - since);
   }
-  /// The call of that number, if it is known yet and still.
+  /// The call of that number, if it has begun and has not been overwritten yet.
   [[nodiscard]] std::optional<call> find(std::uint64_t number) const noexcept {
     if (number == 0 || number > current() || is_overwritten(number)) return std::nullopt;
     std::array<std::uint64_t, words> text;
@@ -78,7 +79,7 @@ class status_page {
   static constexpr std::size_t words = sizeof(call) / sizeof(std::uint64_t);
   static_assert(sizeof(call) % sizeof(std::uint64_t) == 0);
 
-  /// True once the call that takes the row of this one may have begun.
+  /// True once the call that reuses this one's row may have begun.
   [[nodiscard]] bool is_overwritten(std::uint64_t number) const noexcept {
     return number + kept - 1 <= current();
   }

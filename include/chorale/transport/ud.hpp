@@ -11,7 +11,7 @@
 
 namespace chorale::transport {
 
-/// The parts of `ud`: an endpoint and, over its datagrams, streams to all peers.
+/// The parts of `ud`: an endpoint, and streams to all peers over its datagrams.
 class ud_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "ud";
@@ -24,7 +24,7 @@ class ud_parts final : private endpoint_user {
   [[nodiscard]] const endpoint& core() const noexcept { return core_; }
   [[nodiscard]] reliable::streams& mailbox() noexcept { return streams_; }
   [[nodiscard]] const reliable::streams& mailbox() const noexcept { return streams_; }
-  /// Packets, losses and repairs.
+  /// Packets, losses and retransmissions.
   [[nodiscard]] reliable::streams& packets() noexcept { return streams_; }
   [[nodiscard]] const reliable::streams& packets() const noexcept { return streams_; }
   void describe(memory_report& m) const;
@@ -41,10 +41,10 @@ class ud_parts final : private endpoint_user {
   reliable::streams streams_;
 };
 
-/// Messages are datagrams of at most one path MTU, made reliable by sequence numbers and requests to send
-/// again what is missing (P5 section 4.3). Long messages travel in such blocks, copied on both sides. It has
-/// no memory operations. Cost: one datagram a message; an acknowledgement of its own for each half window
-/// only where nothing goes the other way.  Source: P5 section 4.3.
+/// Messages are datagrams of at most one path MTU, made reliable by sequence numbers and retransmission
+/// requests (P5 section 4.3). Long messages travel in such blocks, copied on both sides. No memory
+/// operations. Cost: one datagram per message; separate acknowledgements, one per half window, only if there
+/// is no reverse traffic to carry them. Source: P5 section 4.3.
 using ud = assembled<ud_parts>;
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// Memory operations emulated over datagrams: the semantics of RDMA without connections.
+// Memory operations emulated over datagrams: RDMA semantics without connections.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace chorale::transport {
 
-/// The parts of `ud_rdma`: those of `ud`, and memory operations through the same streams.
+/// The parts of `ud_rdma`: those of `ud`, and memory operations over the same streams.
 class ud_rdma_parts {
  public:
   static constexpr const char* name = "ud_rdma";
@@ -34,12 +34,12 @@ class ud_rdma_parts {
   reliable::emulated_memory memory_;
 };
 
-/// As `ud`, and with the one-sided and atomic operations of `rc`, so that every algorithm written for memory
+/// As `ud`, plus the one-sided and atomic operations of `rc`, so that every algorithm written for memory
 /// semantics runs on it unchanged. A write carries address, key and bytes in packets of one MTU, and is
-/// placed when the target next looks; a read is a request that the target's service thread answers, woken by
-/// a solicited event or polling (config::service). Memory and queue pairs do not grow with the number of
-/// peers. Cost: each byte is copied twice; a read of a rank that computes wakes a thread there. Source: P5
-/// section 4.2. Unlike there each access is checked at the target.
+/// placed when the target next polls; a read is a request answered by the target's service thread, which is
+/// woken by a solicited event or polls (config::service). Memory and queue pairs do not grow with the number
+/// of peers. Cost: each byte is copied twice; reading from a rank that computes wakes a thread there. Source:
+/// P5 section 4.2; in addition, the target checks each access.
 using ud_rdma = assembled<ud_rdma_parts>;
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// A wait of one rank that is looked after.
+// The slow path of a rank's wait.
 #pragma once
 
 #include <chorale/core/attention.hpp>
@@ -10,20 +10,20 @@ namespace chorale::transport {
 
 class progress_engine;
 
-/// Slow path of a wait: progress, failures that others report, life of the awaited peer and of the others,
+/// Slow path of a wait: progress, failures reported by others, liveness of the awaited peer and of others,
 /// stall reports, deadline.
 class vigil {
  public:
   vigil(progress_engine& engine, int peer, call_id now) noexcept : engine_(&engine), wait_(peer, now) {}
-  /// Looks around once; returns how long the wait has lasted, in attended time. @throws error if the wait is
-  /// in vain; what a stall handler throws. A program that polls decides itself how long it waits: there is no
-  /// deadline.
+  /// Checks once; returns the duration of the wait in attended time. @throws error if waiting is futile;
+  /// exceptions of a stall handler. With `attention::polls` there is no deadline: a program that polls
+  /// decides how long it waits.
   clock::duration look(attention how = attention::waits);
-  /// The wait is observed from now on; to be called where somebody observes.
+  /// Reports the wait to observers from now on; call it if there are observers.
   void observe() noexcept;
-  /// The wait is for `peer` from now on.
+  /// Changes the awaited peer.
   void expect(int peer) noexcept { wait_.expect(peer); }
-  /// The wait is over.
+  /// Ends the wait.
   void end() noexcept {
     if (has_end_) [[unlikely]]
       finish();
@@ -35,7 +35,7 @@ class vigil {
   void finish() noexcept;
 
   progress_engine* engine_;
-  bool has_end_ = false;  ///< somebody is to be told when it is over
+  bool has_end_ = false;  ///< the end of the wait has to be reported
   bool is_observed_ = false;
   watched_wait wait_;
 };

@@ -1,4 +1,4 @@
-// The awaitable of every operation of a transport.
+// The awaitable of all operations of a transport.
 #pragma once
 
 #include <concepts>
@@ -10,19 +10,20 @@
 
 namespace chorale::transport {
 
-/// Counts what has to be awaited, where it is made; cannot be copied, since what is awaited is awaited once.
+/// Counts awaitables where they are made; not copyable, since each is awaited once.
 struct await_ticket {
   explicit await_ticket(frame_arena& arena) noexcept { arena.note_made(); }
   await_ticket(const await_ticket&) = delete;
   await_ticket& operator=(const await_ticket&) = delete;
 };
 
-/// What `co_await` gets from a transport: ready at once if `poll` is true, else it waits, or parks if the
-/// call does (`call_id::parks`). `poll` is called with transport, peer and call, so that it need not hold
-/// them a second time, or with nothing; it may act and may throw. It may have a `result`, of the transport
-/// and the peer or of nothing, and a `peer()`, asked while it waits, where who is awaited changes. It is
-/// awaited once, where it is made. One that is never awaited fails the call, since it has done nothing; a
-/// call in which an await has failed fails by that, even if its algorithm goes on.
+/// The awaitable of a transport's operation: ready at once if `poll` returns true; otherwise it waits, or
+/// parks if the call does (`call_id::parks`). `poll` is called without arguments or with transport, peer and
+/// call, so that it need not store them again; it may have side effects and may throw. It may have a
+/// `result`, called without arguments or with the transport and the peer, and a `peer()`, called while
+/// waiting, if the awaited peer changes. It is awaited once, where it is made. One that is never awaited
+/// fails the call, since its operation did not happen; a failed await fails its call even if the algorithm
+/// continues.
 template <class Net, class Poll>
 struct [[nodiscard]] waiting {
   Net& net;
@@ -38,7 +39,7 @@ struct [[nodiscard]] waiting {
         return true;
       return wait();
     } catch (...) {
-      // Before the algorithm is unwound: peers may be writing into what it has.
+      // Before the algorithm's frames are unwound, since peers may be writing into its memory.
       net.let_go(std::current_exception());
       throw;
     }
@@ -59,7 +60,7 @@ struct [[nodiscard]] waiting {
       return poll.result();
   }
 
-  /// What is kept would be taken for forgotten by the waits until it is awaited.
+  /// Awaiting a stored awaitable is an error: waits in between would count it as forgotten.
   template <bool is_awaited_where_it_is_made = false>
   waiting& operator co_await() & {
     static_assert(is_awaited_where_it_is_made,
@@ -69,7 +70,7 @@ struct [[nodiscard]] waiting {
   }
 
  private:
-  /// Not inline, or what is ready at once would pay for the registers that a wait needs.
+  /// Not inline, since otherwise the fast path would save the registers that only a wait needs.
   [[gnu::noinline]] bool wait() {
     if (now.parks) return false;
     if constexpr (requires { poll.peer(); })

@@ -1,4 +1,4 @@
-// What is to be done for a wait that takes long, and when.
+// Decides what to do for a long wait, and when.
 #pragma once
 
 #include <utility>
@@ -10,9 +10,8 @@
 
 namespace chorale::transport {
 
-/// A wait for `peer` in call `call`, or for whichever comes if `peer` is negative. It has no clock and no
-/// channel: who looks after it, the watchdog, tells it times and facts, and does the steps that it names. Not
-/// thread-safe.
+/// A wait for `peer` in call `call`, or for any peer if `peer` is negative. Sans-I/O: its owner, the
+/// watchdog, passes times and facts, and performs the steps that it names. Not thread-safe.
 class watched_wait {
  public:
   using time_point = clock::time_point;
@@ -21,35 +20,35 @@ class watched_wait {
 
   [[nodiscard]] int peer() const noexcept { return judged_.peer; }
   [[nodiscard]] call_id call() const noexcept { return call_; }
-  /// The wait is for `peer` from now on.
+  /// Changes the awaited peer.
   void expect(int peer) noexcept { judged_.peer = peer; }
 
-  /// It takes long: it is looked after from this time on. `judged`: the failure detector has begun to judge a
+  /// The wait is long: the slow path begins at this time. `judged`: the failure detector's record of this
   /// wait for `peer()`.
   void begin(time_point time, const failure_detector::wait& judged) noexcept;
   [[nodiscard]] bool has_begun() const noexcept { return begun_; }
   [[nodiscard]] time_point since() const noexcept { return since_; }
-  /// Peers that ask are told until then that this rank waits, which looks at this time.
+  /// Time until which peers that ask are told that this rank waits, given a look at `time`.
   [[nodiscard]] static time_point shown_until(time_point time, attention how) noexcept;
-  /// For the failure detector to judge, for an owner who looks that way.
+  /// The record for the failure detector to judge, with this kind of attention.
   [[nodiscard]] failure_detector::wait& judged_by(attention how) noexcept {
     judged_.how = how;
     return judged_;
   }
   [[nodiscard]] const failure_detector::wait& judged() const noexcept { return judged_; }
 
-  /// What is to be done for a wait that goes on, in this order.
+  /// Steps to perform for a wait that continues, in this order.
   struct steps {
-    bool begins_survey = false;  ///< of what the other ranks are doing, for a report
-    bool surveys = false;        ///< get on with it, and say by `end_survey` when it is over
-    bool probes = false;         ///< ask the awaited peer for a sign of life, and those who owe one
-    bool asks_others = false;    ///< ... and one more, that nobody waits for
+    bool begins_survey = false;  ///< start asking what the other ranks are doing, for a report
+    bool surveys = false;        ///< continue that survey, and call `end_survey` when it is complete
+    bool probes = false;         ///< ask the awaited peer, and those that owe an answer, for a sign of life
+    bool asks_others = false;    ///< ... and one more rank that nobody waits for
   };
-  /// At this time, after `waited`, in attended time. `stalls`: the failure detector wants it reported.
+  /// Steps at `time`, after `waited` of attended time. `stalls`: the failure detector wants a report.
   [[nodiscard]] steps next(time_point time, clock::duration waited, attention how, bool stalls) noexcept;
   void end_survey() noexcept { surveys_ = false; }
 
-  /// It is over. True if the survey that is under way was for it: nobody needs that any more.
+  /// Ends the wait. True if a survey for it is in progress, which nobody needs any more.
   [[nodiscard]] bool end() noexcept {
     begun_ = false;
     return std::exchange(surveys_, false);

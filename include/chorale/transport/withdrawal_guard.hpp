@@ -1,4 +1,4 @@
-// What ends peers' access to memory of a call that an exception is about to end.
+// Ends peers' access to memory of a call before an exception destroys that memory.
 #pragma once
 
 #include <exception>
@@ -8,9 +8,9 @@ namespace chorale::transport {
 
 class progress_engine;
 
-/// Is kept beside memory of a call that peers or the device may be using. If an exception destroys it, one of
-/// the algorithm itself (an operator throws, a message does not fit), the transport lets go of all memory at
-/// once: what the exception destroys next may be that memory. Move-only.
+/// Held next to memory of a call that peers or the device may be using. If an exception destroys it, such as
+/// one of the algorithm itself (an operator throws, a message does not fit), the transport withdraws all
+/// memory at once, since the exception may destroy that memory next. Move-only.
 class withdrawal_guard {
  public:
   /// Guards nothing.
@@ -34,7 +34,7 @@ class withdrawal_guard {
   void end() const noexcept;
 
   progress_engine* engine_ = nullptr;
-  int exceptions_ = 0;  ///< in flight when it was made
+  int exceptions_ = 0;  ///< number of exceptions in flight at construction
 };
 
 }  // namespace chorale::transport
