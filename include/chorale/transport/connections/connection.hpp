@@ -15,28 +15,28 @@
 
 namespace chorale::transport {
 
-/// One peer's queue pair, the memory here that the peer writes into, and where this rank writes at the peer.
-/// It lives as long as `connections`; while it is closed the words stay.
+/// One peer's queue pair, the local memory that the peer writes into, and where this rank writes at the peer.
+/// Lives as long as `connections`; the words are kept while it is closed.
 struct connection {
   int peer = -1;
-  bool ready = false;        ///< the peer takes what this rank sends, and this rank may send
-  std::uint32_t depth = 0;   ///< of the send queue, a power of two
+  bool ready = false;        ///< both sides are ready: this rank may send
+  std::uint32_t depth = 0;   ///< size of the send queue, a power of two
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;
   std::uint64_t remote_inbox = 0;
   std::uint32_t remote_inbox_key = 0;
   std::uint32_t psn = 0;
-  /// Signal, notification and farewell at their offsets of mailbox_layout: in the inbox, or in `kept_words`.
+  /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;
   pool_block inbox;                ///< written by the peer; none while closed
-  std::uint64_t probe_ticket = 0;  ///< request number of the probe under way, 0 if there is none
-  std::uint64_t probes = 0;        ///< requests that were only signs of life
+  std::uint64_t probe_ticket = 0;  ///< request number of the pending probe, 0 if none
+  std::uint64_t probes = 0;        ///< requests sent only as signs of life
   std::string broken;              ///< why it failed, empty while it works
   alignas(64) std::byte kept_words[mailbox_layout::blocks_offset]{};
 };
 
-/// One `State` for each peer that is really talked to, made when it is first asked for.
+/// One `State` for each peer that communicates with this rank, made at first use.
 template <class State>
 class per_peer {
  public:

@@ -1,5 +1,4 @@
-// Which peers a rank is connected with: a state machine without a device, which is told what comes and what
-// time it is.
+// Which peers a rank is connected with: a sans-I/O state machine, which is told what arrives and when.
 #pragma once
 
 #include <cstddef>
@@ -12,102 +11,102 @@
 
 namespace chorale::transport {
 
-/// The part of a request to connect that does not depend on the device. Either side may send it first, and
-/// both at once: it says all there is to say, so the order does not matter.
+/// The device-independent part of a connect request. Either side may send it first, or both at once: it is
+/// self-contained, so the order does not matter.
 struct connect_request {
-  std::uint32_t generation;  ///< how often the connection has been closed before
+  std::uint32_t generation;  ///< number of times the connection has been closed before
   std::uint32_t hears_you;
   std::uint32_t wants_answer;
 };
 
-/// A request to close the connection of that generation, or the answer to it. Lost requests are repeated
-/// until they are answered; all copies of a request get the same answer, agreed or refused. A rank that has
-/// refused one tells by `possible` when it would not refuse it any more.
+/// A request to close the connection of that generation, or the answer to it. Lost requests are retransmitted
+/// until answered; all copies of a request get the same answer, agreed or refused. A rank that has refused
+/// one announces with `possible` when it would agree.
 struct close_message {
   enum class verdict : std::uint32_t { request, agreed, refused, possible };
   verdict what;
   std::uint32_t generation;
   std::uint32_t attempt;
   std::uint32_t reserved;
-  ledger counts;  ///< of a request or a refusal: the sender's; no meaning in the other two
+  ledger counts;  ///< of a request or refusal: the sender's; unused in the other two
 };
 
-/// What a table asks of those who have the queue pairs. Peers are ranks.
+/// What a table requires of the owner of the queue pairs. Peers are identified by rank.
 class connection_port {
  public:
   virtual void open(int peer) = 0;  ///< makes a queue pair and an inbox for the peer
-  /// The queue pair takes what the peer sends from now on: its request, which is being handled, says where
-  /// from.
+  /// Makes the queue pair receive from the peer; the peer's connect request, which is being handled, has its
+  /// address.
   virtual void accept(int peer) = 0;
-  virtual void close(int peer) noexcept = 0;  ///< the queue pair and the inbox go
-  /// From now on this rank may, or must not, post requests to the peer.
+  virtual void close(int peer) noexcept = 0;  ///< destroys the queue pair and the inbox
+  /// Says whether this rank may post requests to the peer from now on.
   virtual void set_ready(int peer, bool ready) noexcept = 0;
   virtual void send(int peer, const connect_request& m) = 0;
   virtual void send(int peer, const close_message& m) = 0;
-  /// True if all that was posted has been acknowledged; else sees to it that this will be known.
+  /// True if all posted requests have been acknowledged; otherwise ensures that this will become known.
   virtual bool is_drained(int peer) = 0;
   [[nodiscard]] virtual ledger counts(int peer) = 0;
-  /// Requests that were posted by this rank's wish, connection after connection.
+  /// Number of requests that this rank itself has posted, summed over successive connections.
   [[nodiscard]] virtual std::uint64_t used(int peer) const noexcept = 0;
   /// False if the connection is broken, or the peer has left or is dead.
   [[nodiscard]] virtual bool works(int peer) const noexcept = 0;
   [[nodiscard]] virtual bool has_left(int peer) const noexcept = 0;
-  /// Whether a peer that asks for a connection may have one.
+  /// Whether a peer that requests a connection may have one.
   [[nodiscard]] virtual bool admits(int peer) const noexcept = 0;
 
  protected:
   ~connection_port() = default;
 };
 
-/// Makes connections when they are first needed, and keeps them within a limit: when one more is needed, the
-/// least recently used one is closed, if both sides agree that nothing is under way on it. A rank that asks
+/// Makes connections at first use and keeps them within a limit: when another one is needed, the least
+/// recently used connection is evicted, if both sides agree that nothing is in flight on it. A rank that asks
 /// to close a connection has drained it and posts nothing more until it is answered. The peer agrees only if
-/// its ledger balances with the sender's and its own requests have been acknowledged; then both destroy their
-/// queue pairs, the peer at once, the rank that asked when it hears of it, by the answer or by a request to
-/// connect of the next generation. A request that was refused stays refused, so that a copy of it that comes
-/// late cannot close what is in use again. If both ask at once, each may agree to the other's request. A
-/// connection that a rank has opened in order to send is not closed before it has sent something, or two
+/// its ledger balances with the sender's and its own requests have been acknowledged. Then both destroy their
+/// queue pairs: the peer at once, the requester when it learns of it, through the answer or a connect request
+/// of the next generation. A refused request stays refused, so that a late copy of it cannot close a
+/// connection that is in use again. If both ask at once, each may agree to the other's request. A connection
+/// that a rank has opened in order to send is not closed before it has sent something; otherwise two ranks
+/// with too little room could keep each other from ever sending.
 /// ranks with too little room could keep each other from ever sending.
 ///
-/// A refusal carries the peer's ledger. The rank asks again when it has taken all that the peer had sent by
-/// then and the peer has said `possible`: that it, too, has taken everything. If that word is lost, or the
-/// request is refused once more, it asks again after a pause, which doubles up to 64 ms as long as nothing
-/// more goes over the connection.
+/// A refusal carries the peer's ledger. The requester asks again once it has received everything that the
+/// peer had sent by then and the peer has said `possible`, meaning that it, too, has received everything. If
+/// `possible` is lost, or the request is refused again, it asks again after a pause, which doubles up to 64
+/// ms while nothing more moves on the connection.
 ///
-/// The limit is soft: a rank exceeds it where waiting for room is of no use, as soon as any peer has refused
-/// a request since the wait for room began, and after `patience` where peers do not answer. It closes what is
-/// too many as soon as it can.
-/// Datagrams may be lost, repeated and late. No device, no clock, no socket; not thread-safe.
+/// The limit is soft: a rank exceeds it if waiting for room is futile, that is, as soon as any peer has
+/// refused a request since the wait for room began, or after `patience` if peers do not answer. It closes the
+/// excess connections as soon as it can. Tolerates lost, duplicated and late datagrams. Not thread-safe.
 class connection_table {
  public:
   using time_point = clock::time_point;
   struct options {
-    std::size_t limit = 0;  ///< connections that a rank keeps; 0: any number
+    std::size_t limit = 0;  ///< limit of open connections; 0: none
     clock::duration patience{std::chrono::milliseconds{1}};
   };
 
-  /// `port` outlives it.
+  /// `port` must outlive this.
   connection_table(connection_port& port, int ranks, options o);
   connection_table(const connection_table&) = delete;
   connection_table& operator=(const connection_table&) = delete;
   ~connection_table();
 
-  /// This rank wants to send to the peer.
+  /// Requests a connection for sending to the peer.
   void wish(int peer);
-  /// Gets on with making a connection that is wished for; true if the peer can be sent to.
+  /// Advances a requested connection; true if the peer can be sent to.
   bool advance(int peer, time_point now);
   void on_connect(int peer, const connect_request& m, time_point now);
   void on_close(int peer, const close_message& m, time_point now);
-  /// Keeps the limit, repeats what was not answered. To be called often.
+  /// Enforces the limit and retransmits unanswered requests. Call it often.
   void progress(time_point now);
-  /// Something came by the connection that the peer sends only if it has heard that this rank receives.
+  /// Something arrived on the connection that the peer sends only once it knows that this rank receives.
   void note_heard(int peer);
-  /// From now on nothing is opened for peers, and nothing is closed by agreement.
+  /// Stops opening connections for peers and closing by agreement.
   void end() noexcept;
-  /// Closes what is open, without agreement.
+  /// Closes all open connections without agreement.
   void close_all() noexcept;
 
-  /// Peers for which there is a queue pair.
+  /// Peers that have a queue pair.
   [[nodiscard]] const std::vector<int>& open_peers() const noexcept { return open_; }
 
  private:
@@ -135,7 +134,7 @@ class connection_table {
   std::vector<int> open_;
   std::vector<int> callers_;  ///< peers that wait for room here
   std::uint64_t uses_ = 0;
-  std::uint64_t refusals_ = 0;  ///< of requests of this rank
+  std::uint64_t refusals_ = 0;  ///< refusals of this rank's requests
   bool ending_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The reliable connections of a rank: queue pairs, their completions, their end.
+// The reliable connections of a rank: queue pairs, their completions, and closing.
 #pragma once
 
 #include <cstddef>
@@ -19,41 +19,41 @@
 
 namespace chorale::transport {
 
-/// What connections ask of the mechanisms that send over them.
+/// What connections require of the mechanisms that send over them.
 class connection_user {
  public:
-  virtual void on_accepted(connection&) = 0;         ///< the queue pair is connected with the peer's
-  virtual void on_closed(connection&) noexcept = 0;  ///< its words have been kept; the inbox goes next
-  /// Immediate data came, behind what was written with it.
+  virtual void on_accepted(connection&) = 0;         ///< the queue pair is connected
+  virtual void on_closed(connection&) noexcept = 0;  ///< its words have been saved; the inbox is freed next
+  /// Immediate data arrived, after the data written with it.
   virtual void on_notice(connection& from, std::uint32_t word) = 0;
-  /// A message came into receive block `index`, which must be posted again.
+  /// A message arrived in receive block `index`, which must be reposted.
   virtual void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) = 0;
-  /// Adds what the mechanism has counted of a peer.
+  /// Adds the mechanism's counters for a peer.
   virtual void count(int peer, ledger& l) const noexcept = 0;
-  /// Whether a peer that asks for a connection may have one.
+  /// Whether a peer that requests a connection may have one.
   [[nodiscard]] virtual bool admits(int peer) const noexcept = 0;
 
  protected:
   ~connection_user() = default;
 };
 
-/// One RC queue pair for each peer that is really talked to, made when it is first needed, all on one
-/// completion queue and one shared receive queue; within the limit of config::connections, as
-/// `connection_table` has it. What closing costs: making and closing take the peer's attention, so that a
-/// rank which computes outside of calls can keep others waiting until it makes its next call; and the death
-/// of a rank of another host is noticed by its silence only while nobody is connected to it.
+/// One RC queue pair for each peer that communicates with this rank, made at first use, all on one completion
+/// queue and one shared receive queue; limited by config::connections, as in `connection_table`. Cost of
+/// eviction: opening and closing need the peer's attention, so that a rank that computes outside of calls can
+/// delay others until its next call; and the death of a rank on another host is noticed only by its silence
+/// while nobody is connected to it.
 class connections final : private connection_port {
  public:
-  /// Most bytes of one request: devices take at most 2 GiB.
+  /// Maximum bytes of one request: devices accept at most 2 GiB.
   static constexpr std::size_t largest_request = std::size_t{1} << 30;
 
   struct options {
     std::size_t limit = 0;           ///< as config::connections
-    std::size_t inbox_bytes = 0;     ///< written by the peer, one for each connection
-    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that only carry immediate data
-    std::uint32_t receives = 0;      ///< that wait on the shared receive queue
-    bool posts_receives = true;      ///< all at once, and again; else the mechanism posts its own
-    std::uint32_t inline_bytes = 0;  ///< that a request should be able to carry, on the software device
+    std::size_t inbox_bytes = 0;     ///< memory that the peer writes, per connection
+    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that carry only immediate data
+    std::uint32_t receives = 0;      ///< size of the shared receive queue
+    bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts its own
+    std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
   };
   struct statistics {
     int connected = 0;
@@ -62,26 +62,27 @@ class connections final : private connection_port {
     std::uint64_t closed = 0;
   };
 
-  /// How a transport whose data goes by connections joins: datagrams are for connections and questions alone.
+  /// The joining plan of a transport that sends data over connections: datagrams carry only connection
+  /// requests and inquiries.
   [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
 
-  /// `over`: the device port that they use. `number`: of these among all connections of the transport, the
-  /// same on all ranks, below 24. The references outlive it. @throws error as the verbs objects.
+  /// `over`: the device port to use. `number`: identifies this object among all of the transport's, the same
+  /// on all ranks, below 24. The referenced objects must outlive it. @throws error as the verbs objects.
   connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
               std::uint16_t number = 0);
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
   ~connections();
 
-  /// Of a peer that was talked to; else null.
+  /// The connection to a peer that was contacted before; otherwise null.
   [[nodiscard]] connection* find(int peer) const noexcept { return peers_.find(peer); }
   connection& get(int peer);
-  /// @throws error errc::invalid_argument if this rank cannot talk to `peer`: there is none, or it is itself.
+  /// @throws error errc::invalid_argument if `peer` is not another rank of the group.
   void require_peer(int peer) const;
-  /// Gets on with making a connection; true if the peer can be sent to. @throws error
-  /// errc::invalid_argument if there is no such peer.
+  /// Advances connecting; true if the peer can be sent to. @throws error errc::invalid_argument if there is
+  /// no such peer.
   bool connect(int peer);
-  /// The connection if the peer can be sent to; else goes on connecting, and null.
+  /// The connection if the peer can be sent to; otherwise advances connecting and returns null.
   [[nodiscard]] connection* ready(int peer) {
     connection* c = find(peer);
     if (c != nullptr && c->ready) [[likely]]
@@ -90,17 +91,17 @@ class connections final : private connection_port {
   }
   /// True if two more requests can be posted.
   bool has_room(connection& c);
-  /// True if one more request may ask for a completion.
+  /// True if one more request may be signalled.
   bool may_signal();
-  /// Posts one request, signalled if it is time to learn which slots are free.
+  /// Posts one request; signals it when the state of the send queue has to be learnt.
   void post(connection& c, ibv_send_wr& request);
-  /// An RDMA write of one word into the peer's inbox.
+  /// Posts an RDMA write of one word into the peer's inbox.
   void post_word(connection& c, std::size_t offset, std::uint64_t word, unsigned flags = 0);
-  /// Looks at what has completed.
+  /// Polls completions.
   void reap();
-  /// The connection does not work any more: whoever waits for the peer is told why.
+  /// Marks the connection as broken: waits for the peer fail with this reason.
   void break_off(connection& c, std::string why);
-  /// Something came by the connection that the peer sends only if it has heard that this rank receives.
+  /// Something arrived on the connection that the peer sends only once it knows that this rank receives.
   void note_heard(connection& c) { table_.note_heard(c.peer); }
   [[nodiscard]] bool is_open(const connection& c) const noexcept { return c.qp.has_value(); }
 
@@ -112,24 +113,23 @@ class connections final : private connection_port {
   [[nodiscard]] std::size_t registered_bytes() const noexcept {
     return pool_.registered_bytes() + receives_.registered_bytes();
   }
-  /// The part of the report that concerns connections; pieces of the pool that are in use elsewhere are
-  /// counted as spare ones.
+  /// The connections' part of the report; pieces of the pool that are used elsewhere count as spare ones.
   void describe(memory_report& m) const;
 
-  // What an endpoint asks of the parts of its transport.
+  // The interface for the endpoint.
   /// @throws error errc::peer_lost if a peer's connection is broken.
   void on_progress();
   void probe(int peer);
-  /// Ends all connections: without one no peer reaches this rank's memory, nor this rank a peer's.
+  /// Closes all connections: after that no peer can access this rank's memory, nor this rank a peer's.
   void withdraw() noexcept;
-  /// Begins nothing any more, and waits until what was sent has arrived, as `config::silence` allows.
+  /// Starts nothing new, and waits until everything sent has arrived, within `config::silence`.
   void settle() noexcept;
-  /// Says farewell by each connection, behind all that was sent, and waits until it has arrived.
+  /// Sends a farewell on each connection, after all other data, and waits until it has arrived.
   void close() noexcept;
 
  private:
-  /// How two ranks tell each other of their queue pairs. A side may send when it has heard that the other's
-  /// queue pair takes its messages. Travels as it lies in memory.
+  /// Tells the peer about this rank's queue pair. A side may send once it knows that the other's queue pair
+  /// receives its messages. Sent as raw bytes.
   struct connect_message {
     std::uint32_t qp_number;
     std::uint32_t psn;
@@ -152,10 +152,10 @@ class connections final : private connection_port {
   [[nodiscard]] bool admits(int peer) const noexcept override { return user_->admits(peer); }
 
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
-  /// Looks around until `is_over` of each open connection that works, for at most `config::silence`.
+  /// Drives progress until `is_over` for each open, working connection, within `config::silence`.
   template <class IsOver>
   void await_each(const IsOver& is_over);
-  /// Connections by the numbers of their queue pairs.
+  /// Maps queue pair numbers to connections.
   struct numbers;
 
   [[nodiscard]] verbs::queue_pair make_queue_pair();
@@ -168,18 +168,18 @@ class connections final : private connection_port {
   const device_port* over_;
   connection_user* user_;
   options options_;
-  std::uint16_t connect_kind_;  ///< of datagrams; to close is the next one
+  std::uint16_t connect_kind_;  ///< kind of connect datagrams; the next kind closes
   registered_pool pool_;
   verbs::completion_queue cq_;
   receive_queue receives_;
   connection_table table_;
   per_peer<connection> peers_;
   std::unique_ptr<numbers> by_number_;
-  connect_message heard_{};  ///< the newest request to connect
+  connect_message heard_{};  ///< the latest connect request
   statistics statistics_;
   struct {
-    int signalled = 0;  ///< requests whose completion is awaited
-    int broken = 0;     ///< connections
+    int signalled = 0;  ///< requests with a pending completion
+    int broken = 0;     ///< broken connections
   } counts_;
   control_channel::subscription datagrams_;
 };
@@ -193,7 +193,7 @@ inline bool connections::has_room(connection& c) {
 }
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
-  // One signalled request in each half of the queue is enough to learn that the slots before it are free.
+  // One signalled request in each half of the queue suffices to learn that the earlier slots are free.
   if ((++c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |

@@ -1,4 +1,4 @@
-// Flow control of messages that travel in blocks.
+// Flow control of messages in blocks.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace chorale::transport {
 
-/// A sender has as many credits as its peer has blocks for it. The peer gives them back, half of them at
-/// once, by an RDMA write of one word (P2 section 4.1.4), or by an answer: a message of the algorithm that
-/// both sides know to imply it (P2 section 4.2.4). Credits outlive connections. One thread at a time.
+/// A sender has as many credits as its peer has blocks for it. The peer returns them, half of them at once,
+/// by an RDMA write of one word (P2 section 4.1.4) or by an answer: a message of the algorithm that both
+/// sides know to imply it (P2 section 4.2.4). Credits persist across connections. One thread at a time.
 class credits {
  public:
-  /// With one peer, in both directions.
+  /// The credits between this rank and one peer, in both directions.
   struct account {
     connection* link;
     std::uint64_t sent = 0;      ///< messages to the peer
-    std::uint64_t free_to = 0;   ///< ... of which at least so many have been given back
-    std::uint64_t received = 0;  ///< messages of the peer handed out
-    std::uint64_t released = 0;  ///< ... and given back
-    std::uint64_t told = 0;      ///< ... which the peer has been told, or will know by an answer
-    bool is_due = false;         ///< there was no room to tell the peer
+    std::uint64_t free_to = 0;   ///< ... of which at least this many have been released
+    std::uint64_t received = 0;  ///< messages received from the peer
+    std::uint64_t released = 0;  ///< ... and released
+    std::uint64_t told = 0;      ///< ... which the peer has been told, or will learn by an answer
+    bool is_due = false;         ///< an acknowledgement is pending for lack of room
     account* next_due = nullptr;
   };
 
@@ -35,25 +35,25 @@ class credits {
   [[nodiscard]] bool has_credit(account& a) const noexcept {
     if (a.sent - a.free_to < blocks_) [[likely]]
       return true;
-    // A notification that was on its way when an answer came says less than the answer.
+    // An acknowledgement in flight when an answer arrived counts fewer messages than the answer.
     a.free_to = std::max(a.free_to, load_acquire(a.link->words + mailbox_layout::notification_offset));
     return a.sent - a.free_to < blocks_;
   }
-  /// An answer says that the peer has given back the first `messages`.
+  /// An answer implies that the peer has released the first `messages`.
   static void answered(account& a, std::uint64_t messages) noexcept {
     a.free_to = std::max(a.free_to, messages);
   }
-  /// What was handed out of the peer's messages has been given back, and the peer will know by an answer.
+  /// The peer will learn by an answer which of its messages have been released.
   static void will_answer(account& a) noexcept { a.told = a.released; }
-  /// The oldest message of the peer that was handed out is given back.
+  /// Releases the oldest received message of the peer.
   void give_back(account& a) noexcept {
     ++a.released;
     if (a.released - a.told >= blocks_ / 2) tell(a);
   }
-  /// Tells peers for which there was no room. @throws nothing of its own.
+  /// Sends pending acknowledgements for which there was no room.
   void on_progress() noexcept;
   void on_closed(account& a) const noexcept;
-  /// Words that were written to tell peers.
+  /// Number of acknowledgement words written.
   [[nodiscard]] std::uint64_t notifications() const noexcept { return notifications_; }
   static void count(const account& a, ledger& l) noexcept {
     l.sent = a.sent;
@@ -66,7 +66,7 @@ class credits {
 
   connections* links_;
   std::uint32_t blocks_;
-  account* due_ = nullptr;  ///< list of accounts that are due
+  account* due_ = nullptr;  ///< list of accounts with pending acknowledgements
   std::uint64_t notifications_ = 0;
 };
 

@@ -17,30 +17,31 @@ namespace chorale::transport {
 class shared_place;
 class shared_staging;
 
-/// Mailbox whose messages are RDMA writes into blocks of the receiver, data and counter in one write,
-/// bottom-filled (P2 section 4.1.3); a signal is an RDMA write of one word into a place of the sender's own
-/// at the receiver (P1 section 5.1). Neither needs the receiver's CPU, nor a receive request. Cost: one RDMA
-/// write a message, one more for each half mailbox that the receiver has read. One thread at a time.
+/// A mailbox whose messages are RDMA writes into blocks of the receiver, data and counter in one write,
+/// bottom-filled (P2 section 4.1.3); a signal is an RDMA write of one word into the sender's slot at the
+/// receiver (P1 section 5.1). Neither involves the receiver's CPU or a receive request. Cost: one RDMA write
+/// per message, plus one for each half mailbox that the receiver has read. One thread at a time.
 ///
-/// `try_...` return false as long as they have to wait. @throws error errc::mismatch, errc::peer_lost.
+/// `try_...` return false while they have to wait. @throws error errc::mismatch, errc::peer_lost.
 class inbox {
  public:
-  /// Messages of so many bytes with trailer are put together before they go inline: one piece costs a device
-  /// less than two.
+  /// Messages of at most this many bytes including the trailer are assembled before they are sent inline: one
+  /// gather entry costs a device less than two.
   static constexpr std::size_t short_message = 256;
 
-  /// What it keeps of a peer.
+  /// State per peer.
   struct sender {
     credits::account account;
-    std::size_t send_end;     ///< where the next message to the peer ends in its inbox
-    std::size_t receive_end;  ///< where the next one of the peer ends here
+    std::size_t send_end;     ///< end of the next message to the peer, in its inbox
+    std::size_t receive_end;  ///< end of the next message from the peer, in this inbox
     std::uint64_t signal_sent = 0;
-    pool_block staging{};           ///< source of messages that cannot go inline; made when first needed
-    pool_block endings{};           ///< trailers of those whose payload lies in shared staging; the same
-    bool separate_counter = false;  ///< the device places data in no order: a counter needs its own write
+    pool_block staging{};  ///< source of messages too long for inline; made at first use
+    pool_block endings{};  ///< trailers for payloads in shared staging; made at first use
+    /// The device does not place data in order: the counter needs its own write
+    bool separate_counter = false;
   };
 
-  /// A payload for several peers, which does not change as long as this lives: staged once, if it has to be.
+  /// A payload for several peers, which must not change during its lifetime: staged at most once.
   class shared_payload {
    public:
     explicit shared_payload(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -59,23 +60,23 @@ class inbox {
     std::span<const std::byte> bytes_;
     shared_place* staged_ = nullptr;
     bool is_in_short_ = false;
-    /// Of a short message, at the end, with room for the trailer behind it.
+    /// Holds a short message at its end, with room for the trailer after it.
     alignas(16) std::array<std::byte, short_message> short_;
   };
 
   struct statistics {
-    std::uint64_t staged_copies = 0;  ///< payloads copied into registered memory before they were sent
+    std::uint64_t staged_copies = 0;  ///< payloads copied into registered memory before sending
     std::uint64_t staged_bytes = 0;
   };
 
-  /// Settings: `block_bytes`, `blocks`. `links` outlives it.
+  /// Settings: `block_bytes`, `blocks`. `links` must outlive this.
   inbox(connections& links, const config& settings);
   ~inbox();
 
-  /// What connections have to offer for it.
+  /// What it requires of connections.
   static connections::options needs(const config& settings, int ranks) noexcept;
 
-  /// Largest payload of one message.
+  /// Largest payload of one message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
   bool try_signal(int to, call_id now);
   bool try_signalled(int from, call_id now);
@@ -88,9 +89,9 @@ class inbox {
   bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] sender* sender_of(int peer) const noexcept { return senders_.find(peer); }
   [[nodiscard]] const statistics& figures() const noexcept { return statistics_; }
-  /// Notifications of blocks that were given back, each an RDMA write.
+  /// Number of acknowledgements of released blocks, each an RDMA write.
   [[nodiscard]] std::uint64_t notifications() const noexcept { return credits_.notifications(); }
-  // As `answering_transport` has them.
+  // As in `answering_transport`.
   void will_answer(int from) noexcept {
     if (sender* s = senders_.find(from)) credits::will_answer(s->account);
   }
@@ -101,10 +102,10 @@ class inbox {
   void answered_by(int to, std::uint64_t messages) noexcept {
     if (sender* s = senders_.find(to)) credits::answered(s->account, messages);
   }
-  /// The oldest message of the sender that was handed out is given back.
+  /// Releases the oldest received message of the sender.
   void release(sender* from) noexcept { credits_.give_back(from->account); }
 
-  // What connections, and the endpoint, ask of a mechanism.
+  // The interface for connections and the endpoint.
   void on_accepted(connection& c);
   void on_message(connection&, std::uint64_t index, const ibv_wc&) { links_->receives().post(index); }
   void on_closed(connection& c) noexcept;
@@ -113,7 +114,7 @@ class inbox {
   void describe(memory_report& m) const;
 
  private:
-  /// The sender if messages can be sent to it; else goes on connecting.
+  /// The sender if messages can be sent to it; otherwise advances connecting.
   [[nodiscard]] sender* ready(int peer) {
     sender* s = senders_.find(peer);
     if (s != nullptr && s->account.link->ready) [[likely]]
@@ -125,10 +126,10 @@ class inbox {
                         layout_.block_end(0));
   }
   bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
-  /// Of more than `short_message`.
+  /// For messages longer than `short_message`.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
                  shared_payload* shared);
-  /// True if it lies in shared staging now.
+  /// True if the payload is now in shared staging.
   [[nodiscard]] bool stage(shared_payload& payload);
   [[gnu::cold]] void report_overrun(int from) const;
 
@@ -151,7 +152,7 @@ inline bool inbox::try_signalled(int from, call_id now) {
     links_->owner().inquiry().mismatch(from, now);
     return false;
   }
-  // A message that came before the signal and that no call has taken.
+  // A message that arrived before the signal and that no call has received.
   if (c.inbox.data == nullptr) return true;
   const std::byte* end = c.inbox.data + s->receive_end;
   if (!has_arrived(load_acquire(end - sizeof(std::uint64_t)), s->account.received)) [[likely]]
@@ -192,7 +193,7 @@ inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>
   message = {end - sizeof trailer - padded(trailer.bytes), trailer.bytes};
   ++s->account.received;
   s->receive_end = layout_.end_after(s->receive_end);
-  // A peer that is ahead has written the next message already: its line comes while this one is looked at.
+  // A peer that is ahead may have written the next message already: prefetch its line meanwhile.
   __builtin_prefetch(blocks + s->receive_end - cache_line_bytes);
   return true;
 }

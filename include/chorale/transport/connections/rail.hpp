@@ -1,4 +1,4 @@
-// Reliable connections over one device port, and what goes over them.
+// Reliable connections over one device port, with the mechanisms that use them.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 
 namespace chorale::transport {
 
-/// Connections over one device port with a mailbox and one-sided operations over them: what a transport has
-/// one of, or several over as many ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
+/// Connections over one device port with a mailbox and one-sided operations. A transport has one rail, or one
+/// for each of several ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
 ///
-/// A transport with several lets all of them `settle()` before it closes one: what is under way by one would
-/// come behind the farewell by another. Rails promise no order among each other.
+/// A transport with several rails calls `settle()` on all before it closes any, since otherwise a farewell on
+/// one rail could overtake data on another. There is no ordering between rails.
 template <class Mailbox>
 class rail final : private connection_user {
  public:
-  /// Whether a peer that asks for a connection may have one.
+  /// Whether a peer that requests a connection may have one.
   using admission = std::function<bool(int peer)>;
 
-  /// `number`: of this rail among those of the transport, the same on all ranks. `over`: its device port.
-  /// Both references outlive it. Settings: those of connections, mailbox and registration cache.
-  /// @throws error as the verbs objects.
+  /// `number`: the index of this rail in the transport, the same on all ranks. `over`: its device port. Both
+  /// references must outlive it. Settings: those of connections, mailbox and registration cache. @throws
+  /// error as the verbs objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
       : links_(owner, over, *this, Mailbox::needs(owner.settings(), owner.size()), number),
         one_sided_(links_, owner.settings()),
@@ -45,14 +45,14 @@ class rail final : private connection_user {
     if constexpr (requires { mailbox_.registered_bytes(); }) bytes += mailbox_.registered_bytes();
     return bytes;
   }
-  /// Adds what it costs.
+  /// Adds its memory and connections.
   void describe(memory_report& m) const {
     links_.describe(m);
     mailbox_.describe(m);
     one_sided_.describe(m);
   }
 
-  // What an endpoint asks of the parts of its transport.
+  // The interface for the endpoint.
   void on_progress() {
     links_.on_progress();
     mailbox_.on_progress();
@@ -63,12 +63,12 @@ class rail final : private connection_user {
     if constexpr (requires { mailbox_.withdraw(); }) mailbox_.withdraw();
   }
 
-  /// Nothing is begun any more; waits until what was sent has arrived.
+  /// Starts nothing new; waits until everything sent has arrived.
   void settle() noexcept {
     links_.settle();
     if constexpr (requires { mailbox_.settle(); }) mailbox_.settle();
   }
-  /// Says farewell by each connection, behind all that was sent, and waits until it has arrived.
+  /// Sends a farewell on each connection, after all other data, and waits until it has arrived.
   void close() noexcept {
     if constexpr (requires { mailbox_.close(); }) {
       settle();
@@ -78,7 +78,7 @@ class rail final : private connection_user {
   }
 
  private:
-  /// Some mailboxes have messages of any length, for which they register memory.
+  /// Mailboxes with messages of any length also register memory.
   static Mailbox made(connections& links, rma_queue& memory, const config& settings) {
     if constexpr (std::is_constructible_v<Mailbox, connections&, rma_queue&, const config&>)
       return Mailbox(links, memory, settings);

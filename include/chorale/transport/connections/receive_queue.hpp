@@ -1,4 +1,4 @@
-// The receives that all connections of a rank share.
+// The receives shared by all connections of a rank.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace chorale::transport {
 
-/// A shared receive queue and the blocks that messages come into, all of one size, by number. Without blocks
-/// the receives only carry immediate data. Not thread-safe.
+/// A shared receive queue and its numbered message blocks of equal size. Without blocks, receives carry only
+/// immediate data. Not thread-safe.
 class receive_queue {
  public:
-  /// Marks the numbers of receives among those of other requests.
+  /// Distinguishes the numbers of receives from those of other requests.
   static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
 
   /// At most `receives` of `bytes` each, all posted unless `posts` is false. @throws error as the verbs
@@ -48,7 +48,7 @@ class receive_queue {
     }
     queue_.post_recv(request);
   }
-  /// Posts memory that is registered under `lkey` as receive `index`, at most 2 GiB of it.
+  /// Posts memory registered under `lkey`, at most 2 GiB, as receive `index`.
   void post_into(std::uint64_t index, std::span<std::byte> into, std::uint32_t lkey) {
     ibv_sge place{reinterpret_cast<std::uintptr_t>(into.data()), static_cast<std::uint32_t>(into.size()),
                   lkey};

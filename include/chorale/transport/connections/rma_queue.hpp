@@ -1,4 +1,4 @@
-// One-sided and atomic operations over connections, on memory that peers expose.
+// One-sided and atomic operations over connections, on memory exposed by peers.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,27 @@
 
 namespace chorale::transport {
 
-/// Puts, gets, atomic operations and notices. User memory is registered through a cache. One thread at a
-/// time.
+/// Puts, gets, atomic operations and notifications. A cache holds registrations of user memory. One thread at
+/// a time.
 class rma_queue {
  public:
-  /// Atomic operations of the device are atomic among themselves, but not with the processor's.
+  /// The device's atomic operations are atomic with respect to each other, but not to the processor's.
   static constexpr bool atomics_by_device = true;
   static constexpr bool reads_by_device = true;
-  /// What it keeps of a peer.
+  /// State per peer.
   struct peer {
     std::uint64_t last_put = 0;           ///< request number of the last put
-    std::deque<std::uint32_t> notices{};  ///< that came and were not waited for yet
+    std::deque<std::uint32_t> notices{};  ///< notifications that arrived and were not consumed yet
     std::uint64_t notices_sent = 0;
     std::uint64_t notices_received = 0;
-    pool_block old_value{};  ///< where atomic operations put the old value; made when first needed
+    pool_block old_value{};  ///< receives the old values of atomic operations; made at first use
   };
 
-  /// Settings: of the registration cache. `links` outlives it.
+  /// Settings: those of the registration cache. `links` must outlive this.
   rma_queue(connections& links, const config& settings);
 
   [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
-  /// Whether reads and writes are copies by this process's core.
+  /// Whether a core of this process copies the data of reads and writes.
   [[nodiscard]] bool copies_by_core() const noexcept { return port().device().copies_by_core(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
 
@@ -43,7 +43,7 @@ class rma_queue {
   [[nodiscard]] exposure expose(std::span<std::byte> memory) {
     return {cache_.find(memory, registration_cache::rights::remote), memory, rank_};
   }
-  /// The same beside the cache: peers reach these bytes and no others, and none when the object has ended.
+  /// The same without the cache: peers can access exactly these bytes, and none once the object has ended.
   [[nodiscard]] exposure expose_alone(std::span<std::byte> memory);
   /// Registers memory that peers may read; it may be read-only.
   [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
@@ -51,12 +51,12 @@ class rma_queue {
   }
   /// Registers memory that is a source of transfers; it may be read-only.
   [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
-  /// To be told before memory that may have been exposed is given back to the device.
+  /// Call before memory that may have been exposed is returned to the device.
   void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
-  /// Nothing needs to be done for what peers write.
+  /// Peers' writes need no action here.
   void expect(int) noexcept {}
 
-  /// A put or get under way, in requests of at most 1 GiB.
+  /// A put or get in progress, in requests of at most 1 GiB.
   struct transfer {
     rma_queue* queue;
     ibv_wr_opcode opcode;
@@ -82,7 +82,7 @@ class rma_queue {
     bool operator()() { return queue->advance(*this); }
     [[nodiscard]] std::uint64_t result() const noexcept { return old; }
   };
-  /// Sees memory of a peer as its own.
+  /// Maps memory of a peer into this process.
   struct mapping {
     rma_queue* queue;
     remote_region there;
@@ -91,8 +91,8 @@ class rma_queue {
     [[nodiscard]] verbs::peer_memory result() noexcept { return std::move(seen); }
   };
 
-  // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
-  // remote region or of the local exposure.
+  // Operations to call until they return true. @throws error errc::invalid_argument beyond the bounds of the
+  // remote region or the local exposure.
   [[nodiscard]] transfer write(remote_region target, std::size_t offset, const exposure& local,
                                std::span<const std::byte> from, call_id now, bool notified) {
     require_within(target, offset, from.size(), ranks_);
@@ -123,7 +123,7 @@ class rma_queue {
   bool try_flush(int to);
   bool try_notified(int from, call_id now);
 
-  // What connections ask of a mechanism.
+  // The interface for connections.
   void on_notice(connection& from, std::uint32_t word);
   void count(int peer, ledger& l) const noexcept;
   void describe(memory_report& m) const;

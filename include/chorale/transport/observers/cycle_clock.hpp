@@ -1,4 +1,4 @@
-// The clock of observed calls.
+// The clock used for observed calls.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace chorale::transport {
 
-/// The times of `clock`, to some tens of nanoseconds, for less than half of what reading that takes: from the
-/// processor's counter where that counts alike on all cores at one rate, which the kernel knows; elsewhere,
-/// and where time is simulated, from `clock` itself. One thread at a time.
+/// The time of `clock`, to some tens of nanoseconds, at less than half the cost: from the processor's cycle
+/// counter, if the kernel says that it runs at one constant rate on all cores; otherwise, and in simulated
+/// time, from `clock` itself. One thread at a time.
 class cycle_clock {
  public:
   [[nodiscard]] clock::time_point now() noexcept {

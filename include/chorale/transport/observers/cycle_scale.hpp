@@ -1,4 +1,4 @@
-// Times from a counter of cycles, which is read in a fraction of what the system's clock takes.
+// Converts a cycle counter to time: much cheaper to read than the system's clock.
 #pragma once
 
 #include <cstdint>
@@ -7,45 +7,46 @@
 
 namespace chorale::transport {
 
-/// Converts counts of cycles to times of `clock`, after readings of both. Between two readings it goes on at
-/// the rate that the last two have shown, for as long as these were apart, at most 2^24 cycles; then it asks
-/// for the next one. So an error of a reading is not multiplied, and a clock that the system steers is
-/// followed. Times never go back unless the counter does: what was ahead of a reading waits for it by running
-/// slower.
+/// Converts cycle counts to times of `clock`, calibrated by simultaneous readings of both. Between two
+/// readings it extrapolates at the rate between the last two readings, for at most the time between them and
+/// at most 2^24 cycles; then it requests the next one. So errors of a reading are not amplified, and a clock
+/// that the system adjusts is followed. Times never go back unless the counter does: a time ahead of a
+/// reading runs slower until the reading catches up.
 class cycle_scale {
  public:
-  /// Both, read at once.
+  /// Both clocks, read simultaneously.
   struct reading {
     std::uint64_t cycles = 0;
     clock::time_point time{};
   };
 
-  /// Whether the time of `cycles` is known without another reading.
+  /// Whether the time of `cycles` can be computed without another reading.
   [[nodiscard]] bool reaches(std::uint64_t cycles) const noexcept { return cycles - from_ < span_; }
   /// Precondition: reaches(cycles).
   [[nodiscard]] clock::time_point at(std::uint64_t cycles) const noexcept { return after(cycles - from_); }
-  /// Goes on from `now`. Returns its time, which is later than that of the clock if one of those was given.
+  /// Continues from `now`. Returns its time, which is later than the clock's if a later one was returned
+  /// before.
   clock::time_point add(const reading& now) noexcept;
 
  private:
-  /// No shorter interval tells a rate: 2^20 cycles are a few hundred microseconds.
+  /// Shorter intervals do not determine a rate: 2^20 cycles are a few hundred microseconds.
   static constexpr std::uint64_t shortest = std::uint64_t{1} << 20;
-  /// Some milliseconds: the system steers its clock by less than 500 ns in each.
+  /// Some milliseconds: in that time the system adjusts its clock by less than 500 ns.
   static constexpr std::uint64_t longest = std::uint64_t{1} << 24;
-  static constexpr unsigned point = 32;  ///< bits of `slope_` behind the binary point
+  static constexpr unsigned point = 32;  ///< fraction bits of `slope_`
 
   [[nodiscard]] clock::time_point after(std::uint64_t cycles) const noexcept {
     return shown_ + clock::duration{static_cast<clock::rep>((cycles * slope_) >> point)};
   }
-  /// What was measured is of no use: measures from `now` on.
+  /// Discards previous measurements and starts at `now`.
   void begin_anew(const reading& now) noexcept;
 
   std::uint64_t from_ = 0;     ///< cycles at the time `shown_`
-  std::uint64_t span_ = 0;     ///< how far from there times are known; 0: not at all
-  std::uint64_t slope_ = 0;    ///< nanoseconds a cycle
-  clock::time_point shown_{};  ///< later than what was given before
-  reading last_;               ///< from which the rate is measured
-  double rate_ = 0;            ///< nanoseconds a cycle, as measured; 0: not yet
+  std::uint64_t span_ = 0;     ///< cycles from there for which times are known; 0: none
+  std::uint64_t slope_ = 0;    ///< nanoseconds per cycle
+  clock::time_point shown_{};  ///< not earlier than any returned time
+  reading last_;               ///< start of the rate measurement
+  double rate_ = 0;            ///< measured nanoseconds per cycle; 0: not yet known
 };
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// An operation of a window, as observers are told of it.
+// Reports a window's operation to observers.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace chorale::transport {
 
-/// While this lives a one-sided operation is under way. Where somebody observes the communicator they are
-/// told of it when it is over, well or not; else this costs the test of one bit.
+/// Spans a one-sided operation. If the communicator has observers, they are told at the end, whether it
+/// succeeded or failed; otherwise this costs the test of one bit.
 class [[nodiscard]] observed_access {
  public:
-  /// Which one: the kinds of `observed_event` of these names, which this header would be dearer to include.
+  /// The operation: the `observed_event` kinds of the same names, whose header would be more expensive to
+  /// include.
   enum class kind : std::uint8_t { put, got, updated, flushed, notified, awaited };
 
-  /// `peer`: -1 for all or any. `bytes`: what is put, got or updated.
+  /// `peer`: -1 for all or any. `bytes`: the size of the put, get or update.
   observed_access(call_record& calls, kind what, int peer, std::size_t bytes = 0) noexcept
       : calls_(calls.is_observed() ? &calls : nullptr), what_(what), peer_(peer), bytes_(bytes) {
     if (calls_ != nullptr) [[unlikely]]

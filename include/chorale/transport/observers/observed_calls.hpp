@@ -1,4 +1,4 @@
-// The calls of a communicator that is observed, while they are open.
+// The calls in progress of an observed communicator.
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@
 
 namespace chorale::transport {
 
-/// Tells the observers of one communicator what it does. It is asked for nothing where there are none. One
-/// thread at a time, as the communicator.
+/// Reports a communicator's activity to its observers. Does nothing without observers. One thread at a time,
+/// as the communicator.
 class observed_calls {
  public:
-  /// `calls`: of the communicator, which is told whether somebody observes. `resent`: messages that the
-  /// transport has sent again so far.
+  /// `calls`: the communicator's record, which is told whether there are observers. `resent`: returns the
+  /// messages that the transport has retransmitted so far.
   observed_calls(call_record& calls, observed_communicator who, std::function<std::uint64_t()> resent);
   observed_calls(const observed_calls&) = delete;
   observed_calls& operator=(const observed_calls&) = delete;
   ~observed_calls();
 
-  /// The communicator, as its observers are told of it.
+  /// The communicator's description for observers.
   [[nodiscard]] const observed_communicator& who() const noexcept { return who_; }
   void add(std::shared_ptr<observer> one);
   void remove(const std::shared_ptr<observer>& one) noexcept;
-  /// The communicator is called that from now on.
+  /// Changes the communicator's name.
   void rename(const std::string& name);
-  /// The first observer of that type; null if there is none.
+  /// The first observer of type `Observer`; null if there is none.
   template <class Observer>
   [[nodiscard]] Observer* find() const noexcept {
     for (const listener& l : all_)
@@ -44,29 +44,29 @@ class observed_calls {
     return nullptr;
   }
 
-  /// The call of that number begins.
+  /// Call `number` begins.
   void begin(std::uint64_t number, const call& what, bool is_nonblocking);
-  /// Its algorithm was made, so that it may be known which that is.
+  /// Its algorithm was constructed, so that its name may be known now.
   void note_algorithm() noexcept;
-  /// Its algorithm begins to run.
+  /// Its algorithm starts to run.
   void run(std::uint64_t number) noexcept;
-  /// It is over: nothing if it was not told of.
+  /// It has ended; ignored if its beginning was not reported.
   void end(std::uint64_t number, const std::exception_ptr& failure) noexcept;
-  /// All that are open are over by `failure`.
+  /// All calls in progress have ended with `failure`.
   void end_all(const std::exception_ptr& failure) noexcept;
-  /// A wait that keeps the thread begins. One that an exception has ended is over when its call is.
+  /// A blocking wait begins. If an exception ends it, it counts as ended with its call.
   void begin_wait() noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;
-  /// By the clock that the times of calls are of.
+  /// The time by the clock that also times calls.
   [[nodiscard]] clock::time_point now() noexcept { return times_.now(); }
 
-  /// What serves `what` chooses anew for each call: `name(choice)` is what it chose last, empty if that is
-  /// not known yet. Both live as long as the communicator makes calls.
+  /// Registers an algorithm for `what` that chooses anew in each call: `name(choice)` returns its latest
+  /// choice, or an empty text if unknown. Both must live as long as the communicator makes calls.
   void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
 
  private:
-  /// It knows the calls from `since` on.
+  /// An observer, which is told of calls from number `since` on.
   struct listener {
     std::shared_ptr<observer> who;
     std::uint64_t since = 0;
@@ -89,12 +89,12 @@ class observed_calls {
   std::function<std::uint64_t()> resent_;
   std::vector<listener> all_;
   cycle_clock times_;
-  std::vector<observed_call> open_;  ///< those before `first_` are over
+  std::vector<observed_call> open_;  ///< those before `first_` have ended
   std::size_t first_ = 0;
-  std::uint64_t resent_before_ = 0;  ///< by the end of the call before
-  clock::time_point waits_since_{};  ///< of the wait that is under way; zero if there is none
+  std::uint64_t resent_before_ = 0;  ///< at the end of the previous call
+  clock::time_point waits_since_{};  ///< beginning of the current wait; zero if there is none
   std::array<chooser, operations> choosers_{};
-  std::array<std::string, operations> names_;  ///< of algorithms that are the same in each call
+  std::array<std::string, operations> names_;  ///< names of algorithms that are the same in each call
 };
 
 }  // namespace chorale::transport

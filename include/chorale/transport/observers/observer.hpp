@@ -1,4 +1,4 @@
-// What profilers are told of calls: the hooks of a process and of its communicators.
+// Hooks for profilers, per process and per communicator.
 #pragma once
 
 #include <cstdint>
@@ -13,81 +13,84 @@
 
 namespace chorale {
 
-/// A communicator as observers see it: one object for as long as the communicator lives.
+/// A communicator as observers see it: one object for the communicator's lifetime.
 struct observed_communicator {
-  std::uint64_t number = 0;  ///< in this process, from 1, in the order in which they were made
-  std::uint32_t group = 0;   ///< the same on all ranks of the communicator, another one for others of the job
-  std::uint32_t job = 0;  ///< the same on all ranks that the bootstrap brought together, and in their parts
+  std::uint64_t number = 0;  ///< in this process, from 1, in order of construction
+  /// The same on all ranks of the communicator, different for other communicators of the job
+  std::uint32_t group = 0;
+  /// The same on all ranks of one bootstrap group, also in communicators split from it
+  std::uint32_t job = 0;
   int home = 0;           ///< this rank's number in the first communicator of its thread
   int rank = 0;           ///< this rank in the communicator
-  int size = 0;           ///< how many ranks it has
-  std::string transport;  ///< its name
-  std::string device;     ///< of its first port
-  std::string host;       ///< of this rank
-  std::string launched;   ///< how the group came to be
-  std::string name;       ///< as `communicator::set_name` has it
+  int size = 0;           ///< the number of ranks
+  std::string transport;  ///< name of the transport
+  std::string device;     ///< device of its first port
+  std::string host;       ///< host of this rank
+  std::string launched;   ///< how the group was started
+  std::string name;       ///< as set by `communicator::set_name`
 };
 
-/// One call. What is not known yet is as it is initialized here.
+/// One call. Fields that are not known yet have their initial values.
 struct observed_call {
-  const observed_communicator* on = nullptr;  ///< whose call it is
-  std::uint64_t number = 0;  ///< from 1; calls with the same number belong together on all ranks
-  call what;                 ///< operation, root, bytes of one rank's message (0 where ranks may differ), ...
-  bool is_nonblocking = false;  ///< the program goes on while it runs
-  /// Known at the end; before it, empty where the algorithm is chosen while the call runs. Copy it, if it is
-  /// to be kept.
+  const observed_communicator* on = nullptr;  ///< the communicator
+  std::uint64_t number = 0;                   ///< from 1; calls with the same number match on all ranks
+  /// Operation, root, bytes of one rank's message (0 where it may differ between ranks), ...
+  call what;
+  bool is_nonblocking = false;  ///< the program continues while it runs
+  /// Known at the end; empty before that if the algorithm is chosen while the call runs. Copy it to keep it.
   std::string_view algorithm;
-  clock::time_point begun{};     ///< the program made the call
-  clock::time_point run{};       ///< its algorithm began: for a nonblocking call, behind the calls before it
-  clock::time_point over{};      ///< it has ended, well or not
-  clock::duration waited{};      ///< in waits for other ranks that kept the thread
-  std::uint64_t resent = 0;      ///< messages sent again meanwhile, where the transport does that itself
-  std::exception_ptr failure{};  ///< what it has thrown; null if it has ended well
+  clock::time_point begun{};  ///< when the program made the call
+  /// When its algorithm started: for a nonblocking call, after the calls before it
+  clock::time_point run{};
+  clock::time_point over{};      ///< when it ended, successfully or not
+  clock::duration waited{};      ///< spent in blocking waits for other ranks
+  std::uint64_t resent = 0;      ///< messages retransmitted meanwhile, if the transport itself does that
+  std::exception_ptr failure{};  ///< its exception; null on success
 };
 
-/// A wait of a call for another rank that is over. A message that is there already is not waited for.
+/// A finished wait of a call for another rank. Messages that have already arrived cause no wait.
 struct observed_wait {
   const observed_call* in = nullptr;  ///< the call that waited
-  int peer = -1;                      ///< who was waited for; -1: any rank
-  clock::time_point begin{};          ///< of the wait
-  clock::time_point end{};            ///< of the wait
+  int peer = -1;                      ///< the awaited peer; -1: any rank
+  clock::time_point begin{};          ///< when the wait began
+  clock::time_point end{};            ///< when the wait ended
 };
 
-/// Something that happened beside the calls of a communicator, or in one of them: also what was done with a
-/// window, which is told when it is over, well or not.
+/// An event outside or inside the communicator's calls, including window operations, which are reported at
+/// their end, successful or not.
 struct observed_event {
-  /// What can happen.
+  /// The kinds of events.
   enum class kind : std::uint8_t {
     connected,     ///< a connection with `peer` was made
-    disconnected,  ///< it was closed, usually in favour of another one (config::connections)
+    disconnected,  ///< it was closed, usually evicted for another one (config::connections)
     chosen,        ///< an algorithm was chosen by trial: `text` says which and why
-    put,           ///< a put to `peer` was begun, of so many bytes: it is there once it was flushed
+    put,           ///< a put to `peer` was started; it completes at a flush
     got,           ///< a get from `peer`
-    updated,       ///< an atomic update of the memory of `peer`, or an accumulation of a stretch
-    flushed,       ///< what was put to `peer` is there; -1: to all ranks
-    notified,      ///< `peer` was sent a notification, behind what was put there
-    awaited,       ///< a wait for notifications of `peer`; -1: of any ranks
+    updated,       ///< an atomic update at `peer`, or an accumulate of a contiguous piece
+    flushed,       ///< puts to `peer` have completed; -1: to all ranks
+    notified,      ///< a notification was sent to `peer`, after earlier puts
+    awaited,       ///< a wait for notifications from `peer`; -1: from any rank
   };
-  kind what = kind::connected;                ///< what happened
-  const observed_communicator* on = nullptr;  ///< where
-  int peer = -1;                              ///< rank of the other end; -1 where there is none
-  std::string_view text;                      ///< of a choice; else empty
-  clock::time_point time{};                   ///< when; of what was done with a window, when it was over
-  std::uint64_t bytes = 0;                    ///< that were put, got or updated
-  clock::time_point begin{};                  ///< of what was done with a window
+  kind what = kind::connected;                ///< the kind of event
+  const observed_communicator* on = nullptr;  ///< the communicator
+  int peer = -1;                              ///< rank of the other side; -1 for none
+  std::string_view text;                      ///< for `chosen`; otherwise empty
+  clock::time_point time{};                   ///< when it happened; for window operations, the end
+  std::uint64_t bytes = 0;                    ///< bytes put, got or updated
+  clock::time_point begin{};                  ///< for window operations, the beginning
 };
 
-/// Is told of the calls of communicators: a profiler, a tracer. Each function is called by the thread that is
-/// inside the communicator, never by two threads for the same communicator at a time; an observer of several
-/// communicators is called for all of them, by several threads at once if those use them so.
+/// Interface of a profiler or tracer: is notified of the calls of communicators. Each function is called on
+/// the thread that is inside the communicator, never concurrently for the same communicator; an observer of
+/// several communicators is called for all of them, concurrently if several threads use them.
 ///
-/// Functions must not throw (the compiler wants their overriders noexcept), and must not call the
-/// communicator that they are told of. What they take is the program's time. What they are given is valid
-/// until they return, except for the `observed_communicator`, which lives until `on_ended` has returned.
+/// Functions must not throw (overriders must be noexcept) and must not call the communicator that they are
+/// notified of. Their run time is added to the program's. Arguments are valid until the function returns,
+/// except for the `observed_communicator`, which lives until `on_ended` has returned.
 ///
-/// Each call that gets a number has one `on_begin` and one `on_end`, also if it throws, is withdrawn, or if
-/// the communicator fails before it has run. A call that is refused (errc::invalid_argument, errc::misuse,
-/// errc::poisoned) is not begun, and nobody is told of it. Calls end in the order in which they have begun.
+/// Each numbered call has one `on_begin` and one `on_end`, even if it throws, is withdrawn, or the
+/// communicator fails before it has run. Rejected calls (errc::invalid_argument, errc::misuse,
+/// errc::poisoned) are not numbered or reported. Calls end in the order in which they began.
 class observer {
  public:
   observer() = default;
@@ -97,27 +100,27 @@ class observer {
 
   /// A communicator was made, or is observed from now on.
   virtual void on_made(const observed_communicator&) noexcept {}
-  /// It ends, or is not observed any more: then calls may be open, of whose end nobody is told.
+  /// It ends, or is no longer observed: then the ends of calls in progress are not reported.
   virtual void on_ended(const observed_communicator&) noexcept {}
   /// The program makes a call.
   virtual void on_begin(const observed_call&) noexcept {}
-  /// Its algorithm begins to run, at once if the call is blocking.
+  /// The call's algorithm starts; at once for a blocking call.
   virtual void on_run(const observed_call&) noexcept {}
-  /// It has ended, well or not.
+  /// The call has ended, successfully or not.
   virtual void on_end(const observed_call&) noexcept {}
-  /// A wait of a call is over.
+  /// A wait of a call has ended.
   virtual void on_wait(const observed_wait&) noexcept {}
-  /// Something else has happened.
+  /// Another event has happened.
   virtual void on_event(const observed_event&) noexcept {}
 };
 
-/// From now on `one` is told of every communicator that this process makes, until `stop_observing(one)`. It
-/// is kept by each communicator until that ends. Thread-safe. `chorale/observing.hpp` has the same for one
-/// communicator.
+/// Notifies `one` of every communicator that this process makes from now on, until `stop_observing(one)`.
+/// Each communicator holds a reference to it until it ends. Thread-safe. `chorale/observing.hpp` has the same
+/// for a single communicator.
 void observe(std::shared_ptr<observer> one);
-/// Communicators that are made from now on do not tell `one` of anything; those that do go on. Thread-safe.
+/// New communicators do not notify `one` any more; existing ones still do. Thread-safe.
 void stop_observing(const std::shared_ptr<observer>& one);
-/// Those that are told of every communicator, in the order in which they came. Thread-safe.
+/// The process-wide observers, in the order in which they were added. Thread-safe.
 [[nodiscard]] std::vector<std::shared_ptr<observer>> process_observers();
 
 }  // namespace chorale

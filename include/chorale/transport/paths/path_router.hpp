@@ -1,4 +1,4 @@
-// Two ways to each peer, a reliable connection and datagrams, and the change from one to the other.
+// Two paths to each peer, a reliable connection and datagrams, and the switch from one to the other.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,33 @@
 
 namespace chorale::transport {
 
-/// By which rule a rank chooses the peers that get a connection.
+/// How a rank chooses the peers that get a connection.
 enum class path_choice {
-  nearest,  ///< the partners of k steps of a pairwise exchange; known to both without a word
-  busiest,  ///< those to whom it has sent much; both must have a place left
-  asked,    ///< those an algorithm asks for by `wants_connection`; both must have a place left
+  nearest,  ///< the partners of k steps of a pairwise exchange; known to both without communication
+  busiest,  ///< those that it has sent most to; both must have a free place
+  asked,    ///< those that an algorithm requests by `wants_connection`; both must have a free place
 };
 
-/// The way to one peer now.
+/// The current path to a peer.
 enum class path { datagrams, changing, connection };
 
-/// Mailbox over streams of datagrams to all peers and reliable connections to at most `limit` of them.
+/// A mailbox over datagram streams to all peers and reliable connections to at most `limit` of them.
 ///
-/// Everything begins with datagrams. Where a peer is to have a connection, both sides keep a place for it -
-/// for busiest and asked by an offer and an acceptance in the stream - and make it while datagrams go on.
-/// When it is there, a rank puts a mark into its stream, waits until the mark and so all before it has been
-/// delivered, and uses the connection from then on; the peer reads the connection when it has read the mark.
-/// Each direction changes by itself, and order holds across the change. No way back. One thread at a time.
+/// All traffic starts with datagrams. If a peer is to have a connection, both sides reserve a place for it
+/// (for `busiest` and `asked`, by an offer and an acceptance in the stream) and connect while datagrams
+/// continue. Once connected, a rank sends a mark in its stream, waits until the mark and therefore all
+/// earlier data has been delivered, and then uses the connection; the peer reads from the connection once it
+/// has read the mark. Each direction switches independently, order is preserved, and there is no switch back.
+/// One thread at a time.
 class path_router {
  public:
-  /// A sender, and the way its message came.
+  /// A sender, and the path of its message.
   struct origin {
     int rank;
     bool by_connection;
   };
 
-  /// Keeps the path to a peer as it is: a write that is made of several packets is under way by datagrams.
+  /// Holds the path to a peer unchanged, while a write of several packets is in progress over datagrams.
   class held_path {
    public:
     held_path() = default;
@@ -58,20 +59,20 @@ class path_router {
     int* writes_ = nullptr;
   };
 
-  /// All but `limit` and `choice` outlive it. `limit`: of connections if those are the busiest; else of steps
-  /// of a pairwise exchange, which need a connection more where both that and the number of ranks are odd.
+  /// All references must outlive this. `limit`: of connections for `busiest`; otherwise of steps of a
+  /// pairwise exchange, which need one connection more if both this and the number of ranks are odd.
   path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
               path_choice choice);
 
-  /// Most connections that this rank will have.
+  /// Maximum number of connections of this rank.
   [[nodiscard]] int limit() const noexcept { return limit_; }
-  /// Asks for a connection to `peer`, as far as the limits of both allow. Costs nothing the second time.
+  /// Requests a connection to `peer`, within the limits of both. Repeated requests cost nothing.
   void wants_connection(int peer);
-  /// The way to `to` on which `bytes` are about to be sent. @throws error errc::invalid_argument if there is
+  /// The path for `bytes` that are about to be sent to `to`. @throws error errc::invalid_argument if there is
   /// no such peer.
   path way_to(int to, std::size_t bytes);
 
-  /// Largest payload of one message, either way.
+  /// Largest payload of one message in bytes, on either path.
   [[nodiscard]] std::size_t block_bytes() const noexcept {
     return std::min(inbox_->block_bytes(), streams_->block_bytes());
   }
@@ -83,18 +84,18 @@ class path_router {
   bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] origin sender_of(int peer) const noexcept { return {peer, last_by_connection_}; }
   void release(origin from) noexcept;
-  // Datagrams have a window of their own.
+  // For connections; datagrams have their own window.
   void will_answer(int from) noexcept { inbox_->will_answer(from); }
   [[nodiscard]] std::uint64_t sent_to(int to) const noexcept { return inbox_->sent_to(to); }
   void answered_by(int to, std::uint64_t messages) noexcept { inbox_->answered_by(to, messages); }
-  /// True if no notice of that rank comes by datagrams any more.
+  /// True if no notification of that rank arrives by datagrams any more.
   [[nodiscard]] bool notices_by_connection(int from) {
     check(from, "be notified by");
     peer_path& p = of(from);
     return p.notices_there || (p.notices_there = streams_->has_no_more_notices(from));
   }
 
-  // What connections, and the endpoint, ask of a mechanism.
+  // The interface for connections and the endpoint.
   [[nodiscard]] bool admits(int peer) const noexcept;
   void on_progress();
   void withdraw() noexcept { under_way_.clear(); }
@@ -102,23 +103,23 @@ class path_router {
  private:
   enum class stage : std::uint8_t {
     datagrams,   ///< no connection
-    offered,     ///< a place is kept, the peer has been asked
-    connecting,  ///< both have a place; the connection is being made
-    marked,      ///< it is there; the mark is on its way
-    connection,  ///< it is used
+    offered,     ///< a place is reserved, the peer has been asked
+    connecting,  ///< both have reserved a place and are connecting
+    marked,      ///< connected; the mark is in flight
+    connection,  ///< in use
   };
   struct peer_path {
     stage now = stage::datagrams;
     bool offers = false;          ///< the offer has not been sent yet
-    bool answers = false;         ///< ... nor the answer to the peer's
-    bool accepts = false;         ///< that answer
-    bool signals_there = false;   ///< a signal has come by the connection
-    bool messages_there = false;  ///< no message comes by datagrams any more ...
-    bool notices_there = false;   ///< ... nor a notice
-    int writes = 0;               ///< under way by datagrams
-    std::uint64_t messages = 0;   ///< sent by datagrams
+    bool answers = false;         ///< the answer to the peer's offer has not been sent yet
+    bool accepts = false;         ///< the answer is an acceptance
+    bool signals_there = false;   ///< a signal has arrived by the connection
+    bool messages_there = false;  ///< no more messages arrive by datagrams
+    bool notices_there = false;   ///< no more notifications arrive by datagrams
+    int writes = 0;               ///< writes in progress over datagrams
+    std::uint64_t messages = 0;   ///< messages sent by datagrams
     std::uint64_t bytes = 0;
-    std::uint64_t wanted_from = 0;  ///< messages after which it is offered again
+    std::uint64_t wanted_from = 0;  ///< number of messages after which it is offered again
   };
 
   [[nodiscard]] peer_path& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
@@ -141,8 +142,8 @@ class path_router {
   int limit_;
   path_choice choice_;
   std::vector<peer_path> peers_;
-  std::vector<int> under_way_;  ///< peers whose path is about to change
-  int places_ = 0;              ///< kept for connections
+  std::vector<int> under_way_;  ///< peers whose path is about to switch
+  int places_ = 0;              ///< places reserved for connections
   int sent_since_look_ = 0;
   bool last_by_connection_ = false;
 };

@@ -1,4 +1,4 @@
-// One-sided and atomic operations that go by connection or by datagrams.
+// One-sided and atomic operations over connections or datagrams.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace chorale::transport {
 
-/// Memory that is exposed both ways, or only a source: registered with the device, and known to the streams
-/// under the same key. Move-only.
+/// Memory exposed on both paths, or used only as a source: registered with the device, and known to the
+/// streams under the same key. Move-only.
 class dual_exposure {
  public:
   /// `table`: null for memory that is only a source.
@@ -39,14 +39,14 @@ class dual_exposure {
   reliable::revealed revealed_;
 };
 
-/// Operations go the way that their peer has: a write as a whole, chosen when it begins. Atomic operations go
-/// by datagrams for all, so that they are atomic among themselves. One thread at a time.
+/// Operations use their peer's current path; a write stays on the path on which it began. All atomic
+/// operations use datagrams, so that they are atomic with respect to each other. One thread at a time.
 class routed_memory {
  public:
   static constexpr bool atomics_by_device = false;
   static constexpr bool reads_by_device = false;
 
-  /// All outlive it.
+  /// All arguments must outlive this.
   routed_memory(path_router& router, rma_queue& by_connection, reliable::streams& packets) noexcept
       : router_(&router), by_connection_(&by_connection), packets_(&packets), by_datagrams_(packets) {}
 
@@ -63,7 +63,7 @@ class routed_memory {
     return {by_connection_->lend(memory), nullptr, memory};
   }
   void forget(std::span<const std::byte> memory) noexcept { by_connection_->forget(memory); }
-  /// To be called while a write of `from` (-1: of any rank) is awaited in memory.
+  /// Call while memory is polled for a write of `from` (-1: any rank).
   void expect(int from) { packets_->expect(from); }
   [[nodiscard]] const registration_cache& registrations() const noexcept {
     return by_connection_->registrations();
@@ -103,8 +103,8 @@ class routed_memory {
     }
   };
 
-  // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
-  // remote region or of the local exposure.
+  // Operations to call until they return true. @throws error errc::invalid_argument beyond the bounds of the
+  // remote region or the local exposure.
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const dual_exposure& local,
                               std::span<const std::byte> from, call_id now, bool notified) {
     return {router_,

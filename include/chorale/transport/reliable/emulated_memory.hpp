@@ -1,4 +1,4 @@
-// One-sided and atomic operations that are emulated by datagrams.
+// One-sided and atomic operations emulated over datagrams.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace chorale::transport::reliable {
 
-/// Puts memory out of the peers' reach that streams know under a key.
+/// Withdraws memory that streams know under a key.
 struct concealment {
   std::uint32_t key = 0;
   std::span<const std::byte> memory{};
   bool writable = false;
   void operator()(streams* table) const noexcept { table->conceal(key, memory, writable); }
 };
-/// Memory that streams know, until this ends; null: they know of none.
+/// Memory known to streams until this ends; may be null.
 using revealed = std::unique_ptr<streams, concealment>;
 
-/// Memory that is exposed as long as this object lives, or, without a key, a source of writes. Nothing is
-/// registered: data is copied on both sides (P5 section 4.2). Move-only.
+/// Memory exposed during the lifetime of this object or, without a key, a source of writes. Nothing is
+/// registered: both sides copy the data (P5 section 4.2). Move-only.
 class exposed_memory {
  public:
   exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner,
                  bool writable) noexcept
       : revealed_(key == 0 ? nullptr : table, {key, memory, writable}), memory_(memory), owner_(owner) {}
-  /// As `exposure::beyond_calls`. What ends here is out of the peers' reach at once, in a call or not.
+  /// As `exposure::beyond_calls`. Ending this object always ends peers' access at once, in a call or not.
   [[nodiscard]] exposed_memory beyond_calls() && noexcept { return std::move(*this); }
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), revealed_.get_deleter().key,
@@ -44,8 +44,8 @@ class exposed_memory {
   int owner_;
 };
 
-/// The ticket of a request that is answered; whoever gives it up takes the place of its answer along. Does
-/// not move once it has been asked for.
+/// The ticket of a request with a pending answer. Destroying it also frees the destination of the answer. It
+/// must not be moved after the request.
 class answered {
  public:
   explicit answered(streams& packets) noexcept : packets_(&packets) {}
@@ -55,7 +55,7 @@ class answered {
     if (ticket_ != 0) packets_->abandon(ticket_);
   }
   [[nodiscard]] streams& packets() const noexcept { return *packets_; }
-  /// Asks by `request()`, then waits for the answer; true when it is here.
+  /// Issues `request()` first, then waits for the answer; true once it has arrived.
   template <class Request>
   bool advance(Request&& request) {
     if (ticket_ == 0) ticket_ = request();
@@ -69,28 +69,29 @@ class answered {
   std::uint32_t ticket_ = 0;
 };
 
-/// Memory operations through streams of datagrams. A write is copied into packets at once and placed when the
-/// target next looks (P5: lazy placement); a read or an atomic operation is answered by the target's service
-/// thread if the target itself does not look. Every access is checked at the target: key, bounds, rights.
+/// Memory operations over datagram streams. A write is copied into packets at once and placed when the target
+/// next polls (P5: lazy placement); reads and atomic operations are answered by the target's service thread
+/// if the target itself does not poll. The target checks every access: key, bounds, rights.
 class emulated_memory {
  public:
-  /// Atomic operations are the target's processor's, so that a rank's own need no connection with itself.
+  /// The target's processor executes atomic operations, so that operations on own memory need no loopback
+  /// connection.
   static constexpr bool atomics_by_device = false;
   static constexpr bool reads_by_device = false;
 
-  /// `packets` outlives it.
+  /// `packets` must outlive this.
   explicit emulated_memory(streams& packets) noexcept : packets_(&packets) {}
 
   [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) { return exposed(memory, true); }
   [[nodiscard]] exposed_memory expose_alone(std::span<std::byte> memory) { return exposed(memory, true); }
-  /// Memory that peers may only read.
+  /// Exposes memory that peers may only read.
   [[nodiscard]] exposed_memory offer(std::span<const std::byte> memory) { return exposed(memory, false); }
-  /// Memory that is only a source here is not exposed to anybody.
+  /// Memory that is only a local source is not exposed.
   [[nodiscard]] exposed_memory lend(std::span<const std::byte> memory) noexcept {
     return {packets_, 0, memory, packets_->rank(), false};
   }
   void forget(std::span<const std::byte>) noexcept {}
-  /// To be called while a write of `from` (-1: of any rank) is awaited in memory.
+  /// Call while memory is polled for a write of `from` (-1: any rank).
   void expect(int from) { packets_->expect(from); }
 
   struct writing {
@@ -140,7 +141,7 @@ class emulated_memory {
     [[nodiscard]] std::uint64_t result() const noexcept { return old; }
   };
 
-  // Operations that are called until they return true. @throws error errc::invalid_argument outside of the
+  // Operations to call until they return true. @throws error errc::invalid_argument beyond the bounds of the
   // remote region.
   [[nodiscard]] writing write(remote_region target, std::size_t offset, const exposed_memory&,
                               std::span<const std::byte> from, call_id now, bool notified) {

@@ -1,4 +1,4 @@
-// What a transport asks of its streams.
+// Requests of a transport to its streams.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace chorale::transport::reliable {
 
 enum class atomic_operation : std::uint32_t { fetch_add = 1, compare_swap = 2 };
 
-/// A write under way to exposed memory of rank `peer`; `sent` counts the bytes that have been handed over.
+/// A write in progress to exposed memory of rank `peer`; `sent` counts the bytes already handed over.
 struct write_request {
   int peer = -1;
   std::uint64_t address = 0;
@@ -20,13 +20,13 @@ struct write_request {
   bool complete = false;
 };
 
-/// What a rank says in its stream about another way to the same peer. Packets of these types have no content:
-/// their place in the stream is what counts.
+/// Marks in a stream about another path to the same peer. They have no payload; their position in the stream
+/// matters.
 enum class path_mark : std::uint8_t {
-  offer = 8,              ///< the sender keeps a connection for the receiver
-  acceptance = 9,         ///< ... and the receiver one for the sender
+  offer = 8,              ///< the sender has reserved a connection for the receiver
+  acceptance = 9,         ///< ... and so has the receiver for the sender
   refusal_of_offer = 10,  ///< ... but the receiver has none left
-  departure = 11,         ///< from here on the sender's messages come by the connection
+  departure = 11,         ///< later messages of the sender arrive by the connection
 };
 struct path_news {
   int from;
