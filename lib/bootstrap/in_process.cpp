@@ -17,7 +17,7 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// The first rank of that value, or -1.
+/// The first rank with that value, or -1.
 int first_of(const std::vector<bool>& of, bool value) noexcept {
   const auto at = std::find(of.begin(), of.end(), value);
   return at == of.end() ? -1 : static_cast<int>(at - of.begin());
@@ -25,14 +25,14 @@ int first_of(const std::vector<bool>& of, bool value) noexcept {
 
 }  // namespace
 
-/// The exchange under way, and what the last one gave.
+/// The exchange in progress, and the result of the previous one.
 struct in_process_hub::round {
   explicit round(std::size_t size) : here(size, false), coming(size) {}
 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<bool> here;
-  int first_gone = -1;  ///< in time: others end because it has
+  int first_gone = -1;  ///< the first to end, which caused the others to end
   int arrived = 0;
   unsigned long number = 0;
   cards coming;
@@ -51,7 +51,7 @@ cards in_process_hub::exchange(int rank, std::span<const std::byte> mine,
   const auto number = now.number;
   const auto place = static_cast<std::size_t>(rank);
   now.coming[place].assign(mine.begin(), mine.end());
-  // It is here already if what follows failed for want of memory, and it says so in this round.
+  // It may have arrived before in this round, if a later step failed for lack of memory.
   if (!now.here[place]) ++now.arrived;
   now.here[place] = true;
   if (now.arrived == size_) {

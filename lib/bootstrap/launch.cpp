@@ -1,4 +1,4 @@
-// What the environment tells about the launcher.
+// What the environment says about the launcher.
 #include <charconv>
 #include <cstdlib>
 #include <string_view>

@@ -53,7 +53,7 @@ struct pmix::session {
   pmix_proc_t self_{};
   std::chrono::milliseconds stall_{};
   bool knows_neighbours_ = false;
-  /// Ranks of this host, and since when their processes are gone.
+  /// Ranks of this host, and when their processes disappeared.
   struct neighbour {
     int rank;
     process_identity process;
@@ -117,7 +117,7 @@ namespace {
                                                   detail.empty() ? detail : "; " + detail));
 }
 
-/// Owns what PMIx_Get returns.
+/// Owns a result of PMIx_Get.
 struct value_owner {
   pmix_value_t* value = nullptr;
   ~value_owner() {
@@ -125,7 +125,7 @@ struct value_owner {
   }
 };
 
-/// A fence that can be given up: its state is shared with the callback, which may come late.
+/// A fence that can be abandoned: it shares its state with the callback, which may come late.
 struct fence_state {
   std::mutex mutex;
   std::condition_variable changed;
@@ -141,7 +141,7 @@ void fence_done(pmix_status_t status, void* data) {
   (*state)->changed.notify_all();
 }
 
-/// What a rank tells of its process before anything else.
+/// Published by each rank about its process before anything else.
 struct process_card {
   process_identity process;
   char boot[40];
@@ -161,7 +161,7 @@ process_card this_process_card() {
 
 /// How often a waiting rank checks that the others are alive.
 constexpr std::chrono::milliseconds look_interval{250};
-/// A rank may end as soon as a fence is over for it, before the launcher has told the others.
+/// A rank may end as soon as its fence completes, before the launcher has told the others.
 constexpr std::chrono::milliseconds release_time{1250};
 
 }  // namespace
@@ -179,7 +179,7 @@ void pmix::session::connect() {
          "the launcher's PMIx server gives no number of ranks");
   rank = static_cast<int>(self_.rank);
   size = static_cast<int>(job_size.value->data.uint32);
-  // A launcher need not tell it; ranks then take turns by their number in the job.
+  // Launchers need not provide it; ranks then use their number in the job.
   local_rank = rank;
   value_owner local;
   if (PMIx_Get(&self_, PMIX_LOCAL_RANK, nullptr, 0, &local.value) == PMIX_SUCCESS &&
@@ -190,7 +190,7 @@ void pmix::session::connect() {
   stall_ = settings.stall;
   const process_card mine = this_process_card();
   put(process_key, std::as_bytes(std::span{&mine, 1}));
-  // A rank that ends while another still connects can leave that one waiting in PMIx_Init for ever.
+  // A rank that ends while another still connects could leave that one waiting in PMIx_Init forever.
   fence(settings.deadline);
 }
 
@@ -237,7 +237,7 @@ void pmix::session::fence(std::chrono::milliseconds deadline) {
     require_life();
     if (waited >= report) {
       report *= 2;
-      // Who is missing only the launcher knows; one line is enough.
+      // Only the launcher knows which ranks are missing; one line per host is enough.
       if (local_rank == 0)
         fmt::print(
             stderr,
@@ -255,7 +255,7 @@ void pmix::session::find_neighbours() {
   const process_card mine = this_process_card();
   pmix_info_t here;
   bool yes = true;
-  // It came with the first fence or not at all, so that no request is sent for it.
+  // It arrived with the first fence or not at all, so do not send a request for it.
   PMIX_INFO_LOAD(&here, PMIX_OPTIONAL, &yes, PMIX_BOOL);
   pmix_proc_t peer;
   PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);
@@ -275,7 +275,7 @@ void pmix::session::find_neighbours() {
 }
 
 void pmix::session::require_life() {
-  // Before the first fence is over the launcher alone knows the ranks.
+  // Before the first fence completes, only the launcher knows the ranks.
   if (!knows_neighbours_) return;
   if (neighbours_.empty()) find_neighbours();
   const auto now = clock::now();
@@ -292,7 +292,7 @@ void pmix::session::require_life() {
 }
 
 pmix::session::~session() {
-  // A forked child that exits has none of the threads that PMIx_Finalize waits for.
+  // A forked child lacks the threads that PMIx_Finalize waits for.
   if (!singleton && getpid() == process) PMIx_Finalize(nullptr, 0);
 }
 
@@ -339,7 +339,7 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
 #endif
 
 pmix::pmix() {
-  // One session a process: PMIx counts its users, but a session that ended cannot always be begun again.
+  // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
   static std::mutex mutex;
   static std::shared_ptr<session> shared;
   const std::lock_guard lock{mutex};

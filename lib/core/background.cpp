@@ -5,9 +5,9 @@
 namespace chorale {
 namespace {
 
-// Initial-exec as the clock's: it is looked at in each round of each wait.
+// Initial-exec, as the clock's: every round of every wait reads it.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* replacement = nullptr;
-/// The thread's own, once it is made: to ask for that costs more.
+/// Caches the thread's own list, since accessing that is more expensive.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* list_of_thread = nullptr;
 
 }  // namespace

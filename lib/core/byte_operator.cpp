@@ -56,7 +56,7 @@ bool byte_operator::commutes() const noexcept {
 
 namespace {
 
-/// Memory aligned for everything; small ones without an allocation.
+/// Memory with maximum alignment; small sizes need no allocation.
 class workspace {
  public:
   explicit workspace(std::size_t bytes) {
@@ -72,14 +72,14 @@ class workspace {
   std::unique_ptr<std::max_align_t[]> large_;
 };
 
-/// An operator over bytes with what the loops need to know of its elements.
+/// A byte operator with what the loops need to know about its elements.
 class byte_loops {
  public:
   byte_loops(byte_operator op, std::size_t size)
       : op_(std::move(op)),
         size_(size),
-        // The alignment of a type divides its size: no type of that size has a larger one, except
-        // over-aligned ones.
+        // The alignment of a type divides its size, so this is an upper bound for types of this size, except
+        // for over-aligned ones.
         alignment_(std::min(size & (~size + 1), alignof(std::max_align_t))) {}
 
   void right(const std::byte* left, std::byte* mine, std::size_t n) const {
@@ -99,7 +99,7 @@ class byte_loops {
 
   void left(std::byte* mine, const std::byte* right_operand, std::size_t n) const {
     if (op_.commutes()) return right(right_operand, mine, n);
-    // The function writes to its right operand only.
+    // The function writes only to its right operand.
     const std::size_t most = stretch();
     workspace temporary(most * size_);
     for (std::size_t done = 0; done < n; done += most) {
@@ -114,7 +114,7 @@ class byte_loops {
   [[nodiscard]] bool is_aligned(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % alignment_ == 0;
   }
-  /// Elements that are combined at a time where they are copied.
+  /// Number of elements combined per step if they are copied.
   [[nodiscard]] std::size_t stretch() const noexcept { return std::max<std::size_t>(1, 2048 / size_); }
 
   byte_operator op_;

@@ -21,7 +21,7 @@ const char* name(operation what) noexcept {
 
 namespace {
 
-/// "; the block of rank 3 has 8 bytes less": where the counts of one rank alone explain the difference.
+/// "; the block of rank 3 has 8 bytes less", if a different count of a single rank explains the difference.
 std::string whose_block(const call& mine, const call& theirs) {
   constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20;
   const std::uint64_t more = mine.bytes - theirs.bytes;

@@ -17,8 +17,8 @@ extern char** environ;
 namespace chorale {
 namespace {
 
-/// Characters to insert, delete or replace, or neighbours to swap, to make one of the other (optimal string
-/// alignment).
+/// Number of insertions, deletions, replacements and swaps of neighboring characters that turn one text into
+/// the other (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);

@@ -17,7 +17,7 @@ void check_elements(std::size_t bytes, std::size_t size, std::uint32_t type) {
     throw error(
         errc::invalid_argument,
         fmt::format("elements: {} bytes are not a whole number of elements of {} bytes", bytes, size));
-  // The tag of a pair has the sizes of its parts, and padding is not known.
+  // The tag of a pair gives the sizes of its parts, but not its padding.
   if (type == 0 || type >> 24 == static_cast<std::uint32_t>(type_kind::pair)) return;
   if (type != type_tag_of(static_cast<type_kind>(type >> 24), size))
     throw error(

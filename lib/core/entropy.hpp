@@ -1,12 +1,12 @@
-// Random numbers, the system's or a simulation's.
+// Random numbers of the system, or of a simulation.
 #pragma once
 
 #include <cstdint>
 
 namespace chorale {
 
-/// A number that nobody can guess; in a simulation one of its seed. @throws error errc::unsupported where the
-/// system gives none.
+/// An unpredictable number; in a simulation it follows from the seed. @throws error errc::unsupported if the
+/// system provides none.
 [[nodiscard]] std::uint64_t unguessable_word();
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// Threads that a library starts in somebody else's program.
+// Helper threads that the library starts in a user's program.
 #pragma once
 
 #include <csignal>
@@ -12,9 +12,9 @@
 
 namespace chorale::detail {
 
-/// Starts `run` in a thread that takes no signal from the program's own threads. Faults of the thread itself
-/// stay deliverable: where they are blocked, the kernel ends the process and the program's handler never
-/// reports them. Throws std::system_error as std::thread does.
+/// Starts `run` in a thread that blocks asynchronous signals, which are for the program's own threads.
+/// Signals for the thread's own faults stay unblocked: otherwise the kernel kills the process without calling
+/// the program's handler. Throws std::system_error as std::thread does.
 template <class F>
 [[nodiscard]] std::thread start_helper_thread(F&& run) {
   sigset_t theirs;
@@ -34,7 +34,7 @@ template <class F>
 
 namespace chorale {
 
-/// The same, or its like in a simulation.
+/// The same, or its equivalent in a simulation.
 [[nodiscard]] std::unique_ptr<helper> start_helper(std::function<void()> work);
 
 }  // namespace chorale

@@ -15,7 +15,7 @@ constexpr const char* builtin_names[] = {
     "no operator", "sum",         "prod",       "min",         "max",    "logical_and", "logical_or",
     "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "min_at", "max_at"};
 
-// Both are there before any constructor runs: entries of static duration come in any order.
+// Constant-initialized, since entries of static storage duration are constructed in any order.
 constinit std::mutex entries_lock;
 constinit detail::operator_entry* entries = nullptr;
 

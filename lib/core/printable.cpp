@@ -9,10 +9,10 @@ namespace {
 
 struct character {
   std::uint32_t code;
-  std::size_t bytes;  ///< 0: no UTF-8
+  std::size_t bytes;  ///< 0: invalid UTF-8
 };
 
-/// The first character of a text that is not empty (RFC 3629: shortest forms, no surrogates).
+/// Decodes the first character of a nonempty text (RFC 3629: shortest forms, no surrogates).
 character first_of(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);
@@ -29,7 +29,7 @@ character first_of(std::string_view text) noexcept {
   return {code, bytes};
 }
 
-/// Codes that say how to write instead of what.
+/// Characters that control the output instead of being part of it.
 bool is_command(std::uint32_t code) noexcept {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

@@ -1,4 +1,4 @@
-// Text from outside in messages: what a terminal or a log would take for a command is made visible.
+// Untrusted text in messages: makes characters visible that a terminal or log would interpret as commands.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,9 @@
 
 namespace chorale {
 
-/// `text` as it can stand in an error or a log line, whoever wrote it: an environment variable, a file, a
-/// peer. Control characters, C1 codes, marks that change the direction of writing and bytes that are no UTF-8
-/// become escapes such as `\x1b`; a text of more than `longest` bytes is cut, and says of how many bytes it
-/// was.
+/// `text` from any source (environment, file, peer) made safe for an error or a log line. Control characters,
+/// C1 codes, bidirectional marks and invalid UTF-8 become escapes such as `\x1b`; a text of more than
+/// `longest` bytes is truncated with a note of its length.
 std::string printable(std::string_view text, std::size_t longest = 512);
 
 }  // namespace chorale

@@ -23,7 +23,7 @@ struct process_status {
   std::uint64_t start = 0;
 };
 
-/// What /proc/PID/stat tells (proc(5)): fields 3, 20 and 22, behind the name, which may contain anything.
+/// Parses /proc/PID/stat (proc(5)): fields 3, 20 and 22, which follow the name, which may contain anything.
 std::optional<process_status> parse(std::string_view text) noexcept {
   const auto name_end = text.rfind(')');
   if (name_end == std::string_view::npos || name_end + 2 >= text.size()) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<process_status> parse(std::string_view text) noexcept {
   return s;
 }
 
-/// Its status; nothing and `failure` an errno if it cannot be read.
+/// Reads the status of a process; on failure returns nothing and sets `failure` to the errno.
 std::optional<process_status> read_status(std::int64_t pid, int& failure) noexcept {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(pid));
@@ -80,7 +80,7 @@ process_identity this_process() noexcept {
     return me;
   }
   std::array<char, 32> link{};
-  // In a container with the /proc of another PID namespace numbers mean other processes.
+  // If a container sees the /proc of another PID namespace, PIDs there mean other processes.
   if (::readlink("/proc/self", link.data(), link.size() - 1) <= 0 ||
       std::strtoll(link.data(), nullptr, 10) != getpid())
     return me;
@@ -101,7 +101,7 @@ process_state state_of(const process_identity& process) noexcept {
   const auto status = read_status(process.pid, failure);
   if (!status) return failure == ENOENT || failure == ESRCH ? process_state::gone : process_state::unknown;
   if (status->start != process.start) return process_state::gone;
-  // A main thread that has ended before the others looks like a process that waits for its parent.
+  // A main thread that ended before the others looks like a zombie process.
   if (status->state == 'X' || (status->state == 'Z' && status->threads <= 1)) return process_state::gone;
   return status->state == 'T' || status->state == 't' ? process_state::stopped : process_state::running;
 }

@@ -1,12 +1,12 @@
-// Processes of this host, as other processes see them.
+// The processes of this host, as other processes see them.
 #pragma once
 
 #include <cstdint>
 
 namespace chorale {
 
-/// A process, for those who share its PID namespace and a view of /proc; nothing where /proc does not show
-/// it. A number that the kernel has given to another process since is not mistaken for it.
+/// Identifies a process for others that share its PID namespace and /proc; empty if /proc does not show it. A
+/// PID that the kernel has since reused is not mistaken for it.
 struct process_identity {
   std::int64_t pid = 0;             ///< 0: not visible
   std::uint64_t start = 0;          ///< in clock ticks since boot
@@ -15,14 +15,14 @@ struct process_identity {
 };
 
 enum class process_state {
-  unknown,  ///< it cannot be seen just now
+  unknown,  ///< currently not visible
   running,
   stopped,  ///< by a signal or a debugger
   gone,
 };
 
 process_identity this_process() noexcept;
-/// Of a process in this PID namespace.
+/// The state of a process in this PID namespace.
 process_state state_of(const process_identity& process) noexcept;
 
 }  // namespace chorale

@@ -13,10 +13,10 @@
 namespace chorale {
 namespace {
 
-/// Bytes of the cache that is farthest from a core.
+/// Bytes of the last-level cache.
 std::size_t last_cache() noexcept {
   static const std::size_t bytes = [] {
-    constexpr long guess = 32L << 20;  // where the system does not tell
+    constexpr long guess = 32L << 20;  // if the system does not say
     for (const int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
       if (const long told = sysconf(name); told > 0) return static_cast<std::size_t>(told);
     return static_cast<std::size_t>(guess);
@@ -45,7 +45,7 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) n
     _mm_stream_si128(line + 3, fourth);
   }
   std::memcpy(to + at, from + at, bytes - at);
-  // Such stores are not ordered before a later one that says that the bytes are there.
+  // Non-temporal stores are not ordered before a later store that announces the data.
   _mm_sfence();
 }
 #else

@@ -12,11 +12,11 @@ namespace chorale {
 namespace {
 
 constexpr long long most_bytes = 1LL << 40;
-// 24 days in milliseconds: far from where adding it to a clock's now could overflow.
+// 24 days in milliseconds: small enough that adding it to the current time cannot overflow.
 constexpr long long longest_wait = std::numeric_limits<std::int32_t>::max();
 
-/// What a setting of a whole number takes: `lowest` to `highest`, and what `also` says, which `words` then
-/// tell.
+/// The range of an integer setting: `lowest` to `highest`, and values that `also` accepts, which `words`
+/// describes.
 struct numbers {
   long long lowest = 0;
   long long highest = 0;
@@ -75,7 +75,7 @@ setting number(const char* variable, const char* name, Field config::*field, num
           .show = show};
 }
 
-/// A number that the library chooses, as `initially` says, unless it is set.
+/// A number that the library chooses by default, as `initially` describes.
 template <class Value>
 setting optional_number(const char* variable, const char* name, std::optional<Value> config::*field,
                         numbers range, const char* initially, const char* meaning) {
@@ -97,7 +97,7 @@ setting optional_number(const char* variable, const char* name, std::optional<Va
                initially](const config& c) { return c.*field ? fmt::to_string(*(c.*field)) : initially; }};
 }
 
-/// One of a few words.
+/// A choice among a few words.
 template <class Choice>
 setting choice(const char* variable, const char* name, Choice config::*field,
                std::vector<std::pair<std::string_view, Choice>> words, const char* meaning) {
@@ -146,7 +146,7 @@ setting text(const char* variable, const char* name, std::string config::*field,
           .show = [field](const config& c) { return c.*field; }};
 }
 
-/// One that the library reads where it is used, before or beside any communicator.
+/// A setting that is read directly where it is used, independently of any communicator.
 setting elsewhere(const char* variable, const char* accepts, const char* initially, const char* meaning) {
   return {.variable = variable,
           .field = {},

@@ -1,4 +1,4 @@
-// Every setting, once: its variable, what it accepts, its default and its meaning.
+// Every setting, defined once: its variable, accepted values, default and meaning.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace chorale {
 
-/// A setting. One that is read elsewhere, not from a `config`, has no `field` and no functions.
+/// A setting. If it is not part of `config`, it has no `field` and no functions.
 struct setting {
   std::string variable;  ///< "CHORALE_PORT"
   std::string field;     ///< of `config`
@@ -18,15 +18,15 @@ struct setting {
   std::string initially;
   std::string meaning;
 
-  /// Sets the field as the variable's text says; false if the text is not accepted.
+  /// Sets the field from the variable's text; false if the text is not accepted.
   std::function<bool(config&, std::string_view)> set;
-  /// Whether the field has a value that is accepted.
+  /// Whether the field's value is valid.
   std::function<bool(const config&)> good;
-  /// The field's value, as the variable would have it.
+  /// The field's value in the format of the variable.
   std::function<std::string(const config&)> show;
 };
 
-/// All of them, in the order of docs/settings.md.
+/// All settings, in the order of docs/settings.md.
 const std::vector<setting>& settings();
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// Waits for a condition variable that end in time, by whichever clock the thread has.
+// Timed waits on a condition variable by the thread's clock, real or simulated.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace chorale {
 
-/// As `changed.wait_until(lock, end, is_so)`. Where the thread's time is replaced nobody could notify it:
-/// there it polls, and releases the lock while it gives way.
+/// As `changed.wait_until(lock, end, is_so)`. In simulated time nobody could notify the thread, so it polls
+/// instead and releases the lock while it yields.
 template <class Predicate>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::time_point end,
                 Predicate is_so) {
@@ -25,7 +25,7 @@ bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   return true;
 }
 
-/// The same for a time from now on.
+/// The same for a duration from now.
 template <class Predicate>
 bool wait_for(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::duration longest,
               Predicate is_so) {

@@ -8,7 +8,7 @@
 namespace chorale {
 namespace {
 
-/// In words, where `size` is that of the type in bytes and `largest` stands for all sizes from there on.
+/// Describes a kind and a size in bytes; `largest` stands for all sizes from there on.
 std::string describe(type_kind kind, std::uint32_t size, std::uint32_t largest) {
   switch (kind) {
     case type_kind::other:

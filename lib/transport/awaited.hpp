@@ -1,4 +1,4 @@
-// One attempt at something that a peer sends, and that a rank waits for.
+// One attempt at receiving something that a rank waits for.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,20 @@
 
 namespace chorale::transport {
 
-/// How something that is awaited stands.
+/// The state of something awaited.
 enum class presence {
   absent,
   here,
-  of_another_call,  ///< and not of the call that awaits it
+  of_another_call,  ///< it belongs to another call
 };
 struct finding {
   presence what = presence::absent;
-  std::uint32_t seen = 0;  ///< of another call: of which, as far as 32 bits tell
+  std::uint32_t seen = 0;  ///< for another call: the lower 32 bits of its number
 };
 
-/// True if `take()`, which gives a `finding` or a `presence`, finds it here, at once or after `read()`. While
-/// it is absent `await()` is told. What is of another call is told to `doubt(seen)`, without the lock, and
-/// looked at again by the next attempt.
+/// True if `take()`, which returns a `finding` or a `presence`, finds the awaited data, at once or after
+/// `read()`. Calls `await()` if it is absent. If it belongs to another call, calls `doubt(seen)` without the
+/// lock; the next attempt checks again.
 template <class Lock, class Take, class Read, class Await, class Doubt>
 [[gnu::always_inline]] inline bool take_awaited(Lock& lock, const Take& take, const Read& read,
                                                 const Await& await, const Doubt& doubt) {

@@ -71,7 +71,7 @@ std::exception_ptr call_record::labelled(const std::exception_ptr& why) const no
       return why;
     }
   } catch (...) {
-    // What a program throws through a call stays what it is.
+    // Exceptions that are not Chorale's are passed on unchanged.
     return why;
   }
 }

@@ -17,8 +17,7 @@
 namespace chorale::transport {
 namespace {
 
-/// How often a message is sent that nobody answers: where a datagram in ten is lost, one rank in 100,000 does
-/// not hear it.
+/// Repetitions of an unacknowledged message: if one datagram in ten is lost, one rank in 100,000 misses it.
 constexpr int repetitions = 5;
 constexpr auto patience_of_one = std::chrono::milliseconds{100};
 constexpr auto patience_of_all = std::chrono::seconds{1};
@@ -130,7 +129,7 @@ void control_channel::on_sign_of_life(std::function<void(int from)> heard) {
 
 void control_channel::take(std::span<const std::byte> datagram, reader by) {
   const auto read = read_datagram(datagram, self_.secret, self_.size);
-  // What is not from this group is none of its business.
+  // Ignores datagrams from outside the group.
   if (!read || read->kind >= kinds) return refuse();
   heard_(read->source);
   const entry* to = subscribed_[read->kind];

@@ -42,7 +42,7 @@ void datagram_queue::open(const verbs::init_options& o) {
   qp_.to_ready_to_send(0);
 }
 
-// In one chain: there may be thousands, and each call rings a doorbell.
+// In one chain, since there may be thousands and each post rings a doorbell.
 void datagram_queue::post_all_receives() {
   std::vector<ibv_sge> rooms(options_.receives);
   std::vector<ibv_recv_wr> requests(options_.receives);
@@ -63,7 +63,7 @@ void datagram_queue::reap() {
     const auto done = send_cq_.poll(room);
     completed_ += done.size();
     for (const ibv_wc& wc : done) {
-      // Flushed ones too: they show each time that nothing goes out any more.
+      // Flushed sends count too: they show that nothing can be sent any more.
       if (wc.status != IBV_WC_SUCCESS) fail(wc, "send");
     }
     if (done.size() < room.size()) return;

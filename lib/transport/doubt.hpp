@@ -1,4 +1,4 @@
-// How a rank finds out what a message belongs to that does not seem to be of its call.
+// How a rank resolves a message that does not seem to belong to its call.
 #pragma once
 
 #include <chrono>
@@ -9,33 +9,32 @@
 
 namespace chorale::transport {
 
-/// A rank that doubts a message asks its sender what the call is to it. The sender is alive, or its message
-/// would not be here, so that it gets a moment to answer, and no more. It has no clock and no channel: times
-/// and facts come in, steps come out. Not thread-safe.
+/// A rank that doubts a message asks the sender about the call. The sender was alive when it sent the
+/// message, so it gets a short time to answer, and no more. Sans-I/O: times and facts come in, steps come
+/// out. Not thread-safe.
 class doubt {
  public:
-  /// What is known of the sender.
+  /// What is known about the sender.
   struct facts {
-    bool has_told = false;    ///< what its call of that number is
+    bool has_told = false;    ///< it has said what its call of that number is
     bool is_gone = false;     ///< it has left, or is dead
-    bool has_failed = false;  ///< a notice of a failure is here: who has seen the mismatch answers no more
+    bool has_failed = false;  ///< a failure notice has arrived: a rank that has failed no longer answers
   };
   enum class step {
-    ask,    ///< ask it, and read what comes
-    read,   ///< read what comes
-    judge,  ///< by what is known now
+    ask,    ///< ask it, and read datagrams
+    read,   ///< read datagrams
+    judge,  ///< decide by what is known now
   };
 
   explicit doubt(clock::time_point time) noexcept : until_(time + answer_time) {}
-  /// What is to be done at this time.
+  /// The next step at this time.
   [[nodiscard]] step next(clock::time_point time, const facts& known) noexcept {
     if (known.has_told || known.has_failed || known.is_gone || time >= until_) return step::judge;
     return question_.is_due(time) ? step::ask : step::read;
   }
 
  private:
-  /// That a living rank gets to say what it is doing: it answers from inside its waits, where naps take at
-  /// most 1 ms.
+  /// Time for a live rank to answer: it does so from inside its waits, whose naps last at most 1 ms.
   static constexpr auto answer_time = std::chrono::milliseconds{250};
 
   repeated_question question_;

@@ -17,7 +17,7 @@
 namespace chorale::transport {
 namespace {
 
-/// A misspelt variable would be without effect, and nobody would know.
+/// Warns of misspelt variables, which would otherwise silently have no effect.
 void name_unknown_variables() noexcept {
   static std::once_flag once;
   try {
@@ -29,7 +29,7 @@ void name_unknown_variables() noexcept {
       }
     });
   } catch (...) {
-    // A hint is not worth a communicator: the next one gives it.
+    // A failed warning is no reason to fail the communicator; the next one repeats it.
   }
 }
 
@@ -71,7 +71,7 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
 
 endpoint::~endpoint() {
   channel_.stop_service();
-  // Else its transport could not be made whole.
+  // Otherwise its transport could not be constructed completely.
   if (inquiry_.has_left() || failures_.is_poisoned()) start_.dismiss();
 }
 
@@ -115,7 +115,7 @@ void endpoint::leave() noexcept {
   try {
     inquiry_.leave();
   } catch (...) {
-    // A farewell that cannot be sent changes nothing: the peers then see silence.
+    // A farewell that cannot be sent changes nothing: peers then notice the silence.
   }
   channel_.stop_service();
   store_.end_states();

@@ -11,7 +11,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Every communicator of this process. Never destroyed: static ones end after it would be.
+/// All communicators of this process. Never destroyed, since static communicators would outlive it.
 struct registry {
   std::mutex lock;
   std::vector<occupancy*> all;

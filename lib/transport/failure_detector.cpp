@@ -42,7 +42,7 @@ void failure_detector::leave(int peer) noexcept {
   at(peer).left = attended_;
   leaving_.push_back(peer);
   ++left_;
-  // Its last question needs no answer any more, and the end of its process is no death.
+  // Its last question needs no answer any more, and the end of its process is not a failure.
   std::erase(suspects_, peer);
   std::erase(dead_, peer);
 }
@@ -72,7 +72,7 @@ bool failure_detector::all_left(const wait& w) const noexcept {
     return p.left && attended_ - std::max(*p.left, w.since) > last_messages;
   };
   if (w.peer >= 0) return long_ago(at(w.peer));
-  // This rank itself is one of them, and has not left.
+  // This rank itself is counted among the peers, and has not left.
   return left_ > 0 && static_cast<std::size_t>(left_) + 1 >= peers_.size() &&
          std::all_of(peers_.begin(), peers_.end(),
                      [&](const peer_state& p) { return !p.left || long_ago(p); });

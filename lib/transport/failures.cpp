@@ -64,11 +64,11 @@ void failures::throw_unfinished() const {
 }
 
 void failures::check() {
-  // By what was driven from inside this wait, or by an await whose failure the algorithm has caught: that is
-  // the failure of this call, whatever it does next and whatever others say.
+  // Withdrawn by work driven from inside this wait, or by an await whose failure the algorithm has caught:
+  // that is the failure of this call, whatever it does next and whatever others report.
   if (withdrawn_) throw_unfinished();
   if (notice_) {
-    // The reporter has told everyone: to tell it again would only multiply messages.
+    // The reporting rank has told everyone: repeating it would only multiply messages.
     failure_ = std::move(notice_);
     notice_.reset();
     calls_->note_failure(failure_->what());
@@ -79,7 +79,7 @@ void failures::check() {
 }
 
 void failures::lose(int peer, const std::string& why) {
-  // A rank that fails says so before it ends its connections.
+  // A failing rank reports the failure before it closes its connections.
   check();
   throw error(errc::peer_lost,
               fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer, group_->host_of(peer),
@@ -115,14 +115,14 @@ void failures::abandon() noexcept {
         {rank})));
     tell();
   } catch (...) {
-    // The others see a rank that computes.
+    // Without a notice, the other ranks see this one as computing.
   }
 }
 
 void failures::let_go(std::exception_ptr why) noexcept {
   if (std::exchange(withdrawn_, true)) return;
   ended_by_ = std::move(why);
-  // So that the call does not end well, and no question is asked of calls that do.
+  // Ensures that this call fails, without an extra check in calls that succeed.
   frames_->note_forgotten();
   user_->withdraw();
 }
@@ -152,7 +152,7 @@ void failures::tell() noexcept {
         raw(datagram_kind::notice), [this](int) { return std::span{std::as_const(told_)}; },
         [this](int to) { return lives_->listens(to); });
   } catch (...) {
-    // What cannot be told is seen by the others as silence.
+    // Ranks that cannot be told notice the silence.
   }
 }
 
@@ -162,7 +162,7 @@ void failures::keep_notice() noexcept {
     const std::lock_guard hold{channel_->lock()};
     told_ = std::move(body);
   } catch (...) {
-    // Then the others see silence.
+    // The other ranks then notice the silence.
   }
 }
 

@@ -51,7 +51,7 @@ host_identity this_host() {
   if (boot >> id)
     id.copy(h.boot, sizeof h.boot - 1);
   else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-    // Without it this host would not be taken for the one that it is.
+    // Without the boot id this host would be mistaken for another one.
     throw_errno(errno, "open", "/proc/sys/kernel/random/boot_id",
                 "no file descriptors are left: raise the limit of open files (ulimit -n)");
   return h;

@@ -1,4 +1,4 @@
-// Which host this is, and which of its cores this process may use.
+// The identity of this host, and the cores that this process may use.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace chorale::transport {
 
-/// Equal for processes that share a kernel. The name alone would not do: containers and clones share names.
+/// Equal for processes that share a kernel. The host name alone is not enough: containers and clones share
+/// names.
 struct host_identity {
   char name[64];
   char boot[40];
@@ -24,17 +25,17 @@ struct cpu_mask {
   [[nodiscard]] int count() const noexcept;
 };
 
-/// With whose rights a process runs.
+/// The user whose rights a process has.
 struct user_identity {
   std::uint32_t id;          ///< effective
   std::uint32_t name_space;  ///< inode of the user name space; 0: unknown
 };
 
-/// The name of this host alone, which can always be told.
+/// Only the name of this host, which is always available.
 std::string this_host_name();
 host_identity this_host();
 user_identity this_user() noexcept;
-/// Cores in the affinity mask of the calling thread; all bits if the system does not tell.
+/// Cores in the calling thread's affinity mask; all bits if the system does not say.
 cpu_mask this_process_cpus();
 
 }  // namespace chorale::transport

@@ -20,7 +20,7 @@ joining_plan hybrid_parts::plan(int ranks, const config& settings, int limit, pa
                     {.payload_bytes = largest_datagram,
                      .receives = reliable::streams::receives_for(ranks),
                      .sends = sends_under_way}};
-  // The limit of this transport is one of its type; closing connections is not part of it.
+  // This transport's limit is part of its type; it does not evict connections.
   made.settings.connections = 0;
   return made;
 }

@@ -21,10 +21,10 @@
 namespace chorale::transport {
 namespace {
 
-/// Until the farewells have left this rank's queue.
+/// Time for farewells to leave this rank's send queue.
 constexpr auto drain_time = std::chrono::milliseconds{500};
 
-/// A rank that leaves reads so often what comes between its farewells, and insists for so long at most.
+/// How often a leaving rank reads datagrams between its farewells, and how long it repeats them at most.
 constexpr auto look_interval = std::chrono::microseconds{200};
 constexpr auto longest_farewell = std::chrono::seconds{1};
 
@@ -32,7 +32,8 @@ void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
 }
 
-/// In rounds. Those who leave at the same time are heard meanwhile, and then need to hear nothing more.
+/// Sends farewells in rounds. Meanwhile hears those of other leaving ranks, which then need no further
+/// rounds.
 template <class Words>
 void say_farewell(control_channel& channel, const liveness& lives, Words&& words) {
   constexpr auto kind = raw(datagram_kind::farewell);
@@ -42,7 +43,7 @@ void say_farewell(control_channel& channel, const liveness& lives, Words&& words
     try {
       channel.read();
     } catch (const error&) {
-      // What cannot be read does not keep this rank from saying it.
+      // A failure to read must not keep this rank from sending its farewell.
     }
     somebody_listens = false;
     const auto now = clock::now();
@@ -95,7 +96,7 @@ void inquiry::take_question(int from, std::span<const std::byte> body) {
   std::uint64_t number = 0;
   if (body.size() != sizeof number) return channel_->refuse();
   std::memcpy(&number, body.data(), sizeof number);
-  // A rank that asks has missed the notice of a failure, or would not wait any more.
+  // A rank that asks has missed a failure notice; otherwise it would no longer wait.
   if (failures_->answer(from)) return;
   const status_answer mine{calls_->page(), number, clock::now()};
   channel_->send(from, raw(datagram_kind::answer), wire(mine));
@@ -150,14 +151,14 @@ void inquiry::leave() {
   };
   say_farewell(*channel_, *lives_, words);
   channel_->drain(drain_time);
-  // A rank that leaves by an error knows of it.
+  // A rank that leaves because of an error has no need to compare.
   if (by_error) return;
   channel_->read();
   if (!failures_->has_notice()) compare_farewells();
 }
 
-// Each rank sends its farewell before it looks for those of others: of two that leave at once one sees the
-// other's. Where any two ranks differ some neighbours do, so that few say it however many ranks there are.
+// Each rank sends its farewell before it checks those of others: if two leave at once, one sees the other's.
+// If any two ranks differ, some neighbors do, so that few ranks report it, whatever the size of the group.
 void inquiry::compare_farewells() const {
   const int rank = group_->rank();
   const int size = group_->size();

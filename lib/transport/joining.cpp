@@ -1,5 +1,5 @@
-// How a rank joins its group: what it tells of itself, what it must find at the others, and what it says if
-// it cannot.
+// How a rank joins its group: what it tells the others, what it checks of theirs, and what it says if it
+// cannot join.
 #include <algorithm>
 #include <sched.h>
 #include <utility>
@@ -22,7 +22,7 @@
 namespace chorale::transport {
 namespace {
 
-/// In front of the name of the host in the last round.
+/// Precedes the host name in the last round.
 constexpr char open_now = '\1';
 
 const group_view& checked(const group_view& group) {
@@ -52,7 +52,7 @@ port_terms terms_of(const device_port& port, bool reaches_all) {
 
 }  // namespace
 
-/// What this rank tells of itself, and what it knows of the others so far.
+/// What this rank tells the others, and what it knows of them so far.
 struct joining::presentation {
   rank_card card;
   group_terms terms;
@@ -99,7 +99,8 @@ int joined_group::size() const noexcept {
   return members->size();
 }
 
-// Whatever goes wrong, the others wait for this rank in the rounds: it takes part and says what.
+// On any failure this rank still takes part in the rounds, in which the others wait for it, and reports the
+// failure.
 template <class Step>
 void joining::attempt(const Step& step) {
   if (obstacle_) return;
@@ -115,7 +116,7 @@ void joining::attempt(const Step& step) {
   }
 }
 
-/// The same for what concerns this rank alone, whose errors do not say which that is.
+/// The same for steps that concern only this rank, whose errors do not name it.
 template <class Step>
 void joining::attempt_alone(const Step& step) {
   attempt([&] {
@@ -189,7 +190,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
 void joining::take(const bootstrap::cards& all) {
   switch (due_) {
     case round::cards:
-      // All ranks see the same cards: all stop here, or none.
+      // All ranks see the same cards: either all stop here or none.
       if (std::any_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); })) {
         if (obstacle_) throw *obstacle_;
         check_refusals(all);
@@ -207,7 +208,7 @@ void joining::take(const bootstrap::cards& all) {
     case round::opening:
       if (obstacle_) throw *obstacle_;
       check_count(all);
-      // Who refuses is seen by all: nobody counts on anybody any more.
+      // Everyone sees a refusal: then no rank is expected by others any more.
       group_->expected = std::none_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); });
       check_refusals(all);
       for (int r = 0; r < size_; ++r) {
@@ -258,8 +259,8 @@ void joining::refuse_card(int peer, std::span<const std::byte> card) const {
       {peer});
 }
 
-/// The port needs the secret, which follows from the cards. What is sent to a port that is not open is lost:
-/// nobody begins before all are.
+/// The port needs the secret, which is derived from the cards. Datagrams to a port that is not open are lost,
+/// so nobody sends before all ports are open.
 void joining::open_port() {
   attempt_alone([&] {
     const std::uint64_t secret = group_->members->secret();
@@ -319,11 +320,11 @@ joined_group join(const group_view& group, joining_plan plan) {
       try {
         return group.exchange(mine.message());
       } catch (const error&) {
-        // The bootstrap itself has failed, or one of the others.
+        // The bootstrap itself has failed, or another rank has.
         throw;
       } catch (const std::exception& e) {
         if (mine.is_expected()) throw;
-        // The others may have the message or not; in whichever round they are, they get a refusal.
+        // The others may or may not have received the message; in either round they get a refusal.
         mine.give_up(std::make_error_code(std::errc::not_enough_memory), e.what());
         return group.exchange(mine.message());
       }

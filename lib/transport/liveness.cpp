@@ -11,7 +11,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Processes of this host that are looked at each time.
+/// Number of processes of this host that are checked each time.
 constexpr int processes_at_once = 8;
 
 }  // namespace
@@ -65,7 +65,7 @@ std::string liveness::describe_silence(int peer) {
   const std::lock_guard hold{channel_->lock()};
   const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.silence_of(peer));
   std::string text = fmt::format("it has given no sign of life for {} ms", silent.count());
-  // Where nobody is heard the reason may be on this side.
+  // If no rank is heard, the cause may be on this side.
   int others = 0;
   int also_silent = 0;
   for (int r = 0; r < group_->size(); ++r) {
@@ -93,7 +93,7 @@ void liveness::look_at_process(int peer) {
   const process_state state = state_of(*process);
   const std::lock_guard hold{channel_->lock()};
   if (state == process_state::gone) detector_.die(peer);
-  // Who is stopped cannot answer, and is not dead: somebody debugs it, or will let it go on.
+  // A stopped process cannot answer but is not dead: it may be debugged or continued later.
   if (state == process_state::stopped) detector_.hear(peer);
 }
 

@@ -1,4 +1,4 @@
-// Who is in a group: what a rank knows of the others once all have told of themselves.
+// The members of a group: what a rank knows of the others from their cards.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +12,48 @@
 
 namespace chorale::transport {
 
-/// The ranks of a group, their hosts, and the secret that they share. Built of one card a rank, in time and
-/// memory that grow with the number of ranks: 5 bytes and a bit a rank, and what there is of each host.
-/// Not thread-safe.
+/// The ranks of a group, their hosts, and their shared secret. Built from one card per rank; time and memory
+/// grow linearly: 5 bytes and a bit per rank, plus a record per host. Not thread-safe.
 class membership {
  public:
-  /// `secret`: what it begins with, the same on all ranks.
+  /// `secret`: its initial part, the same on all ranks.
   membership(int rank, int size, std::string launched, std::uint64_t secret);
 
-  /// The card of the next rank, from rank 0 on. `mine`: that of this rank.
+  /// Adds the card of the next rank, from rank 0. `mine`: this rank's card.
   void add(const received_card& theirs, const rank_card& mine);
-  /// All cards are there.
+  /// Call after the last card.
   void complete();
-  /// What the host of `peer` is called.
+  /// Sets the name of the host of `peer`.
   void name_host_of(int peer, std::string_view name);
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
-  /// How the group came to be.
+  /// How the group was started.
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
-  /// A number that all ranks of the group have, and nobody else can guess.
+  /// A secret number shared by all ranks of the group.
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
-  /// Names the group where anybody may read it: half of a hash of the secret, which does not give that away.
+  /// A public name of the group: half of a hash of the secret, which does not reveal it.
   [[nodiscard]] std::uint32_t public_name() const noexcept;
-  /// Names the job: the same on all ranks that the bootstrap has brought together. Anybody may know it.
+  /// Identifies the job: the same on all ranks of one bootstrap group. Public.
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
-  /// True if on some host ranks outnumber the cores that they may use together.
+  /// True if on any host ranks outnumber the cores that they may use together.
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
   [[nodiscard]] int hosts() const noexcept { return static_cast<int>(names_.size()); }
   [[nodiscard]] const std::string& host_of(int peer) const {
     return names_[static_cast<std::size_t>(hosts_[static_cast<std::size_t>(peer)])];
   }
-  /// True for the lowest rank of each host, which tells the others what that is called.
+  /// True for the lowest rank of each host, which sends the host's name to the others.
   [[nodiscard]] bool names_its_host(int peer) const;
   /// True if a thread answers for that rank while it computes.
   [[nodiscard]] bool is_served(int peer) const { return served_[static_cast<std::size_t>(peer)]; }
-  /// The process of that rank if this one can see it; else null.
+  /// The process of that rank if it is visible from here; otherwise null.
   [[nodiscard]] const process_identity* process_of(int peer) const noexcept;
-  /// Ranks whose processes this one can see, those behind it first, so that all are watched by somebody.
+  /// Ranks whose processes are visible from here, beginning after this rank, so that every rank is watched by
+  /// some other.
   [[nodiscard]] const std::vector<int>& neighbours() const noexcept { return neighbours_; }
 
  private:
-  /// Of a host while cards come in.
+  /// Collected per host while cards arrive.
   struct tally {
     int lowest = 0;
     int ranks = 0;
@@ -68,9 +68,9 @@ class membership {
   bool oversubscribed_ = false;
   std::unordered_map<std::uint64_t, int> host_numbers_;  ///< by fingerprint
   std::vector<tally> tallies_;
-  std::vector<std::string> names_;  ///< of hosts
-  std::vector<int> lowest_;         ///< rank of each host
-  std::vector<int> hosts_;          ///< number of each rank's
+  std::vector<std::string> names_;  ///< host names
+  std::vector<int> lowest_;         ///< lowest rank of each host
+  std::vector<int> hosts_;          ///< number of each rank's host
   std::vector<bool> served_;
   std::unordered_map<int, process_identity> processes_;
   std::vector<int> neighbours_;

@@ -14,7 +14,7 @@ constexpr std::size_t most_inline = 512;
 }  // namespace
 
 std::size_t queue_pair_bytes(std::size_t depth, std::size_t inline_bytes) noexcept {
-  // Control and address segments, then two gather entries or the length of inline data and the data.
+  // Control and address segments, then either two gather entries, or the length of inline data and the data.
   return queue_pair_context +
          depth * in_cache_lines(32 + std::max<std::size_t>(32, 4 + std::min(inline_bytes, most_inline)));
 }

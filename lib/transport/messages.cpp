@@ -1,4 +1,4 @@
-// What other ranks sent, read with care: a stray or torn message must do no harm.
+// Parsing of messages from other ranks: stray or torn messages must do no harm.
 #include "messages.hpp"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes,
 
 std::vector<std::byte> write_notice(const error& why, std::size_t room) {
   failure_notice n{};
-  // An errno of this rank says nothing to another: there it is a failed verbs call.
+  // An errno of this rank has no meaning on another, where it becomes a failed verbs call.
   const bool is_ours = why.code().category() == category();
   n.code = is_ours ? why.code().value() : static_cast<int>(errc::verbs_failed);
-  // The other rank's error ends with the category's message as well, if it is of the same category.
+  // The receiver's error appends the category's message again if it has the same category.
   std::string text = is_ours ? why.reason() : std::string{why.what()};
   const std::size_t most = std::min(failure_notice::text_bytes, room - failure_notice::bytes_without_text);
   if (text.size() > most) text.replace(most - 3, std::string::npos, "...");

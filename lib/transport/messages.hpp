@@ -1,4 +1,4 @@
-// Datagrams between endpoints: one header, and the kinds that every transport has.
+// Datagrams between endpoints: the common header, and the kinds that every transport has.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,25 @@
 
 namespace chorale::transport {
 
-/// In front of each datagram. Ranks of one job are of one binary interface, so this travels as it lies in
-/// memory.
+/// Precedes each datagram. All ranks of a job have the same binary interface, so it is sent as raw bytes.
 struct datagram_header {
   static constexpr std::uint32_t expected_magic = 0x43484f52;  // "CHOR"
   std::uint32_t magic;
   std::uint16_t kind;
   std::uint16_t reserved;
-  std::uint64_t job;  ///< the group's secret: who does not know it is not listened to
+  std::uint64_t job;  ///< the group's secret: datagrams without it are ignored
   std::int32_t source;
   std::uint32_t bytes;
 };
 static_assert(sizeof(datagram_header) == 24 && std::is_trivially_copyable_v<datagram_header>);
 
 enum class datagram_kind : std::uint16_t {
-  question = 1,  ///< what is the call of this number (8 bytes) to you?
+  question = 1,  ///< what is your call of this number (8 bytes)?
   answer = 2,    ///< a status_answer
   notice = 3,    ///< a failure_notice: the communicator failed at the sender
   farewell = 4,  ///< the sender destroys its communicator: a farewell, and what its transport adds
   first_of_transport = 16,
-  /// From here on: what a service thread may handle while the rank's own thread is elsewhere.
+  /// Kinds from here on may be handled by a service thread while the rank's own thread is elsewhere.
   first_served = 64,
 };
 
@@ -42,8 +41,8 @@ constexpr std::uint16_t raw(datagram_kind kind) noexcept {
   return static_cast<std::uint16_t>(kind);
 }
 
-/// Why the communicator failed, as the first rank that saw it says it. Only as much of the text is sent as
-/// fits into a datagram.
+/// Why the communicator failed, as reported by the first rank that noticed. The text is truncated to fit into
+/// a datagram.
 struct failure_notice {
   static constexpr std::size_t text_bytes = 640;
   static constexpr std::size_t bytes_without_text = 44;
@@ -56,7 +55,7 @@ struct failure_notice {
 static_assert(std::is_trivially_copyable_v<failure_notice> &&
               offsetof(failure_notice, text) == failure_notice::bytes_without_text);
 
-/// A message as it travels: as it lies in memory. An empty one has no bytes.
+/// The raw bytes of a message; an empty message has none.
 template <class Message>
 [[nodiscard]] std::span<const std::byte> wire(const Message& m) noexcept {
   static_assert(std::is_trivially_copyable_v<Message>);
@@ -65,7 +64,7 @@ template <class Message>
   else
     return std::as_bytes(std::span{&m, 1});
 }
-/// A message of one size, read; nothing if the bytes have another size.
+/// Reads a message of fixed size; nothing if the size differs.
 template <class Message>
 [[nodiscard]] std::optional<Message> parse(std::span<const std::byte> bytes) noexcept {
   static_assert(std::is_trivially_copyable_v<Message>);
@@ -80,12 +79,12 @@ struct received_datagram {
   std::uint16_t kind;
   std::span<const std::byte> body;
 };
-/// Nothing if it is not from a rank of this job of `size` ranks.
+/// Nothing if it is not from a rank of this job with `size` ranks.
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
                                                int size) noexcept;
-/// A failure as it is told to others, in at most `room` bytes.
+/// Encodes a failure in at most `room` bytes.
 [[nodiscard]] std::vector<std::byte> write_notice(const error& why, std::size_t room);
-/// The failure that rank `from` tells of, its ranks within 0..size-1; nothing if these bytes tell of none.
+/// The failure that rank `from` reports, with its ranks within 0..size-1; nothing if the bytes are malformed.
 std::optional<error> read_notice(int from, int size, std::span<const std::byte> body);
 
 }  // namespace chorale::transport

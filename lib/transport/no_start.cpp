@@ -14,7 +14,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Where a datagram in ten is lost, one rank in 100,000 does not hear it.
+/// If one datagram in ten is lost, one rank in 100,000 misses all repetitions.
 constexpr int repetitions = 5;
 constexpr std::chrono::milliseconds time_to_tell{500};
 
@@ -28,13 +28,13 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
   for (int peer = 0; peer < members.size(); ++peer) {
     if (peer == members.rank()) continue;
     try {
-      // Once more if the queue was full; those who miss it hear it in the next round.
+      // Retry once if the queue was full; ranks that miss it hear it in the next round.
       if (!port.send(peer, {wire(head), notice})) {
         port.drain(std::chrono::milliseconds{10});
         static_cast<void>(port.send(peer, {wire(head), notice}));
       }
     } catch (const error&) {
-      // One that cannot be reached must not keep the others from hearing it.
+      // An unreachable rank must not keep the others from hearing it.
     }
   }
 }
@@ -49,11 +49,11 @@ void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
     const auto notice = write_notice(why, port.payload_bytes() - sizeof(datagram_header));
     for (int i = 0; i < repetitions; ++i) {
       send_to_all(port, members, notice);
-      // What has not been sent when the port closes is lost.
+      // Closing the port discards what was not sent yet.
       port.drain(time_to_tell / repetitions);
     }
   } catch (...) {
-    // Then they see its silence.
+    // The other ranks then notice the silence.
   }
 }
 

@@ -1,4 +1,4 @@
-// What a rank says that has joined a group and then cannot take part in it.
+// The message of a rank that has joined a group but cannot take part in it.
 #pragma once
 
 #include <chorale/transport/datagram_port.hpp>
@@ -7,8 +7,8 @@
 
 namespace chorale::transport {
 
-/// Tells all other ranks that this one could not make its communicator: they would wait for it. Takes 500 ms
-/// at most if nothing leaves.
+/// Tells all other ranks, which would wait for it, that this one could not make its communicator. Takes at
+/// most 500 ms if datagrams cannot be sent.
 void tell_of_no_start(datagram_port& port, const membership& members) noexcept;
 
 }  // namespace chorale::transport

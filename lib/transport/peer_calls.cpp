@@ -8,12 +8,12 @@
 namespace chorale::transport {
 namespace {
 
-/// How often, and for how long, a peer says that it has gone on before what it has sent counts as arrived.
-/// Its answers come by datagram as well, so that no loss hides a message from repetition for as long.
+/// How often, and for how long, a peer must say that it has completed the call before its messages should
+/// have arrived. Its answers are datagrams as well, so no loss delays a retransmitted message for as long.
 constexpr unsigned overdue_answers = 8;
 constexpr auto overdue_time = std::chrono::seconds{1};
 
-/// Calls are counted in 32 bits where they travel; two that meet are never that far apart.
+/// Calls travel with 32 bits of their number; the distance of two that meet always fits.
 std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
   return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number));
 }
@@ -36,7 +36,8 @@ peer_calls::verdict peer_calls::judge_farewell(int peer, call_id now, clock::tim
 peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, call_id now,
                                       clock::time_point time) {
   if (now.what == operation::exchange && theirs.current > now.number) {
-    // The two do not name each other alike, which no signature shows. What the peer has sent would have come.
+    // The two ranks' lists of peers disagree, which no signature shows. If the peer had sent a message, it
+    // would have arrived.
     if (overdue_.peer != peer || overdue_.now != now.number) overdue_ = {peer, now.number, 0, time};
     if (++overdue_.answers >= overdue_answers && time - overdue_.since > overdue_time) {
       return error(
@@ -60,7 +61,7 @@ std::uint64_t peer_calls::in_doubt(call_id now, std::uint32_t seen) noexcept {
 bool peer_calls::has_told(int peer, std::uint64_t number) {
   auto& answer = answers_[static_cast<std::size_t>(peer)];
   if (answer && answer->find(number) != nullptr) return true;
-  // A rank that has left answers nothing, but has said what its last calls were.
+  // A rank that has left does not answer, but its farewell lists its last calls.
   const auto told = farewells_.find(peer);
   if (told == farewells_.end()) return false;
   answer = told->second.about(number);
@@ -78,7 +79,7 @@ peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t see
   const auto mine = mine_->find(number);
   const bool same = theirs != nullptr && mine && theirs->signature() == mine->signature();
   if (same) {
-    // What was seen may not be all there yet. It is when it is seen again.
+    // The message may still be incomplete; a second sighting of the same state proves that it is not.
     const stray_message here{peer, seen, now.number};
     if (ahead == 0 || std::exchange(stray_, here) != here) return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// Which calls the peers of a rank are in, and whether they are the same as its own.
+// Which calls the peers of a rank are in, and whether they match its own.
 #pragma once
 
 #include <cstdint>
@@ -16,52 +16,51 @@
 
 namespace chorale::transport {
 
-/// Compares the calls of a rank with what its peers have answered about theirs, or have said of them when
-/// they left. It has no device, clock or socket: its owner hands it what has come, and the time. A verdict is
-/// an error, errc::mismatch, that names both calls, or nothing. Not thread-safe.
+/// Compares the calls of a rank with what its peers have answered about theirs, or have said when they left.
+/// Sans-I/O: its owner passes in messages and times. A verdict is an error, errc::mismatch, that names both
+/// calls, or nothing. Not thread-safe.
 class peer_calls {
  public:
   using verdict = std::optional<error>;
 
-  /// `mine`: the calls of this rank, of so many.
+  /// `mine`: the calls of this rank in a group of `ranks` ranks.
   peer_calls(int rank, int ranks, const status_page& mine);
 
-  // What has come.
+  // Input.
   void take(int from, const status_answer& theirs) { answers_[static_cast<std::size_t>(from)] = theirs; }
   void take(int from, const farewell& told) { farewells_.insert_or_assign(from, told); }
 
-  // This rank waits for `peer` in call `now`.
-  /// Judges the newest answer of `peer`, once.
+  // For a rank that waits for `peer` in call `now`:
+  /// Judges the latest answer of `peer`, once.
   [[nodiscard]] verdict judge_newest(int peer, call_id now, clock::time_point time);
-  /// Judges what `peer` has said when it left; nothing if it has not.
+  /// Judges the farewell of `peer`; nothing if there is none.
   [[nodiscard]] verdict judge_farewell(int peer, call_id now, clock::time_point time);
   [[nodiscard]] verdict judge(int peer, const status_answer& theirs, call_id now, clock::time_point time);
 
-  // A message of `peer` is here, of call `seen` as far as 32 bits tell, which does not seem to belong to call
-  // `now`.
-  /// Number of the call that is in doubt: that of a message which was left over, or of this call, which a
-  /// message of a later one leaves without.
+  // For a message of `peer` from call `seen` (its lower 32 bits) that does not seem to belong to call `now`:
+  /// Number of the call in doubt: that of a left-over message, or this call, if the message belongs to a
+  /// later one.
   [[nodiscard]] static std::uint64_t in_doubt(call_id now, std::uint32_t seen) noexcept;
-  /// True if `peer` has told what its call of that number is, or has left.
+  /// True if `peer` has said what its call of that number is, or has left.
   [[nodiscard]] bool has_told(int peer, std::uint64_t number);
-  /// Nothing if that call is the same on both ranks: then what was seen is not all there yet, and is to be
-  /// looked at again.
+  /// Nothing if that call is the same on both ranks: then the message was incomplete and should be read
+  /// again.
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen);
 
-  /// How the calls of this rank and those of `peer`, which has left, do not match; nothing if they match, or
-  /// if it has not left.
+  /// How the calls of this rank and of `peer`, which has left, differ; nothing if they match, or if it has
+  /// not left.
   [[nodiscard]] std::optional<std::string> difference(int peer) const;
 
  private:
-  /// A message of call `call`, as far as 32 bits tell, that was seen in call `now`.
+  /// A message of call `call` (its lower 32 bits) that was seen in call `now`.
   struct stray_message {
     int peer = -1;
     std::uint32_t call = 0;
     std::uint64_t now = 0;
     bool operator==(const stray_message&) const = default;
   };
-  /// A peer that has gone on from call `now`, in which this rank waits for it: since when, and how often it
-  /// has said so.
+  /// A peer that has already completed call `now`, in which this rank waits for it: since when, and how often
+  /// it has said so.
   struct overdue_peer {
     int peer = -1;
     std::uint64_t now = 0;
@@ -73,7 +72,7 @@ class peer_calls {
 
   int rank_;
   const status_page* mine_;
-  std::vector<std::optional<status_answer>> answers_;  ///< the newest of each
+  std::vector<std::optional<status_answer>> answers_;  ///< the latest of each
   std::map<int, farewell> farewells_;
   stray_message stray_;
   overdue_peer overdue_;

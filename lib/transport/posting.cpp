@@ -21,7 +21,7 @@ void give_up(endpoint& core, const posted_message& message) noexcept {
           {core.rank()}));
     }
   } catch (...) {
-    // Without words the call fails as one whose memory an exception has ended.
+    // Without memory for a text, the call fails with the exception that destroyed its memory.
   }
   core.failures().let_go(std::move(why));
 }

@@ -22,7 +22,7 @@ void progress_engine::progress() {
 void progress_engine::look_around() {
   progress();
   parts_.failed.check();
-  // Others may be waiting for what this thread has begun elsewhere.
+  // Other ranks may be waiting for calls that this thread has started on other communicators.
   background::get_on_with_all(attention::passes);
 }
 

@@ -19,7 +19,7 @@ void put(std::array<char, n>& place, std::string_view text) noexcept {
   place[bytes] = '\0';
 }
 
-/// While this lives readers know that what they see may be half written.
+/// Marks the slot as inconsistent for readers during its lifetime.
 class rewriting {
  public:
   explicit rewriting(status_slot& slot) noexcept : slot_(slot), version_(slot.version.load() | 1) {
@@ -59,7 +59,7 @@ void describe(status_slot& slot, const membership& group) noexcept {
 }  // namespace
 
 published_status::published_status(const membership& group) {
-  // What is simulated has no time that another process could compare with its own.
+  // Simulated time cannot be compared with another process's time.
   if (!clock::is_replaced()) segment_ = status_segment::of_process();
   slot_ = segment_ ? segment_->take() : nullptr;
   if (slot_ == nullptr) {

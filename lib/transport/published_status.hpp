@@ -1,4 +1,4 @@
-// The status of a rank, where chorale-status finds it.
+// The status of a rank, where chorale-status can read it.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace chorale::transport {
 class membership;
 class status_segment;
 
-/// A slot in memory that other processes of this user can read while it lives. Where there is no such memory
-/// (no descriptor is left, files are limited to less than 1 MiB, the process has more than 511 communicators,
-/// time is simulated) the slot is in ordinary memory, and all is the same but that nobody sees it. Its owner
-/// is one thread at a time; several of them, on any threads.
+/// A slot in memory that other processes of this user can read during its lifetime. If there is none (no free
+/// descriptor, file size limit below 1 MiB, more than 511 communicators in the process, simulated time), the
+/// slot is in private memory and behaves the same, except that nobody sees it. One thread at a time per
+/// object; several objects on any threads.
 class published_status {
  public:
   explicit published_status(const membership& group);
@@ -28,12 +28,12 @@ class published_status {
   [[nodiscard]] status_page& page() noexcept { return slot_->page; }
   void set_label(std::string_view label) noexcept;
   void note_failure(std::string_view why) noexcept;
-  /// The calling thread waits in call `number`, for `peer`, since that time; see `status_page::note_wait`.
+  /// The calling thread waits in call `number` for `peer` since `since`; see `status_page::note_wait`.
   void note_wait(std::uint64_t number, std::int32_t peer, clock::time_point since,
                  clock::time_point until) noexcept;
 
  private:
-  std::shared_ptr<status_segment> segment_;  ///< null: the slot is its own
+  std::shared_ptr<status_segment> segment_;  ///< null: the slot is private
   std::unique_ptr<status_slot> own_;
   status_slot* slot_;
 };

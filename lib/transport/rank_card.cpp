@@ -1,4 +1,4 @@
-// Cards and refusals, read with care: whatever the bytes are, they do no harm.
+// Parsing of cards and refusals: malformed bytes do no harm.
 #include "rank_card.hpp"
 
 #include <cstring>
@@ -9,10 +9,10 @@
 namespace chorale::transport {
 namespace {
 
-/// No card begins so.
+/// No card begins like this.
 constexpr std::string_view refusal_mark = "chorale refusal ";
 constexpr std::size_t most_text = 4096;
-/// Of a further device port, without padding.
+/// Size of a further device port's address, without padding.
 constexpr std::size_t address_bytes = sizeof(ibv_gid) + sizeof(std::uint16_t);
 
 std::string_view text_of(std::span<const std::byte> bytes) noexcept {

@@ -45,7 +45,7 @@ void registered_pool::give_back(const pool_block& block) noexcept {
     if (s == nullptr) s = &spares_.emplace_back(spare{in_cache_lines(block.bytes), {}});
     s->blocks.push_back(block);
   } catch (const std::bad_alloc&) {
-    // It is not handed out again, then.
+    // In that case the piece is not reused.
   }
 }
 

@@ -24,7 +24,7 @@ int access_of(registration_cache::rights wanted) noexcept {
                                                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 }
 
-/// What programs have given back to devices, for all caches of the process.
+/// Memory that programs have returned to devices, for all caches of the process.
 unmapped_log& given_back() noexcept {
   static unmapped_log log;
   return log;
@@ -44,12 +44,12 @@ struct registration_cache::entry {
   rights kind;
   std::size_t users = 0;
   std::uint64_t last_used = 0;
-  bool leaving = false;  ///< out of the table; its last user ends it
-  bool kept = true;      ///< beyond the operation
+  bool leaving = false;  ///< removed from the table; its last user destroys it
+  bool kept = true;      ///< cached beyond the operation
   verbs::memory_region region;
 };
 
-/// By where they begin; one for each kind of rights.
+/// Tables keyed by start address, one for each kind of rights.
 struct registration_cache::tables {
   using table = std::map<std::uintptr_t, std::unique_ptr<entry>>;
   table all[2];
@@ -116,7 +116,8 @@ registration_cache::handle registration_cache::use(entry& e) noexcept {
 
 registration_cache::entry* registration_cache::known(rights wanted, std::uintptr_t first,
                                                      std::uintptr_t last) noexcept {
-  // Of those that begin no later, the last to begin is also the last to end: none lies within another.
+  // No entry lies within another: among those that begin at or before `first`, the last to begin also ends
+  // last.
   const auto& all = tables_->of(wanted);
   const auto at = all.upper_bound(first);
   return at != all.begin() && std::prev(at)->second->end >= last ? std::prev(at)->second.get() : nullptr;
@@ -128,7 +129,7 @@ registration_cache::handle registration_cache::find(std::span<const std::byte> m
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto last = first + memory.size();
   entry* found = known(wanted, first, last);
-  // What peers may read and write is a source as well.
+  // Memory that peers may read and write can also serve as a source.
   if (found == nullptr && wanted == rights::read) found = known(rights::remote, first, last);
   if (found != nullptr) {
     ++counts_.hits;
@@ -142,14 +143,14 @@ registration_cache::handle registration_cache::find(std::span<const std::byte> m
 registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last,
                                                     rights wanted) {
   auto& all = tables_->of(wanted);
-  // What the new one covers is not needed besides it.
+  // Entries that the new one covers are redundant.
   for (auto at = all.lower_bound(first); at != all.end() && at->first < last;) {
     const auto next = std::next(at);
     if (at->second->end <= last || at->first == first) take_out(*at->second);
     at = next;
   }
   make_room(last - first);
-  // Watched before it is registered, so that no unmapping between the two is missed.
+  // Watch before registering, so that no unmapping in between is missed.
   const bool kept =
       guarantee_ == registration_guarantee::by_address || (monitor_ && monitor_->watch(first, last - first));
   std::unique_ptr<entry> made;
@@ -158,7 +159,7 @@ registration_cache::entry& registration_cache::make(std::uintptr_t first, std::u
       made = std::make_unique<entry>(*domain_, first, last, wanted);
       break;
     } catch (const error& e) {
-      // Pinned memory is scarce: what is only kept for later goes first.
+      // Pinned memory is scarce: evict unused cached registrations first.
       if (e.code() != std::errc::not_enough_memory || !evict_one()) throw;
     }
   }
@@ -220,7 +221,7 @@ void registration_cache::forget(const void* address, std::size_t bytes) noexcept
 }
 
 void registration_cache::note_given_back(const void* address, std::size_t bytes) noexcept {
-  // Each hears of it when it looks for memory next.
+  // Each cache learns of it at its next lookup.
   given_back().note({reinterpret_cast<std::uintptr_t>(address), bytes});
 }
 

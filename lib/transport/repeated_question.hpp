@@ -1,4 +1,4 @@
-// When a question that is not answered is asked again.
+// When to repeat an unanswered question.
 #pragma once
 
 #include <chrono>
@@ -7,16 +7,16 @@
 
 namespace chorale::transport {
 
-/// Questions among ranks and their answers may be lost, so that both are repeated. Not thread-safe.
+/// Questions between ranks and their answers may be lost, so they are repeated. Not thread-safe.
 class repeated_question {
  public:
-  /// True if it is to be asked at this time: at once, and then every 40 ms.
+  /// True if it is to be asked now: at once, and then every 40 ms.
   [[nodiscard]] bool is_due(clock::time_point time) noexcept {
     if (time < next_) return false;
     next_ = time + interval;
     return true;
   }
-  /// Another one begins.
+  /// Starts over for another question.
   void restart() noexcept { next_ = {}; }
 
  private:

@@ -19,15 +19,15 @@ void service_lock::give_way_until_free() noexcept {
 
 namespace {
 
-/// How long the service thread lets the rank's own thread work before it looks again.
+/// Pause before the service thread checks again while the rank's own thread is active.
 constexpr int pause_milliseconds = 1;
-/// It looks as often though no event has come: one that was lost must cost time only.
+/// Longest sleep without an event: a lost event must cost only time.
 constexpr int longest_sleep_milliseconds = 250;
-/// A queue that cannot be armed for a moment is looked at instead.
+/// Pause between polls while a queue cannot be armed.
 constexpr int pause_without_events_milliseconds = 10;
 constexpr int most_failures = 100;
 
-/// As poll(2), by whichever clock the thread has.
+/// As poll(2), by the thread's clock, real or simulated.
 int poll_files(std::span<pollfd> places, int milliseconds) {
   if (!clock::is_replaced()) return ::poll(places.data(), places.size(), milliseconds);
   const auto end = clock::now() + std::chrono::milliseconds{milliseconds};
@@ -56,9 +56,8 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
   }
 }
 
-// The thread does nothing that lasts: its sleeps end by the descriptor, the channel never blocks, and it
-// waits for the lock only to say that it has failed, which nobody holds who ends it. So the join needs no
-// limit.
+// The join needs no time limit: the descriptor ends the thread's sleeps, the channel never blocks, and the
+// thread waits for the lock only to report its failure, and the caller does not hold it.
 service::~service() {
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
@@ -107,7 +106,7 @@ void service::sleep_for_events() {
     } catch (...) {
       if (++failures == most_failures) return give_up();
     }
-    // What came before the queue was armed raises no event.
+    // Datagrams that arrived before the queue was armed raise no event.
     while (!serve_once()) {
       if (stopped(pause_milliseconds)) return;
     }

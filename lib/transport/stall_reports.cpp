@@ -50,7 +50,7 @@ void stall_reports::ask(clock::time_point time, call_id now) {
 }
 
 bool stall_reports::get_on(int peer, call_id now, clock::duration since) {
-  // A wait further in may have had its own survey since.
+  // A nested wait may have used the survey meanwhile.
   if (!survey_) return true;
   const auto time = clock::now();
   ask(time, now);

@@ -1,4 +1,4 @@
-// Reports of waits that take long, and the end of those that take too long.
+// Reports of long waits, and failure of those that exceed the deadline.
 #pragma once
 
 #include <functional>
@@ -19,26 +19,27 @@
 
 namespace chorale::transport {
 
-/// Finds out what the other ranks are doing, and says it: one survey at a time. On the rank's own thread.
+/// Surveys what the other ranks are doing and reports it, one survey at a time. Used on the rank's own
+/// thread.
 class stall_reports {
  public:
-  /// All outlive it.
+  /// All arguments must outlive this.
   stall_reports(const membership& group, const config& settings, const call_record& calls, liveness& lives,
                 inquiry& asks);
   ~stall_reports();
   stall_reports(const stall_reports&) = delete;
   stall_reports& operator=(const stall_reports&) = delete;
 
-  /// Begins to ask, for the report of a wait.
+  /// Starts a survey for the report of a wait.
   void begin();
-  /// Asks who has not answered yet, and when all have, or had the time to, reports: a wait for `peer` in call
-  /// `now` goes on that began at `since`, in attended time. True if that is done, or is the business of
-  /// another rank. @throws what the handler of the program throws.
+  /// Repeats questions to ranks that have not answered. Once all have answered, or had the time to, reports a
+  /// wait for `peer` in call `now` that began at `since`, in attended time. True once that is done, or left
+  /// to another rank. @throws exceptions of the program's handler.
   [[nodiscard]] bool get_on(int peer, call_id now, clock::duration since);
-  /// The wait is over.
+  /// The wait has ended.
   void cancel() noexcept;
-  /// Asks all ranks, looks around while they answer, and fails the wait for `peer` in call `now`.
-  /// @throws error errc::deadline, always; errc::mismatch if that is why; what `look_around` throws.
+  /// Asks all ranks, calls `look_around` while they answer, and fails the wait for `peer` in call `now`.
+  /// @throws error errc::deadline, always; errc::mismatch if that is the cause; exceptions of `look_around`.
   [[noreturn]] void fail_by_deadline(int peer, call_id now, const std::function<void()>& look_around);
 
  private:

@@ -5,7 +5,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Time that ranks get to answer; on a loaded machine the last ones may be late, and are then called silent.
+/// Time for ranks to answer; on a loaded machine, late ones are reported as silent.
 constexpr auto answer_time = std::chrono::milliseconds{500};
 
 }  // namespace

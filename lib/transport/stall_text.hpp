@@ -1,4 +1,4 @@
-// What ranks are doing, in words: for stall reports and deadlines.
+// Describes what ranks are doing: for stall reports and deadlines.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,13 @@
 
 namespace chorale::transport {
 
-/// What `rank` has answered, if it has.
+/// The state of `rank` according to its answer, if any.
 [[nodiscard]] stall_report::rank_state state_of(int rank, const std::optional<status_answer>& answer);
-/// Each of the ranks in a clause that begins with "; ", those that wait for nobody first; eight of them at
-/// most.
+/// One clause per rank, each beginning with "; ", ranks that do not wait first; at most eight.
 [[nodiscard]] std::string describe_ranks(std::vector<stall_report::rank_state> ranks);
-/// "any rank" if it is negative.
+/// "rank N", or "any rank" if negative.
 [[nodiscard]] std::string name_of_awaited(int rank);
-/// Numbers, with commas; sixteen of them at most.
+/// Numbers separated by commas; at most sixteen.
 [[nodiscard]] std::string list_of(const std::vector<int>& ranks);
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// What ranks tell each other of their calls. It travels as it lies in memory.
+// Messages about calls between ranks, sent as raw bytes.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace chorale::transport {
 
-/// What a rank answers when it is asked about the call of one number: small enough for the smallest MTU.
+/// Answers a question about the call of one number: small enough for the smallest MTU.
 struct status_answer {
   std::uint64_t current = 0;    ///< number of the call it is in, or was in last
   std::uint64_t completed = 0;  ///< number of its last completed call
-  std::uint64_t number = 0;     ///< of the call it was asked about
+  std::uint64_t number = 0;     ///< number of the call in question
   std::uint64_t known = 0;      ///< 1 if `asked` is that call
-  std::int64_t waited_ms = 0;   ///< how long it has waited
+  std::int64_t waited_ms = 0;   ///< duration of its current wait
   std::int32_t waits_for = status_page::for_none;
   std::uint32_t latest_known = 0;  ///< 1 if `latest` is the call of number `current`
   call asked{};
@@ -32,20 +32,20 @@ struct status_answer {
   }
 };
 
-/// What a rank says of its last calls when it leaves, so that a rank which still waits for it can tell a
-/// mismatch from an early end. Small enough for the smallest MTU.
+/// A leaving rank's last calls, so that a rank that still waits for it can distinguish a mismatch from an
+/// early end. Small enough for the smallest MTU.
 struct farewell {
   static constexpr std::size_t kept = 3;
   std::uint64_t current = 0;       ///< number of its last call
-  std::uint64_t by_error = 0;      ///< 1 if it leaves by an error: it was to make more calls, perhaps
-  std::array<call, kept> calls{};  ///< call number n in row n % kept; operation::none where there was none
+  std::uint64_t by_error = 0;      ///< 1 if it leaves because of an error: it might have made more calls
+  std::array<call, kept> calls{};  ///< call number n in row n % kept; operation::none if there was none
 
   farewell() = default;
   explicit farewell(const status_page& page, bool by_error = false);
-  /// What it would have answered to a question about call `number`.
+  /// What its sender would have answered to a question about call `number`.
   [[nodiscard]] status_answer about(std::uint64_t number) const noexcept;
-  /// How the calls of the rank that says this and those of another one do not match, "here" and "there", as
-  /// far as both tell; nothing if they match. Where one leaves by an error their numbers need not.
+  /// How the calls of the sender ("here") and of another rank ("there") differ, as far as both are known;
+  /// nothing if they match. If one leaves because of an error, their numbers may differ.
   [[nodiscard]] std::optional<std::string> difference(const farewell& there) const;
 };
 

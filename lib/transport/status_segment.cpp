@@ -13,7 +13,7 @@ namespace chorale::transport {
 struct status_segment::of_all {
   std::mutex lock;
   std::weak_ptr<status_segment> current;
-  std::shared_ptr<status_segment> forked;  ///< held from before a fork() until it is over
+  std::shared_ptr<status_segment> forked;  ///< holds the segment during a fork()
 
   void before_fork() noexcept {
     lock.lock();
@@ -49,7 +49,7 @@ std::shared_ptr<status_segment> status_segment::of_process() noexcept {
     of_all& all = everywhere();
     const std::lock_guard hold{all.lock};
     if (auto there = all.current.lock()) return there;
-    // Beyond this limit the kernel ends a process by SIGXFSZ.
+    // Beyond this limit the kernel terminates a process by SIGXFSZ.
     rlimit largest{};
     if (getrlimit(RLIMIT_FSIZE, &largest) != 0 || largest.rlim_cur < status_memory_bytes) return nullptr;
     const int file = memfd_create(status_memory_name, MFD_CLOEXEC);

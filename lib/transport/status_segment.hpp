@@ -10,11 +10,11 @@
 
 namespace chorale::transport {
 
-/// One memfd a process, made with its first communicator and gone with its last. A child of fork() gets a
-/// copy of its own in the same place, which nobody else sees. Thread-safe.
+/// One memfd per process, created with its first communicator and closed with its last. A child of fork()
+/// gets a private copy at the same address. Thread-safe.
 class status_segment {
  public:
-  /// Null if there can be none.
+  /// Null if it cannot be created.
   [[nodiscard]] static std::shared_ptr<status_segment> of_process() noexcept;
 
   status_segment(int file, std::byte* memory) noexcept;
@@ -22,12 +22,12 @@ class status_segment {
   status_segment(const status_segment&) = delete;
   status_segment& operator=(const status_segment&) = delete;
 
-  /// A slot as it is made; null if all are taken.
+  /// An initialized slot; null if all are in use.
   [[nodiscard]] status_slot* take() noexcept;
   void give_back(status_slot* slot) noexcept;
 
  private:
-  /// Of the whole process; never destroyed, since communicators may live until its end.
+  /// State of the whole process; never destroyed, since communicators may live until it ends.
   struct of_all;
   static of_all& everywhere();
   void part_from_parent() noexcept;
@@ -39,7 +39,7 @@ class status_segment {
   std::byte* memory_;
   std::mutex lock_;
   std::array<bool, status_slots> taken_{};
-  std::size_t end_ = 0;  ///< of the slots that were ever taken
+  std::size_t end_ = 0;  ///< past the last slot ever taken
 };
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// What chorale-status reads of a communicator in another process: the layout of the memory.
+// The layout of the memory that chorale-status reads from other processes.
 #pragma once
 
 #include <array>
@@ -11,23 +11,24 @@
 
 namespace chorale::transport {
 
-/// One rank of one communicator. Its process writes it, with plain stores; who reads it copies the bytes and
-/// believes none of them.
+/// One rank of one communicator. Its process writes it with plain stores; readers copy the bytes and trust
+/// none of them.
 struct alignas(64) status_slot {
   static constexpr std::size_t most_here = 4096;
-  /// `waited_call` before the first wait.
+  /// Value of `waited_call` before the first wait.
   static constexpr std::uint64_t no_call = ~std::uint64_t{0};
 
   status_page page;
-  /// Odd while the rest is being written, 0 where nobody uses the slot, else another number for each state.
+  /// Odd while the rest is being written, 0 if the slot is unused, otherwise a different number for each
+  /// state.
   std::atomic<std::uint32_t> version{0};
-  /// The thread that made the communicator, or waited in it last, as gettid(2) numbers it.
+  /// The thread (gettid(2)) that made the communicator, or last waited in it.
   std::atomic<std::int32_t> thread{0};
-  /// The call in which this rank has waited last, and since when: in nanoseconds of the clock.
+  /// The call of this rank's latest wait, and its beginning in nanoseconds of the clock.
   std::atomic<std::uint64_t> waited_call{no_call};
   std::atomic<clock::rep> waited_since{0};
 
-  std::uint64_t group = 0;  ///< the same on all ranks of a communicator, and on no others
+  std::uint64_t group = 0;  ///< the same on all ranks of a communicator, and unique to it
   std::int32_t rank = 0;
   std::int32_t size = 0;
   std::int32_t hosts = 0;
@@ -35,11 +36,11 @@ struct alignas(64) status_slot {
   std::array<char, 48> label{};
   std::array<char, 64> host{};
   std::array<char, 400> failure{};
-  /// Bit r: the process of rank r is on this host and can be seen; of the first `most_here` ranks.
+  /// Bit r: the process of rank r is on this host and visible; for the first `most_here` ranks.
   std::array<std::uint64_t, most_here / 64> here{};
 };
 
-/// What the memory begins with. Slots follow, `slot_bytes` apart; the header takes the place of one.
+/// The beginning of the memory. Slots follow at distance `slot_bytes`; the header occupies one slot.
 struct status_header {
   static constexpr std::uint64_t expected_magic = 0x7375746174734843ULL;  // "CHstatus"
   static constexpr std::uint32_t expected_layout = 1;
@@ -48,8 +49,8 @@ struct status_header {
   std::uint32_t layout = expected_layout;
   std::uint32_t slot_bytes = 0;
   std::uint32_t slots = 0;
-  std::int32_t pid = 0;                       ///< of the process, in its own namespace
-  std::atomic<std::uint32_t> unpublished{0};  ///< communicators that have found no slot
+  std::int32_t pid = 0;                       ///< of the process, in its own PID namespace
+  std::atomic<std::uint32_t> unpublished{0};  ///< communicators that found no free slot
 };
 
 inline constexpr const char* status_memory_name = "chorale-status";

@@ -1,4 +1,4 @@
-// Telling one of many what nobody answers.
+// Sends an unacknowledged message to one of many ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace chorale::transport {
 
-/// Sends `words(to)`, patiently until that time, from then on if there is room at once. A rank that cannot be
-/// reached does not keep the others from hearing it. Not under the lock.
+/// Sends `words(to)`, retrying until the given time, and after that only if there is room at once.
+/// Unreachable ranks are skipped. Not under the lock.
 template <class Words>
 void tell(control_channel& channel, int to, std::uint16_t kind, const Words& words,
           clock::time_point patient_until) {
@@ -20,7 +20,7 @@ void tell(control_channel& channel, int to, std::uint16_t kind, const Words& wor
     else
       channel.send(to, kind, words(to));
   } catch (const error&) {
-    // Nor would anybody be told of this.
+    // There would be nobody to report this to.
   }
 }
 

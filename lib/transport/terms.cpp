@@ -18,7 +18,7 @@ bool is_same(const verbs::endpoint_address& a, const verbs::endpoint_address& b)
   return a.lid == b.lid && std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw) == 0;
 }
 
-/// The device ports of a rank, as errors list them.
+/// The device ports of a rank, formatted for errors.
 std::string list_ports(const group_terms& terms) {
   std::string text = fmt::format("{} (", terms.port_count);
   for (std::uint32_t i = 0; i < terms.port_count; ++i)
@@ -148,7 +148,7 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   for (std::uint32_t i = 0; i < mine.port_count; ++i) {
     const port_terms& here = mine.ports[i];
     const port_terms& there = theirs.ports[i];
-    // Settings are for the first one; the others are what the transport asks for.
+    // Settings apply to the first port; the transport requests the others.
     const std::string which = i == 0 ? "" : fmt::format(" of device port {} of {}", i + 1, mine.port_count);
     const char* const remedy = "the transport has to ask for the same ports on all ranks";
     if (there.mtu != here.mtu)

@@ -5,7 +5,7 @@
 namespace chorale::transport {
 namespace {
 
-/// The endpoint lowers it to the path MTU.
+/// The endpoint reduces it to the path MTU.
 constexpr std::size_t largest_datagram = 4096;
 constexpr std::uint32_t sends_under_way = 128;
 

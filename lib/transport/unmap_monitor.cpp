@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint64_t wanted =
     UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 
-/// A userfaultfd with the events that are wanted, or -1.
+/// A userfaultfd with the required events, or -1.
 int open_userfaultfd() noexcept {
   int flags = O_CLOEXEC | O_NONBLOCK;
 #ifdef UFFD_USER_MODE_ONLY
-  // No faults are handled here at all; without privilege the system grants no more than this.
+  // No faults are handled here; without privileges the system permits only this mode.
   flags |= UFFD_USER_MODE_ONLY;
 #endif
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, flags));
@@ -68,7 +68,7 @@ bool unmap_monitor::watch(std::uintptr_t first, std::size_t bytes) noexcept {
   uffdio_register request{};
   request.range.start = first;
   request.range.len = bytes;
-  // Write protection that is never switched on causes no faults; the events come with any mode.
+  // Write protection that is never enabled causes no faults; any mode delivers the events.
   request.mode = UFFDIO_REGISTER_MODE_WP;
   return ioctl(fd_, UFFDIO_REGISTER, &request) == 0;
 }

@@ -1,4 +1,4 @@
-// Knows when memory of this process is unmapped, before whoever unmaps it can map something else there.
+// Reports unmapped memory of this process before other memory can be mapped at the same address.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +12,31 @@
 namespace chorale::transport {
 
 /// Linux's userfaultfd reports munmap, mremap and madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE) of watched
-/// memory, and holds the caller up until the report has been read. It is read with the lock held that readers
-/// of this object take, so that what a thread has unmapped is known here before that thread goes on. (Another
-/// thread that maps memory at the same address in the instant between the kernel's unmapping and its report,
-/// and communicates with it, is not covered.) One a process, with a thread of its own, which allocates
-/// nothing: it may be an allocator that it holds up. Thread-safe.
+/// memory, and blocks the caller until the report has been read. Reports are read under the lock that readers
+/// of this object take, so that an unmapping is known here before the thread that made it continues. (Not
+/// covered: another thread that maps memory at the same address between the kernel's unmapping and its
+/// report, and communicates with it.) One per process, with its own thread, which allocates nothing, since it
+/// may be blocking an allocator. Thread-safe.
 class unmap_monitor {
  public:
-  /// The process's; nullptr where the system does not offer it.
+  /// The instance of the process; nullptr if the system does not support it.
   static std::shared_ptr<unmap_monitor> shared();
 
   unmap_monitor(const unmap_monitor&) = delete;
   unmap_monitor& operator=(const unmap_monitor&) = delete;
   ~unmap_monitor();
 
-  /// From now on unmapping any of these pages is reported. False if the system cannot watch such memory.
+  /// Starts reporting unmappings of these pages. False if the system cannot watch such memory.
   bool watch(std::uintptr_t first, std::size_t bytes) noexcept;
 
-  /// Calls `use(first, bytes)` for all that was unmapped since the same `reader` asked last; once with
-  /// everything if that is too long ago. What other threads have just unmapped is asked for as well.
+  /// Calls `use(first, bytes)` for all ranges unmapped since the last call with this `reader`; once for the
+  /// whole address space if that is too long ago. Includes ranges that other threads have just unmapped.
   template <class Use>
   void take_unmapped(std::uint64_t& reader, Use&& use) {
     read_events();
     log_.take(reader, std::forward<Use>(use));
   }
-  /// What a new reader begins with.
+  /// Initial value of a reader.
   [[nodiscard]] std::uint64_t position() const noexcept { return log_.position(); }
 
  private:

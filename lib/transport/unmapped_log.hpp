@@ -1,4 +1,4 @@
-// Memory that went away lately.
+// A log of recently unmapped memory.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace chorale::transport {
 
-/// The last thousand ranges that were unmapped, for readers who each come at their own time. Allocates
-/// nothing. Thread-safe; no lock is held while a reader acts on a range, since what it does may unmap more.
+/// The last thousand unmapped ranges, for readers that read at different times. Allocates nothing.
+/// Thread-safe; holds no lock while a reader handles a range, since that may unmap more.
 class unmapped_log {
  public:
   struct range {
@@ -22,21 +22,21 @@ class unmapped_log {
     const std::lock_guard lock(mutex_);
     note_locked(gone);
   }
-  /// Notes all that `next` finds, until it finds nothing; nobody reads in between.
+  /// Adds all ranges that `next` returns, until it returns none; readers are locked out meanwhile.
   template <class Next>
   void note_all(Next&& next) noexcept {
     const std::lock_guard lock(mutex_);
     for (range gone; next(gone);) note_locked(gone);
   }
 
-  /// Calls `use(first, bytes)` for all that was noted since the same `reader` asked last; once with
-  /// everything if that is too long ago.
+  /// Calls `use(first, bytes)` for all ranges added since the last call with this `reader`; once for the
+  /// whole address space if that is too long ago.
   template <class Use>
   void take(std::uint64_t& reader, Use&& use) {
     range next;
     while (take_one(reader, next)) use(next.first, next.bytes);
   }
-  /// What a new reader begins with.
+  /// Initial value of a reader.
   [[nodiscard]] std::uint64_t position() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:

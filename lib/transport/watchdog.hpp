@@ -1,4 +1,4 @@
-// The slow path of waits: what a rank does to know that those it waits for are alive.
+// The slow path of waits: how a rank checks that those it waits for are alive.
 #pragma once
 
 #include <functional>
@@ -17,25 +17,25 @@
 
 namespace chorale::transport {
 
-/// Looks after the waits of one rank: asks the awaited peer and others for signs of life, has the failure
-/// detector judge, reports stalls, and ends what waits in vain. What is to be done, and when, each
-/// `watched_wait` says; this does it. On the rank's own thread.
+/// Looks after the waits of one rank: asks the awaited peer and others for signs of life, lets the failure
+/// detector judge, reports stalls, and fails futile waits. Each `watched_wait` decides what to do and when;
+/// this class does it. Used on the rank's own thread.
 class watchdog {
  public:
-  /// All outlive it.
+  /// All arguments must outlive this.
   watchdog(const membership& group, const config& settings, endpoint_user& user, call_record& calls,
            liveness& lives, failures& failed, inquiry& asks);
 
-  /// A wait goes on at the time `now`; at the first time it begins.
+  /// Continues a wait at time `now`; the first call begins it.
   void begin(watched_wait& w, clock::time_point now, attention how);
-  /// Judges it after its owner has looked around, and asks for signs of life when it is time to. Returns how
-  /// long it has lasted. @throws error if it is in vain; what a stall handler and `look_around` throw.
+  /// Judges a wait after its owner has looked around, and asks for signs of life when due. Returns its
+  /// duration. @throws error if it is futile; exceptions of a stall handler and of `look_around`.
   clock::duration judge(watched_wait& w, clock::time_point now, attention how,
                         const std::function<void()>& look_around);
   void end(watched_wait& w) noexcept;
 
  private:
-  /// Throws if the verdict is that the wait is in vain.
+  /// Throws if the verdict is that the wait is futile.
   void end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
                    const std::function<void()>& look_around);
   void probe(const watched_wait& w, bool asks_others);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto first_probe = std::chrono::milliseconds{20};
 constexpr auto probe_interval = std::chrono::milliseconds{100};
-/// After that long peers that nobody waits for are asked too, one each time.
+/// After this time, peers that nobody waits for are asked too, one at a time.
 constexpr auto long_wait = std::chrono::seconds{1};
 
 }  // namespace
@@ -20,7 +20,7 @@ void watched_wait::begin(time_point time, const failure_detector::wait& judged) 
 }
 
 watched_wait::time_point watched_wait::shown_until(time_point time, attention how) noexcept {
-  // A program that polls waits as long as it goes on to; after the last time nothing here says that it ended.
+  // A wait by polling lasts until the program stops polling, which nothing here would report.
   return how == attention::waits ? time_point::max() : time + failure_detector::longest_gap;
 }
 
@@ -28,7 +28,7 @@ watched_wait::steps watched_wait::next(time_point time, clock::duration waited, 
                                        bool stalls) noexcept {
   steps now;
   if (stalls) surveys_ = now.begins_survey = true;
-  // What a program passes by is not what it waits for.
+  // No reports for waits that only pass by.
   now.surveys = surveys_ && how != attention::passes;
   now.probes = time >= next_probe_;
   if (now.probes) next_probe_ = time + probe_interval;
