@@ -15,44 +15,44 @@ constexpr clock::duration longest_pause = std::chrono::milliseconds{64};
 
 }  // namespace
 
-/// What this rank and one peer have agreed on. It lives as long as the table.
+/// The state of the connection between this rank and one peer. Lives as long as the table.
 struct connection_table::pairing {
   int peer = -1;
   bool is_open = false;   ///< there is a queue pair here
-  bool receives = false;  ///< ... that takes what the peer sends
-  bool ready = false;     ///< the peer's takes what this rank sends, and this rank may send
-  bool closing = false;   ///< this rank has asked, and posts nothing until it is answered
-  bool wished = false;    ///< this rank wants it in order to send
+  bool receives = false;  ///< ... and it receives from the peer
+  bool ready = false;     ///< the peer's receives from this rank, and this rank may send
+  bool closing = false;   ///< this rank has asked to close, and posts nothing until it is answered
+  bool wished = false;    ///< this rank wants it for sending
   std::uint32_t generation = 0;
-  std::uint32_t attempt = 0;  ///< number of this rank's last request to close it
+  std::uint32_t attempt = 0;  ///< number of this rank's last request to close
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
-  time_point next_request{};  ///< to connect, or to close
+  time_point next_request{};  ///< time to repeat a request to connect or close
   clock::duration interval = first_interval;
-  /// A refusal that this rank has got.
+  /// A refusal that this rank has received.
   struct {
     bool stands = false;
-    bool possible = false;  ///< the peer would not refuse any more
-    bool hurried = false;   ///< it is of a request that was made since the peer had said so
-    ledger theirs{};        ///< the peer's, when it refused
-    time_point until{};     ///< then it is asked again, whatever it has said
+    bool possible = false;  ///< the peer would agree now
+    bool hurried = false;   ///< it answers a request made after the peer had said so
+    ledger theirs{};        ///< the peer's ledger at the refusal
+    time_point until{};     ///< when to ask again in any case
     clock::duration pause = first_pause;
   } refusal;
-  /// A request of the peer's that is to be answered, or was refused, which is to be taken back.
+  /// A request of the peer that is unanswered, or was refused and may be revised.
   std::optional<close_message> held;
   struct {
     time_point since{};
-    std::uint64_t refusals = 0;  ///< that this rank had got by then
+    std::uint64_t refusals = 0;  ///< refusals that this rank had received by then
   } wait_for_room;
-  /// Whether a request to close it has a chance. `mine`: this rank's ledger.
+  /// Whether a request to close has a chance. `mine`: this rank's ledger.
   [[nodiscard]] bool may_be_asked_for(const ledger& mine, time_point now) const noexcept {
     if (!refusal.stands || now >= refusal.until) return true;
-    // Twice in a row would disturb a connection that is in use.
+    // Asking twice in a row would disturb a connection in use.
     return refusal.possible && !refusal.hurried && mine.has_taken(refusal.theirs);
   }
   struct {
-    std::uint64_t before = 0;    ///< `connection_port::used` when it was opened
-    std::uint64_t activity = 0;  ///< as it was looked at last
-    std::uint64_t last = 0;      ///< when that had changed, by `uses_`
+    std::uint64_t before = 0;    ///< `connection_port::used` at opening
+    std::uint64_t activity = 0;  ///< at the last look
+    std::uint64_t last = 0;      ///< when it last changed, in units of `uses_`
   } use;
 };
 
@@ -109,7 +109,8 @@ void connection_table::ask_to_connect(pairing& p, time_point now) {
 
 void connection_table::on_connect(int peer, const connect_request& m, time_point now) {
   pairing& p = known(peer);
-  // The peer is a connection ahead: it has agreed to close this one, though its word of it is not here yet.
+  // The peer is one generation ahead: it has agreed to close this connection, though its answer is not here
+  // yet.
   if (m.generation == p.generation + 1 && p.closing && !ending_) close(p);
   if (m.generation != p.generation) return;
   if (!p.is_open) {
@@ -162,7 +163,7 @@ void connection_table::close(pairing& p) noexcept {
   port_->close(p.peer);
 }
 
-/// Asks idle connections to close. False if none is being closed or could be, so that waiting is of no use.
+/// Asks idle connections to close. False if none is closing or could be closed, so that waiting is futile.
 bool connection_table::make_room(std::size_t wanted, time_point now) {
   std::vector<pairing*> idle;
   bool may_come = false;
@@ -180,8 +181,8 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
       may_come = true;
       if (wanted-- == 1) return true;
     } else if (!p.ready) {
-      // The peer's word that it receives was lost, and nobody sends: until it is here this one cannot be
-      // closed.
+      // The peer's message that it receives was lost, and nobody sends: the connection cannot be closed
+      // before it arrives.
       ask_to_connect(p, now);
       may_come = true;
     } else if (p.receives && l.received == l.released && !is_due(p) && p.may_be_asked_for(l, now)) {
@@ -190,13 +191,13 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
   }
   std::sort(idle.begin(), idle.end(),
             [](const pairing* a, const pairing* b) { return a->use.last < b->use.last; });
-  // Those that are being drained count: the next look finds them ready to be asked.
+  // Includes connections being drained: the next look finds them ready to be asked.
   for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i], now);
   return may_come || !idle.empty();
 }
 
 void connection_table::serve_callers(time_point now) {
-  // What is opened for one may close another, so the list is not in use meanwhile.
+  // Opening a connection for one peer may close another, so take the list first.
   for (const int peer : std::exchange(callers_, {})) {
     pairing& p = known(peer);
     if (p.is_open || port_->has_left(peer)) continue;
@@ -223,7 +224,7 @@ void connection_table::progress(time_point now) {
 
 void connection_table::keep_limit(time_point now) {
   if (!callers_.empty()) serve_callers(now);
-  // An answer may close one.
+  // Answering may close a connection.
   for (std::size_t i = open_.size(); i-- > 0;)
     if (pairing& p = known(open_[i]); p.held) answer_later(p);
   if (open_.size() > options_.limit) static_cast<void>(make_room(open_.size() - options_.limit, now));
@@ -290,7 +291,7 @@ void connection_table::answer_close(pairing& p, const close_message& m) {
   port_->send(p.peer, answer);
 }
 
-/// Of a request that could not be answered yet, or that was refused.
+/// Answers a request that could not be answered yet, or was refused.
 void connection_table::answer_later(pairing& p) {
   const close_message m = *p.held;
   if (m.attempt > p.refused) return answer_close(p, m);

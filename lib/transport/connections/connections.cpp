@@ -19,7 +19,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Each of a transport's connections have two kinds of datagrams of their own.
+/// Each set of connections of a transport has two kinds of datagrams of its own.
 std::uint16_t kinds_of(std::uint16_t number) {
   const auto kind = static_cast<unsigned>(datagram_kind::first_of_transport) + 2U * number;
   if (kind + 1 >= static_cast<unsigned>(datagram_kind::first_served))
@@ -35,25 +35,26 @@ void tell(endpoint& owner, observed_event::kind what, int peer) noexcept {
 
 constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr std::uint32_t queue_depth = 128;
-/// Real devices pay for inline room with work queue memory; the software device does not.
+/// Hardware devices pay for inline data with work queue memory; the software device does not.
 constexpr std::uint32_t inline_on_hardware = 512;
-/// Completions of requests that signal besides puts, gets and atomics: two halves of each queue, a probe.
+/// Signalled requests besides puts, gets and atomics: one for each half of each queue, and a probe.
 constexpr long long entries_for_each_peer = 8;
 constexpr long long spare_entries = 192;
 constexpr int most_signalled = static_cast<int>(spare_entries / 2);
-/// So many connections are all looked at for a farewell in each round of a wait; of more, one in turn in each
-/// so many rounds. Each of these words is alone in its cache line and page: to look at hundreds would cost
-/// more than all else in the round, and one more round is no matter to who waits for a peer that has left.
+/// Up to `few_connections` connections are all checked for a farewell in each round of a wait; of more, one
+/// in each round out of `rounds_a_farewell`, round-robin. Each of these words is alone in its cache line and
+/// page: checking hundreds would cost more than everything else in the round, and a rank that waits for a
+/// peer that has left can afford a delay.
 constexpr std::size_t few_connections = 8;
 constexpr std::size_t rounds_a_farewell = 8;
 
-/// For peers that are in no call of this communicator and so do not answer: one more connection for a while
-/// costs less than a long wait.
+/// Peers that are in no call of this communicator do not answer: a temporary extra connection costs less than
+/// a long wait.
 constexpr auto eviction_patience = std::chrono::milliseconds{1};
-/// Where the peer that has to agree may have to wait for a core first.
+/// For peers that may have to wait for a core before they can agree.
 constexpr auto oversubscribed_patience = std::chrono::milliseconds{4};
 
-/// A power of two, so that it costs no division to signal one request in each half of the queue.
+/// A power of two, so that signalling one request in each half of the queue needs no division.
 std::uint32_t send_depth(const device_port& port) {
   return std::bit_floor(
       std::min(queue_depth, static_cast<std::uint32_t>(port.device().attributes().max_qp_wr)));
@@ -72,7 +73,7 @@ int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
 
 struct connections::numbers {
   std::unordered_map<std::uint32_t, connection*> all;
-  std::size_t rounds = 0;  ///< of waits, in which farewells are looked for
+  std::size_t rounds = 0;  ///< rounds of waits, which include checks for farewells
 };
 
 joining_plan connections::plan(std::string transport, int ranks, const config& settings) {
@@ -137,7 +138,7 @@ verbs::queue_pair connections::make_queue_pair() {
   o.send_depth = send_depth(*over_);
   o.srq = &receives_.queue();
   o.send_sges = 2;
-  // How much a device can take inline is known only by asking it.
+  // The only way to find out how much inline data a device supports is to try.
   for (;; options_.inline_bytes /= 2) {
     o.inline_bytes = options_.inline_bytes;
     try {
@@ -187,7 +188,7 @@ void connections::close(int peer) noexcept {
   connection& c = *peers_.find(peer);
   c.ready = false;
   by_number_->all.erase(c.qp->number());
-  // The queue pair first: as long as it exists the peer might write into the inbox.
+  // The queue pair first: while it exists, the peer might write into the inbox.
   c.qp.reset();
   std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);
   c.words = c.kept_words;
@@ -287,7 +288,7 @@ void connections::on_send_completion(const ibv_wc& wc) {
 
 void connections::on_receive_completion(const ibv_wc& wc) {
   const auto at = by_number_->all.find(wc.qp_num);
-  // A receive that fails belongs to a connection whose requests fail as well.
+  // If a receive fails, the requests of its connection fail as well.
   if (wc.status != IBV_WC_SUCCESS || at == by_number_->all.end()) return;
   clock::worked(host_work::receive);
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
@@ -331,8 +332,8 @@ void connections::on_progress() {
 }
 
 void connections::probe(int peer) {
-  // Whether the peer's adapter answers shows without its CPU: an RDMA write of nothing. (A read would do as
-  // well, but Soft-RoCE trips over reads among writes.)
+  // An empty RDMA write shows whether the peer's adapter answers, without involving its CPU. (A read would do
+  // too, but Soft-RoCE has a bug with reads among writes.)
   connection* c = find(peer);
   if (c != nullptr && c->ready) post_probe(*c);
 }

@@ -3,8 +3,8 @@
 namespace chorale::transport {
 
 void credits::tell(account& a) noexcept {
-  // What is given back has come by this connection, so the peer has heard that ours takes messages, though
-  // its word that its own does may have been lost.
+  // The released messages arrived by this connection, so the peer knows that our side receives, even if its
+  // own message to that effect was lost.
   connection& c = *a.link;
   if (!links_->is_open(c)) return;
   try {
@@ -16,7 +16,7 @@ void credits::tell(account& a) noexcept {
       return;
     }
   } catch (...) {
-    // A connection that refuses work has failed or will: the next wait finds out and says so.
+    // A connection that rejects work has failed or will fail: the next wait reports it.
   }
   if (!std::exchange(a.is_due, true)) a.next_due = std::exchange(due_, &a);
 }
@@ -30,7 +30,7 @@ void credits::on_progress() noexcept {
 }
 
 void credits::on_closed(account& a) const noexcept {
-  // All of either side's messages have been given back, whether or not that has been told.
+  // All messages of either side have been released, whether or not the other side was told.
   std::memcpy(a.link->words + mailbox_layout::notification_offset, &a.sent, sizeof a.sent);
   a.told = a.released;
 }

@@ -1,4 +1,4 @@
-// The end of all connections of a rank.
+// Closing all connections of a rank.
 #include <algorithm>
 #include <chrono>
 
@@ -14,8 +14,8 @@ constexpr auto withdrawal_time = std::chrono::milliseconds{10};
 }  // namespace
 
 void connections::withdraw() noexcept {
-  // What was sent before the failure is still to arrive: to the peers it may be the end of a call that was
-  // right. A request that carries it is over in microseconds, if its peer is there.
+  // Data sent before the failure must still arrive: for the peers it may complete a call that succeeded. A
+  // request that carries it completes in microseconds if the peer is there.
   table_.end();
   try {
     const auto give_up = clock::now() + withdrawal_time;
@@ -26,7 +26,7 @@ void connections::withdraw() noexcept {
            std::any_of(table_.open_peers().begin(), table_.open_peers().end(), is_under_way))
       clock::give_way();
   } catch (...) {
-    // A queue that does not work any more has nothing to be waited for.
+    // There is nothing to wait for on a broken queue.
   }
   table_.close_all();
 }
@@ -36,7 +36,8 @@ void connections::await_each(const IsOver& is_over) {
   const auto begin = owner_->liveness().attend();
   for (const int peer : table_.open_peers()) {
     connection& c = *find(peer);
-    // The adapters settle it: what is not acknowledged fails by itself, unless ours has stopped.
+    // The adapters guarantee progress: unacknowledged requests fail by themselves, unless our adapter has
+    // stopped.
     while (c.ready && works(peer) && !is_over(c) &&
            owner_->liveness().attend() - begin < owner_->settings().silence) {
       owner_->channel().read();
@@ -53,13 +54,13 @@ void connections::settle() noexcept {
   try {
     await_each([this](const connection& c) { return is_drained(c.peer); });
   } catch (...) {
-    // A queue that does not work any more has nothing to be waited for.
+    // There is nothing to wait for on a broken queue.
   }
 }
 
 void connections::close() noexcept {
-  // Destroying a queue pair drops what it has not sent yet, so each connection first completes its last
-  // request: a farewell, without which a peer that still sends would take the silence for a death.
+  // Destroying a queue pair drops unsent requests, so first complete the last request of each connection: a
+  // farewell, without which a peer that still sends would take the silence for a death.
   table_.end();
   try {
     for (const int peer : table_.open_peers()) {
@@ -69,7 +70,7 @@ void connections::close() noexcept {
     }
     await_each([](const connection& c) { return c.completed == c.posted; });
   } catch (...) {
-    // The queues are destroyed next, whatever state they are in.
+    // The queues are destroyed next, whatever their state.
   }
 }
 

@@ -54,7 +54,7 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
     std::byte* const tail = together.data() + together.size() - sizeof trailer;
     std::byte* const head = tail - padded(bytes.size());
     if (!bytes.empty() && (shared == nullptr || !std::exchange(shared->is_in_short_, true))) {
-      // What is between payload and trailer.
+      // Padding between payload and trailer.
       std::memset(tail - sizeof trailer, 0, sizeof trailer);
       copy_bytes(head, bytes.data(), bytes.size());
     }
@@ -111,8 +111,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
     request.num_sge = 2;
     request.send_flags = IBV_SEND_INLINE;
   } else if (shared != nullptr && links_->may_signal() && stage(*shared)) {
-    // What stands behind the payload differs from peer to peer; its place is free again when the receiver's
-    // block is.
+    // The trailer differs from peer to peer; its place is free again once the receiver's block is released.
     if (s.endings.data == nullptr) s.endings = links_->pool().take(layout_.blocks() * sizeof tail);
     std::byte* place = s.endings.data + place_number * sizeof tail;
     std::memcpy(place, rest, rest_bytes);
@@ -124,7 +123,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
     request.send_flags = IBV_SEND_SIGNALED;
     is_shared = true;
   } else {
-    // A staging block is free again when the receiver's block of the same number is: it has been read.
+    // A staging block is free again once the receiver's block of the same number has been released.
     if (s.staging.data == nullptr)
       s.staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
     std::byte* place = s.staging.data + place_number * layout_.message_bytes();

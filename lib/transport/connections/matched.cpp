@@ -16,12 +16,14 @@ namespace {
 
 constexpr std::uint32_t fewest_receives = 64;
 constexpr std::uint32_t most_receives = 512;
-/// Beside the messages that a peer may have under way here: signals, notices of puts, an answer and an end.
+/// Receives in addition to the messages that a peer may have in flight: signals, notifications of puts, an
+/// answer and an end.
 constexpr std::uint32_t other_receives = 6;
-/// As much as message passing libraries send inline: a cache line or two.
+/// As in message passing libraries: a cache line or two.
 constexpr std::uint32_t inline_wanted = 128;
 
-/// Payload of a block: a message that is not long has to fit, or to take several.
+/// Payload of a block: large enough for every message that is not long, or such a message takes several
+/// blocks.
 std::size_t payload_bytes(const config& settings) noexcept {
   const std::size_t room = settings.send_receive_block_bytes - sizeof(matched::message_header);
   return settings.send_receive_long == long_send_policy::copy
@@ -31,7 +33,7 @@ std::size_t payload_bytes(const config& settings) noexcept {
 eager_ring ring_of(const config& settings) noexcept {
   return {payload_bytes(settings) + sizeof(matched::message_header), settings.blocks};
 }
-/// Of staging: payloads begin on a 16-byte boundary; blocks have cache lines of their own.
+/// Distance of staging blocks: payloads begin on a 16-byte boundary, and blocks have separate cache lines.
 std::size_t stride(const config& settings) noexcept {
   return in_cache_lines(settings.send_receive_eager == eager_policy::rdma_write
                             ? ring_of(settings).message_bytes()
@@ -111,7 +113,7 @@ bool matched::try_signalled(int from, call_id now) {
     return false;
   }
   clock::worked(host_work::match);
-  // A message that came before the signal and that no call has taken.
+  // A message that arrived before the signal and that no call has received.
   const unexpected* next = oldest(from);
   if (next == nullptr || !is_left_over(next->header.call, now)) return true;
   links_->owner().inquiry().mismatch(from, now, next->header.call);
@@ -142,7 +144,7 @@ bool matched::send_in_block(int to, message_header header, std::span<const std::
   connection& c = *s->account.link;
   if (!credits_.has_credit(s->account) || !links_->has_room(c)) return false;
 
-  // A staging block is free again when the receiver has given the message of this block back: it had come.
+  // A staging block is free again once the receiver has released its message, which has therefore arrived.
   if (s->staging.data == nullptr) s->staging = links_->pool().take(blocks_ * stride_);
   std::byte* place = s->staging.data + s->account.sent % blocks_ * stride_;
   std::memcpy(place, &header, sizeof header);
@@ -169,7 +171,7 @@ matched::sender* matched::look_for_message(int from, call_id now) {
   if (oldest(from) == nullptr) links_->reap();
   if (posts_) {
     advance();
-    // What comes first belongs to what has been posted before.
+    // The oldest message belongs to what was posted before.
     if (posted_->has_receives(from)) return posted_->judge(from, now), nullptr;
   }
   return oldest(from) == nullptr ? nullptr : senders_.find(from);
@@ -320,7 +322,7 @@ void matched::release(sender* from) noexcept {
     try {
       links_->receives().post(done.receive);
     } catch (...) {
-      // A receive queue that refuses a block it had room for has failed, and with it every wait.
+      // A receive queue that rejects a block that it has room for has failed, and every wait fails with it.
     }
   }
   credits_.give_back(from->account);

@@ -17,7 +17,7 @@ std::size_t eager_limit(const config& settings) noexcept {
                                                               : settings.send_receive_eager_bytes;
 }
 
-/// Says that something is being done as long as it lives.
+/// Sets a flag during its lifetime.
 class busy {
  public:
   explicit busy(bool& flag) noexcept : flag_(flag) { flag_ = true; }
@@ -76,7 +76,7 @@ bool posted_messages::has_receives(int from) const noexcept {
 }
 
 void posted_messages::advance() {
-  // Making a connection looks around, and comes by here again.
+  // Connecting drives progress, which calls this function again.
   if (advancing_) return;
   const busy now{advancing_};
   if (serial_) serial_->look();
@@ -118,7 +118,7 @@ bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
     if (!boxes_->send_request(to, m.now, {m.bytes.size(), l.asking.number()})) return false;
     ++statistics_.requests;
     l.asking.ask(m.bytes.size());
-    // While the request is on its way.
+    // Registers the source while the request is in flight.
     m.registered.emplace(memory_->lend(m.bytes));
   }
   if (l.asking.now() == state::cleared) {
@@ -137,7 +137,7 @@ bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
   connection* c = links_->ready(to);
   if (c == nullptr) return false;
   while (m.done < m.bytes.size()) {
-    // Room for two: the end goes behind the last bytes.
+    // Room for two: the end is sent after the last bytes.
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
     const std::size_t part = std::min(connections::largest_request, m.bytes.size() - m.done);
     const bool is_last = m.done + part == m.bytes.size();
@@ -179,7 +179,7 @@ bool posted_messages::take_block(int from, const matched::unexpected& next, mess
   const std::size_t bytes = matched::bytes_of(next.header);
   if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
     return false;
-  // Those behind the first block belong to what that has been found for.
+  // Matching was charged with the first block.
   if (m.done == 0) clock::worked(host_work::match);
   copy_bytes(m.bytes.data() + m.done, next.payload, bytes);
   m.done += bytes;
@@ -206,7 +206,7 @@ bool posted_messages::answer(int from, lane& l, const matched::unexpected& next,
                             static_cast<std::uint32_t>(request.number)};
   send_clear(*c, l, place);
   ++statistics_.answers;
-  // Its block is given back when the message is over: until then it counts as under way.
+  // Its block is released when the message is complete: until then it counts as outstanding.
   boxes_->hand_out(from);
   l.answering.clear();
   return true;
@@ -225,7 +225,7 @@ void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& an
   if (sizeof text <= c.qp->inline_bytes()) {
     request.send_flags = IBV_SEND_INLINE;
   } else {
-    // The answer before this one has come: the message that it was for is over.
+    // The previous answer has arrived, since its message is complete.
     if (l.control.data == nullptr) l.control = links_->pool().take(sizeof text);
     std::memcpy(l.control.data, text, sizeof text);
     source = {reinterpret_cast<std::uintptr_t>(l.control.data), sizeof text, l.control.lkey};

@@ -1,4 +1,4 @@
-// Messages of any length that have been posted: short ones in blocks, long ones by rendezvous.
+// Posted messages of any length: short ones in blocks, long ones by rendezvous.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace chorale::transport {
 
 class serial_channel;
 
-/// What was posted and is not over, for each peer in the order of posting: of one peer and one way the next
-/// begins when the one before is over. Each long message is registered, asked for, answered and ended by
-/// itself. Moves on when it is told to `advance`. One thread at a time.
+/// Incomplete posted messages, for each peer in posting order: for each peer and direction, a message starts
+/// once the previous one is complete. Each long message has its own registration, request, answer and end.
+/// Progresses in `advance`. One thread at a time.
 class posted_messages {
  public:
-  /// All outlive it.
+  /// All arguments must outlive this.
   posted_messages(matched& boxes, connections& links, rma_queue& memory, const config& settings);
   ~posted_messages();
 
-  /// Whether a message of so many bytes is long.
+  /// Whether a message of `bytes` is long.
   [[nodiscard]] bool is_long(std::size_t bytes) const noexcept { return bytes > eager_bytes_; }
   [[nodiscard]] posted_message send(int to, call_id now, std::span<const std::byte> bytes);
   [[nodiscard]] posted_message receive(int from, call_id now, std::span<std::byte> into);
@@ -37,16 +37,16 @@ class posted_messages {
   /// Whether there is anything to advance.
   [[nodiscard]] bool is_active() const noexcept { return !active_.empty(); }
   void advance();
-  /// To be asked where a posted receive is awaited and nothing moves. @throws error errc::mismatch if what
-  /// has come from that rank is not what is awaited.
+  /// Call it if a posted receive is awaited and nothing progresses. @throws error errc::mismatch if what has
+  /// arrived from that rank is not what is awaited.
   void judge(int from, call_id now);
   [[nodiscard]] matched::message_statistics statistics() const noexcept { return statistics_; }
 
-  // What the mailbox and the endpoint tell. Events @return what is wrong with them, or null.
+  // Events from the mailbox and the endpoint. They @return a description of a protocol error, or null.
   [[nodiscard]] const char* on_clear(int from, const clear_to_send& answer);
   [[nodiscard]] const char* on_placed(int from, std::uint32_t number);
   void on_closed(int peer) noexcept;
-  /// Nothing that was posted is touched any more.
+  /// Stops all accesses to posted memory.
   void withdraw() noexcept;
   [[nodiscard]] serial_channel* serial() const noexcept { return serial_.get(); }
   void describe(memory_report& m) const;
@@ -56,16 +56,16 @@ class posted_messages {
   struct message {
     call_id now;
     std::span<Byte> bytes;
-    std::size_t done = 0;  ///< bytes that have been posted, or are there
+    std::size_t done = 0;  ///< bytes that were posted, or have arrived
     std::optional<exposure> registered{};
   };
-  /// What goes to a peer, or comes from it, in the order of posting.
+  /// Messages to a peer, or from it, in posting order.
   template <class Byte>
   struct queue {
     std::deque<message<Byte>> waiting{};
     std::uint64_t over = 0;
 
-    /// The number of the message. One of no bytes is over at once if nothing is before it.
+    /// Returns the message's number. An empty message is complete at once if none precedes it.
     std::uint64_t post(call_id now, std::span<Byte> bytes) {
       const std::uint64_t number = over + waiting.size();
       if (bytes.empty() && waiting.empty())
@@ -83,18 +83,18 @@ class posted_messages {
       waiting.clear();
     }
   };
-  /// What is under way between this rank and a peer.
+  /// The messages in progress between this rank and a peer.
   struct lane {
     queue<const std::byte> sends{};
     queue<std::byte> receives{};
     rendezvous_sender asking{};
     rendezvous_receiver answering{};
     std::uint64_t ticket = 0;  ///< number of the request that sends the last bytes
-    pool_block control{};      ///< of answers that cannot go inline
+    pool_block control{};      ///< for answers that cannot be sent inline
     bool is_active = false;
   };
 
-  /// That of a peer for which something of so many bytes is posted.
+  /// The lane of a peer for which `bytes` are posted.
   [[nodiscard]] lane& lane_for(int peer, std::size_t bytes);
   void advance_sends(int to, lane& l);
   [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);

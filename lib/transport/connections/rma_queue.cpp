@@ -8,7 +8,7 @@
 namespace chorale::transport {
 namespace {
 
-/// What a notice of a call carries, so that one of another call is seen.
+/// Immediate data of a notification, which reveals one that belongs to another call.
 std::uint32_t notice_word(call_id now) noexcept {
   return now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U;
 }
@@ -51,7 +51,7 @@ bool rma_queue::advance(transfer& t) {
   }
   const bool notifies = t.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (t.memory.empty() && !notifies) return true;
-  // What has been posted needs no connection any more, which may have been closed when that was complete.
+  // Posted requests need no connection any more; it may have been closed after they completed.
   connection* c = t.last_posted ? links_->find(t.remote.owner) : links_->ready(t.remote.owner);
   if (c == nullptr) return false;
   peer& p = peers_.get(t.remote.owner);
@@ -83,7 +83,7 @@ bool rma_queue::advance(transfer& t) {
 
 bool rma_queue::advance(atomic& a) {
   if (a.remote.owner == rank_) {
-    // Through the device as well: its atomics and the processor's need not be atomic to each other.
+    // This also has to use the device, since its atomics need not be atomic with respect to the processor's.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
   connection* c = a.ticket != 0 ? links_->find(a.remote.owner) : links_->ready(a.remote.owner);

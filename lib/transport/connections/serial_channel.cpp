@@ -6,9 +6,9 @@ namespace chorale::transport {
 namespace {
 
 constexpr std::size_t largest_piece = connections::largest_request;
-/// Pieces that may be posted at a time.
+/// Maximum number of pieces posted at a time.
 constexpr std::uint32_t most_waiting = 8;
-/// Of the transport's connections: the first are those beside.
+/// Number among the transport's connections; those in `beside` come first.
 constexpr std::uint16_t channel_number = 1;
 
 std::size_t piece_at(std::size_t at, std::size_t bytes) noexcept {
@@ -81,7 +81,7 @@ void serial_channel::on_message(connection& from, std::uint64_t index, const ibv
                         wc.byte_len == piece_at(arrived_, into_.size());
   if (!expected) return links_.break_off(from, "it sent something that it was not cleared to send");
   arrived_ += wc.byte_len;
-  // A sender that cannot have heard of this side's queue pair would not have sent.
+  // A sender sends only if it knows that this side's queue pair receives.
   links_.note_heard(from);
 }
 

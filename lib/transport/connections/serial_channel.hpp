@@ -1,4 +1,4 @@
-// Zero copy over send and receive: a receive posted for one sender at a time.
+// Zero copy over send and receive: a receive is posted for one sender at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace chorale::transport {
 
-/// Connections of their own whose shared receive queue has no blocks: the place of one message at a time is
-/// posted there, and only the rank that has been told so may send. So messages of several senders come one
-/// after the other, which is the point of it. Source: P5 section 2, figure 2. One thread at a time.
+/// Separate connections whose shared receive queue has no blocks: the destination of one message at a time is
+/// posted there, and only the rank that was told so may send. Messages of several senders are therefore
+/// serialized, which is what this baseline shows. Source: P5 section 2, figure 2. One thread at a time.
 class serial_channel final : private connection_user {
  public:
-  /// `beside`: the connections that requests and answers go by; outlive it.
+  /// `beside`: the connections for requests and answers; must outlive this.
   serial_channel(connections& beside, const config& settings);
 
-  // The receiver.
-  /// No message is being taken.
+  // Receiver.
+  /// True if no message is being received.
   [[nodiscard]] bool is_free() const noexcept { return from_ < 0; }
-  /// Posts the place for the message of rank `from`, which is registered under `lkey`. Precondition: free.
+  /// Posts the destination of the message of rank `from`, registered under `lkey`. Precondition: free.
   void take(int from, std::span<std::byte> into, std::uint32_t lkey);
   [[nodiscard]] bool is_filled(int from) const noexcept { return from_ == from && arrived_ == into_.size(); }
   void free() noexcept { from_ = -1; }
 
-  // The sender.
-  /// Sends what is left of a message from byte `done` on; true when all has been posted.
+  // Sender.
+  /// Sends a message from byte `done` on; true once everything is posted.
   [[nodiscard]] bool send(int to, std::span<const std::byte> bytes, std::size_t& done, std::uint32_t lkey);
-  /// All that was sent to that rank has arrived.
+  /// True if everything sent to that rank has arrived.
   [[nodiscard]] bool has_sent(int to) const noexcept {
     const connection* c = links_.find(to);
     return c == nullptr || c->completed == c->posted;
   }
 
-  /// Looks at what has completed, and posts the next pieces.
+  /// Polls completions, and posts the next pieces.
   void look();
   void on_progress() { links_.on_progress(); }
   void settle() noexcept { links_.settle(); }
@@ -44,7 +44,7 @@ class serial_channel final : private connection_user {
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return links_.registered_bytes(); }
 
  private:
-  /// Messages of a peer, in pieces.
+  /// Messages exchanged with a peer, counted in pieces.
   struct counts {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -60,12 +60,12 @@ class serial_channel final : private connection_user {
 
   connections links_;
   per_peer<counts> peers_;
-  int from_ = -1;  ///< whose message is being taken
+  int from_ = -1;  ///< sender of the current message
   std::span<std::byte> into_;
   std::uint32_t lkey_ = 0;
-  std::size_t posted_ = 0;     ///< bytes of the place that have been posted
+  std::size_t posted_ = 0;     ///< bytes of the destination posted so far
   std::size_t arrived_ = 0;    ///< ... and filled
-  std::uint32_t waiting_ = 0;  ///< receives that are posted
+  std::uint32_t waiting_ = 0;  ///< posted receives
 };
 
 }  // namespace chorale::transport

@@ -1,4 +1,4 @@
-// Where messages to several peers lie while they are sent.
+// Staging for messages to several peers.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace chorale::transport {
 
-/// A place for one message to several peers. Its sends are posted signalled, by connections that outlive it.
+/// A staging place for one message to several peers. Its sends are posted signalled, on connections that
+/// outlive it.
 class shared_place {
  public:
   [[nodiscard]] std::byte* data() const noexcept { return memory_.data; }
   [[nodiscard]] std::uint32_t lkey() const noexcept { return memory_.lkey; }
-  /// Request number `ticket` of that connection reads from here.
+  /// Request number `ticket` of that connection reads from this place.
   void note_posted(const connection& by, std::uint64_t ticket) { sends_.push_back({&by, ticket}); }
   /// No more sends follow.
   void close() noexcept { is_open_ = false; }
@@ -32,15 +33,15 @@ class shared_place {
   bool is_open_ = false;
 };
 
-/// Registered places of one size for messages that go to several peers, each held until all sends from it are
-/// complete. Used in turn; memory is taken when a place is first used. One thread at a time.
+/// Registered places of one size for messages to several peers; each is held until all sends from it have
+/// completed. Used round-robin; memory is allocated at first use. One thread at a time.
 class shared_staging {
  public:
-  /// `links` outlives it.
+  /// `links` must outlive this.
   shared_staging(connections& links, std::size_t bytes, std::size_t places)
       : links_(&links), bytes_(bytes), places_(places) {}
 
-  /// A place that nothing is read from any more, or null: then all are in use.
+  /// A place from which no send is pending; null if all are in use.
   [[nodiscard]] shared_place* take();
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
 

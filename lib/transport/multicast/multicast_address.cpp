@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t of_groups = 0x6d63617374475250ULL;
 
-/// InfiniBand whose subnet manager makes groups.
+/// InfiniBand, where the subnet manager creates groups.
 bool is_infiniband(const verbs::device& device, const verbs::local_port& port) noexcept {
   return !port.ethernet && !device.provider().makes_groups;
 }
 
-/// Empty if the port can be joined to groups.
+/// Why the port cannot join multicast groups; empty if it can.
 std::string obstacle(const verbs::device& device, const verbs::local_port& port, const config& settings) {
   if (device.attributes().max_mcast_grp <= 0) return "the device has none (max_mcast_grp is 0)";
   if (!is_managed(device, port, settings))
@@ -51,7 +51,7 @@ bool is_managed(const verbs::device& device, const verbs::local_port& port, cons
 
 ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port,
                       std::uint64_t secret) noexcept {
-  // A part of the hash only: who reads it does not learn the secret.
+  // Only a part of the hash, so that the group does not reveal the secret.
   const auto part = static_cast<std::uint32_t>(mixed(secret ^ of_groups) >> 32);
   if (is_infiniband(device, port)) return verbs::of_subnet_administrator(part);
   ibv_gid group{};
@@ -61,7 +61,7 @@ ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port
     std::memcpy(group.raw + 13, &part, 3);
   } else {
     group.raw[0] = 0xff;
-    group.raw[1] = 0x12;  // transient, of this link
+    group.raw[1] = 0x12;  // transient, link-local scope
     group.raw[11] = 0xc0;
     std::memcpy(group.raw + 12, &part, 4);
   }

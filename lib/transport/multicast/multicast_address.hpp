@@ -1,4 +1,4 @@
-// Which multicast group is a communicator's, and how a port comes to get its packets.
+// The multicast group of a communicator, and how a port joins it.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace chorale::transport {
 
-/// The group of those who know `secret`: ::ffff:239.x.y.z where the port's address is IPv4 (RoCE v2),
-/// ff12:a01b::/32 with 32 bits of a hash on InfiniBand, ff12::/16 with them elsewhere. Others may have the
-/// same by chance; datagrams are told apart by the secret.
+/// The multicast group for a `secret`: ::ffff:239.x.y.z if the port's address is IPv4 (RoCE v2),
+/// ff12:a01b::/32 with 32 bits of a hash on InfiniBand, ff12::/16 with these bits elsewhere. Groups may
+/// collide by chance; the secret in each datagram distinguishes them.
 ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port,
                       std::uint64_t secret) noexcept;
 
-/// True if librdmacm is to ask the fabric, false if attaching does.
+/// True if librdmacm asks the fabric to join, false if attaching suffices.
 bool is_managed(const verbs::device& device, const verbs::local_port& port, const config& settings) noexcept;
 
-/// @throws error errc::unsupported, naming the remedy, if ports of this kind cannot be joined to a group.
+/// @throws error errc::unsupported, naming the remedy, if ports of this kind cannot join multicast groups.
 void require_multicast(const verbs::device& device, const verbs::local_port& port, const config& settings);
 bool has_multicast(const verbs::device& device, const verbs::local_port& port, const config& settings);
 

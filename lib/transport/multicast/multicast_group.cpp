@@ -1,4 +1,4 @@
-// A group's protocol with what it needs of an endpoint: its queue pair, datagrams, clock and lock.
+// Connects a group's protocol with its endpoint: queue pair, datagrams, clock and lock.
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
@@ -18,7 +18,7 @@
 namespace chorale::transport {
 namespace {
 
-/// What may come while this rank is elsewhere: the windows of four senders.
+/// What may arrive while this rank is elsewhere: the windows of four senders.
 constexpr std::uint32_t receives = 4 * multicast_window;
 
 multicast_queue_pair::options options_for(const endpoint& owner) {
@@ -37,7 +37,7 @@ multicast_queue_pair::options options_for(const endpoint& owner) {
 
 }  // namespace
 
-/// A rank's part in a group.
+/// A rank's membership in a group.
 class multicast_group::member final : multicast_port {
  public:
   explicit member(endpoint& owner)
@@ -57,7 +57,7 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] multicast_sender& sender() noexcept { return protocol_.sender(); }
   [[nodiscard]] multicast_receiver& receiver() noexcept { return protocol_.receiver(); }
 
-  /// Reads what came by the group.
+  /// Reads the datagrams that arrived by multicast.
   void drain() {
     pair_.poll([this](std::span<const std::byte> datagram) { note(protocol_.on_multicast(datagram)); });
   }
@@ -68,8 +68,8 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] clock::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? clock::now() : clock::time_point{};
   }
-  /// One attempt at what `root` multicasts in call `now`. @throws error errc::mismatch if what is here is of
-  /// another call.
+  /// One attempt at receiving what `root` multicasts in call `now`. @throws error errc::mismatch if what has
+  /// arrived belongs to another call.
   template <class Take, class Await>
   bool attempt(int root, call_id now, const Take& take, const Await& await) {
     return take_awaited(
@@ -147,7 +147,7 @@ int multicast_group::slowest() {
 }
 
 void multicast_group::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
-  // What came by the group first, so that nothing is asked for again that is here.
+  // Read multicasts first, so that nothing that has arrived is requested again.
   if (kind == raw(multicast_kind::question)) member_->drain();
   member_->note(member_->protocol().on_datagram(from, kind, body, clock::now()));
 }

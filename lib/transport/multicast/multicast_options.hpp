@@ -1,4 +1,4 @@
-// What the multicast protocol of a rank is told when it begins.
+// Options of a rank's multicast protocol.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace chorale::transport {
 struct multicast_options {
   int rank = 0;
   int size = 1;
-  std::uint64_t secret = 0;       ///< of the group: in each of its datagrams
+  std::uint64_t secret = 0;       ///< the group's secret, contained in each of its datagrams
   std::size_t payload_bytes = 0;  ///< largest message
-  clock::duration patience{};     ///< shortest time from the begin of a wait to its first NAK
+  clock::duration patience{};     ///< shortest time from the beginning of a wait to its first NAK
 };
 
 }  // namespace chorale::transport

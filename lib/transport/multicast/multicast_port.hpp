@@ -1,4 +1,4 @@
-// What the multicast protocol sends through, and asks about its peers.
+// The multicast protocol's interface for sending, and for the liveness of peers.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,26 @@
 
 namespace chorale::transport {
 
-/// Implemented by those who have the queue pairs and know who is there; by a simulated net in tests. Both
-/// ways of sending are unreliable. Peers are ranks.
+/// Implemented by the owner of the queue pairs, and by a simulated network in tests. Both kinds of sending
+/// are unreliable. Peers are identified by rank.
 class multicast_port {
  public:
-  /// Where a datagram to the group is written, to be written only while `is_free(index)`. It stays there, so
-  /// that it can be sent again.
+  /// The buffer for a datagram to the group; write to it only while `is_free(index)`. Its content stays, for
+  /// retransmission.
   [[nodiscard]] virtual std::span<std::byte> place(std::uint32_t index) noexcept = 0;
-  /// True if nothing that was sent from that place is under way any more.
+  /// True if no send from that buffer is pending.
   [[nodiscard]] virtual bool is_free(std::uint32_t index) = 0;
-  /// Sends the first `bytes` of a place to all ranks of the group. False if that has to wait: try later.
+  /// Sends the first `bytes` of a buffer to all ranks of the group. False if it cannot be sent now: retry
+  /// later.
   virtual bool multicast(std::uint32_t index, std::size_t bytes) = 0;
-  /// Sends one rank a datagram; a `solicited` one wakes its service thread. False if that has to wait.
+  /// Sends a datagram to one rank; `solicited` wakes its service thread. False if it cannot be sent now.
   virtual bool send_to(int rank, multicast_kind kind, std::span<const std::byte> body, bool solicited) = 0;
 
   /// True if that rank has left, or is dead.
   [[nodiscard]] virtual bool has_left(int rank) const noexcept = 0;
-  /// True if that rank has left, is dead, or gives no sign of life though it was asked for one.
+  /// True if that rank has left, is dead, or does not answer requests for a sign of life.
   [[nodiscard]] virtual bool is_lost(int rank) const noexcept = 0;
-  /// Asks for a sign of life, which ranks give that have not joined the group, too.
+  /// Asks for a sign of life; ranks that have not joined the group answer, too.
   virtual void ask_for_life(int rank) = 0;
 
  protected:

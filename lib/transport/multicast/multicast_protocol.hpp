@@ -1,4 +1,4 @@
-// The multicast protocol of one rank: a sender, a receiver, and which of the two a datagram is for.
+// The multicast protocol of one rank: a sender, a receiver, and the dispatch of datagrams to them.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,27 @@
 
 namespace chorale::transport {
 
-/// All that a rank does about multicast, without device, clock and lock: packets and times in, packets and
-/// verdicts out. docs/multicast.md describes it. Not thread-safe.
+/// The whole multicast protocol of a rank, sans-I/O: packets and times in, packets and verdicts out.
+/// docs/multicast.md describes it. Not thread-safe.
 class multicast_protocol {
  public:
   using time_point = clock::time_point;
 
-  /// `port` outlives it.
+  /// `port` must outlive this.
   multicast_protocol(multicast_port& port, const multicast_options& options)
       : options_(options), sender_(port, options_, counters_), receiver_(port, options_, counters_) {}
   multicast_protocol(const multicast_protocol&) = delete;
   multicast_protocol& operator=(const multicast_protocol&) = delete;
 
-  // A datagram. False if no rank of the group would have sent it: nothing has changed but the count of those.
-  /// It came by the group.
+  // Incoming datagrams. False if malformed, which is only counted.
+  /// A datagram that arrived by multicast.
   bool on_multicast(std::span<const std::byte> datagram);
-  /// It came from one rank alone; what is behind its header.
+  /// A datagram from a single rank, without its header.
   bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, time_point now);
 
-  /// True if `progress` has something to do.
+  /// True if `progress` has work to do.
   [[nodiscard]] bool is_pending() const noexcept { return receiver_.is_pending() || sender_.is_stopped(); }
-  /// NAKs, questions, acknowledgements that could not be sent.
+  /// Sends NAKs, questions, and acknowledgements that could not be sent earlier.
   void progress(time_point now) {
     receiver_.progress(now);
     sender_.progress(now);

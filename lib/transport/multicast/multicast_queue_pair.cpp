@@ -3,9 +3,9 @@
 namespace chorale::transport {
 namespace {
 
-/// Number of the queue pair that stands for all members of a group.
+/// Destination queue pair number of multicasts.
 constexpr std::uint32_t all_members = 0xffffff;
-/// Sends beside one of each place: repairs.
+/// Sends in addition to one per buffer, for retransmissions.
 constexpr std::uint32_t spare_sends = 32;
 
 }  // namespace

@@ -42,7 +42,7 @@ bool multicast_receiver::on_message(int rank, std::span<const std::byte> body) {
   const auto payload = body.subspan(sizeof head);
   stream& s = from(rank);
   const auto ahead = distance(s.arrived, head.sequence);
-  // A sender does not go beyond its window.
+  // A valid sender does not exceed its window.
   if (ahead >= 0 && distance(s.released, head.sequence) >= static_cast<std::int32_t>(multicast_window))
     return false;
   heard_ = true;
@@ -95,7 +95,8 @@ void multicast_receiver::take_message(int root, time_point now) noexcept {
 void multicast_receiver::release(int rank) noexcept {
   stream& s = from(rank);
   ++s.released;
-  // Each rank at another message, so that the sender does not hear all at once.
+  // Each rank acknowledges at a different message, so that the sender does not receive all acknowledgements
+  // at once.
   constexpr std::uint32_t half = multicast_window / 2;
   const auto turn =
       half * static_cast<std::uint32_t>(options_->rank) / static_cast<std::uint32_t>(options_->size);
@@ -108,7 +109,7 @@ bool multicast_receiver::acknowledge(int rank) noexcept {
   try {
     s.acknowledgement_due = !port_->send_to(rank, multicast_kind::acknowledgement, wire(mine), false);
   } catch (...) {
-    s.acknowledgement_due = true;  // a broken queue pair shows at the next send
+    s.acknowledgement_due = true;  // the next send reports a broken queue pair
   }
   acknowledgements_due_ = acknowledgements_due_ || s.acknowledgement_due;
   return !s.acknowledgement_due;

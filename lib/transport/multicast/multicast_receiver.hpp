@@ -1,4 +1,4 @@
-// Multicasts as their receivers have them: put in order, waited for, asked for again.
+// The receiver's side of multicasts: ordering, waiting, and requesting retransmission.
 #pragma once
 
 #include <array>
@@ -19,33 +19,33 @@
 
 namespace chorale::transport {
 
-/// What one rank has of all others' multicasts: of each sender the last signal, and a ring of messages that
-/// it fills in any order and empties in the sender's. Packets and times in, packets and verdicts out: no
-/// device, no clock, no lock. Not thread-safe.
+/// What one rank has received of all others' multicasts: for each sender the latest signal, and a ring of
+/// messages that arrive in any order and are delivered in the sender's. Sans-I/O: packets and times in,
+/// packets and verdicts out. Not thread-safe.
 ///
-/// `on_...` takes what a rank says; false if no rank of the group would have sent it: then nothing changes.
+/// `on_...` handles a datagram; false if it is malformed, which changes nothing.
 class multicast_receiver {
  public:
   using time_point = clock::time_point;
 
-  /// All that is referred to outlives the receiver.
+  /// All referenced objects must outlive the receiver.
   multicast_receiver(multicast_port& port, const multicast_options& options, multicast_statistics& counters);
 
   [[nodiscard]] presence look_for_signal(int root, call_id call) const noexcept;
-  /// The next message of `root`, if it is here: its bytes, in the ring until it is released.
+  /// The next message of `root`, if it has arrived: its bytes stay in the ring until it is released.
   [[nodiscard]] presence look_for_message(int root, call_id call,
                                           std::span<const std::byte>& message) const noexcept;
-  // The rank waits for what it has looked for: `progress` asks for it if that takes long. One wait at a time.
+  // The rank waits for what it has looked for: `progress` requests it after a while. One wait at a time.
   void wait_for_signal(int root, call_id call) noexcept;
   void wait_for_message(int root) noexcept;
-  // What was looked for is here, and the wait for it over. `now` matters only if `is_timed()`.
+  // What was looked for has arrived, and the wait is over. `now` matters only if `is_timed()`.
   void take_signal(time_point now) noexcept { naks_.end(now); }
   void take_message(int root, time_point now) noexcept;
   [[nodiscard]] bool is_timed() const noexcept { return naks_.is_waiting() && naks_.is_timed(); }
-  /// Gives the oldest message of that sender back that has been taken.
+  /// Releases the oldest message of that sender that was taken.
   void release(int from) noexcept;
 
-  /// True if `progress` has something to do.
+  /// True if `progress` has work to do.
   [[nodiscard]] bool is_pending() const noexcept { return naks_.is_waiting() || acknowledgements_due_; }
   /// Sends NAKs that are due, and acknowledgements that could not be sent.
   void progress(time_point now);
@@ -54,7 +54,7 @@ class multicast_receiver {
   [[nodiscard]] bool on_message(int from, std::span<const std::byte> body);
   [[nodiscard]] bool on_question(int from, std::span<const std::byte> body);
 
-  /// Bytes of the rings that there are.
+  /// Bytes of all allocated rings.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
  private:
@@ -64,15 +64,15 @@ class multicast_receiver {
     std::uint32_t signature = 0;
     std::uint64_t call = 0;
   };
-  /// What came from one sender.
+  /// The multicasts of one sender.
   struct stream {
-    std::vector<std::byte> ring;  ///< `multicast_window` payloads; made when the first message arrives
+    std::vector<std::byte> ring;  ///< `multicast_window` payloads; allocated when the first message arrives
     std::array<entry, multicast_window> entries{};
     std::uint32_t released = first_multicast;
     std::uint32_t taken = first_multicast;
-    std::uint32_t arrived = first_multicast;  ///< all before have
-    std::uint32_t top = first_multicast;      ///< that there is none of from here on, as far as is known
-    std::uint64_t beyond = 0;                 ///< bit i: message arrived + i is here
+    std::uint32_t arrived = first_multicast;  ///< all earlier messages have arrived
+    std::uint32_t top = first_multicast;      ///< past the latest message known to exist
+    std::uint64_t beyond = 0;                 ///< bit i: message arrived + i has arrived
     std::uint64_t signal = 0;
     bool acknowledgement_due = false;
   };

@@ -34,7 +34,7 @@ bool multicast_sender::send(std::uint32_t place, multicast_kind kind, const Head
            static_cast<std::uint32_t>(sizeof head + payload.size())},
           head};
   static_assert(sizeof front == sizeof(datagram_header) + sizeof(Head));
-  // Nobody misses what was there, and nobody may hear what follows before it has been sent.
+  // The previous content is not needed by anyone, and the next must not be retransmitted before it was sent.
   kept_[place].bytes = 0;
   std::byte* const datagram = port_->place(place).data();
   std::memcpy(datagram, &front, sizeof front);
@@ -85,9 +85,9 @@ int multicast_sender::slowest() noexcept {
 }
 
 void multicast_sender::repair(std::uint32_t place, time_point now) {
-  // A rank that asks now has not seen yet what was sent a moment ago, or another has asked before.
+  // The request may have crossed a recent send, or another rank has asked before.
   if (now - kept_[place].sent < options_->patience / 2) return;
-  if (!port_->multicast(place, kept_[place].bytes)) return;  // it will be asked for again
+  if (!port_->multicast(place, kept_[place].bytes)) return;  // it will be requested again
   kept_[place].sent = now;
   ++counters_->repairs;
 }
@@ -106,7 +106,8 @@ bool multicast_sender::on_messages_missing(std::span<const std::byte> body, time
   const auto behind = distance(missing->first, next_);
   if (behind < 0) return false;
   if (behind > static_cast<std::int32_t>(multicast_window)) {
-    // A datagram that took long: the rank has what it missed, or this one could not have gone on so far.
+    // A delayed datagram: the rank has received what it missed, otherwise this one could not have advanced so
+    // far.
     ++counters_->duplicates;
     return true;
   }
@@ -120,7 +121,7 @@ bool multicast_sender::on_messages_missing(std::span<const std::byte> body, time
 
 bool multicast_sender::on_acknowledgement(int from, std::span<const std::byte> body) noexcept {
   const auto state = parse<message_state>(body);
-  // Nobody has what was not sent, or gives back what has not arrived.
+  // Nobody can have received what was not sent, or released what has not arrived.
   if (!state || distance(state->released, state->arrived) < 0 || distance(state->arrived, next_) < 0 ||
       (state->signal != 0 && (signal_ == 0 || !reached(signal_, state->signal))))
     return false;
@@ -144,7 +145,7 @@ void multicast_sender::ask_when_due(time_point now, Lags&& lags) {
   for (int r = 0; r < options_->size; ++r) {
     if (r == options_->rank || port_->has_left(r) || !lags(at(r))) continue;
     if (port_->send_to(r, multicast_kind::question, wire(mine), true)) ++counters_->questions;
-    // A rank that has not joined the group yet has no answer to that.
+    // A rank that has not joined the group yet cannot answer the question.
     if (leaving_) port_->ask_for_life(r);
   }
 }

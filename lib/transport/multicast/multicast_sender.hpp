@@ -1,4 +1,4 @@
-// Multicasts as their sender has them: kept until all have them, and sent again for those who ask.
+// The sender's side of multicasts: kept until all ranks have them, and retransmitted on request.
 #pragma once
 
 #include <array>
@@ -17,37 +17,37 @@
 
 namespace chorale::transport {
 
-/// What one rank multicasts. The last signal and the last `multicast_window` messages stay in their places,
-/// from where a NAK has them repeated. A sender whose window is closed, or who is leaving, asks those who lag
-/// what they have. Packets and times in, packets out: no device, no clock, no lock. Not thread-safe.
+/// The multicasts of one rank. The latest signal and the last `multicast_window` messages stay in their
+/// buffers, from which NAKs trigger retransmission. A sender whose window is closed, or that is leaving, asks
+/// lagging receivers what has arrived. Sans-I/O: packets and times in, packets out. Not thread-safe.
 ///
-/// `on_...` takes what a rank says; false if no rank of the group would have sent it: then nothing changes.
+/// `on_...` handles a datagram; false if it is malformed, which changes nothing.
 class multicast_sender {
  public:
   using time_point = clock::time_point;
-  /// Signals that may be under way; each has a place of its own, behind those of messages.
+  /// Maximum of pending signals; each has its own buffer, after those of messages.
   static constexpr std::uint32_t signal_places = 8;
   static constexpr std::uint32_t places = multicast_window + signal_places;
 
-  /// All that is referred to outlives the sender.
+  /// All referenced objects must outlive the sender.
   multicast_sender(multicast_port& port, const multicast_options& options, multicast_statistics& counters);
 
-  // Attempts: false as long as there is something to wait for.
+  // Attempts: false means retry later.
   bool try_signal(call_id call, time_point now);
   /// `bytes.size()` is at most the largest payload.
   bool try_send(call_id call, std::span<const std::byte> bytes, time_point now);
 
-  /// False while the slowest rank is a window behind, as far as is known.
+  /// False while the slowest rank is known to be a full window behind.
   [[nodiscard]] bool window_is_open() noexcept {
     return next_ - lowest_ < multicast_window || update_window();
   }
-  /// True if an attempt to send has found the window closed: then `progress` has something to do.
+  /// True if an attempt to send found the window closed: then `progress` has work to do.
   [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
-  /// The rank that keeps the window closed, or any other while it is open.
+  /// The rank that keeps the window closed; any other rank while it is open.
   [[nodiscard]] int slowest() noexcept;
-  /// Asks those who keep the window closed, now and then.
+  /// Occasionally asks the ranks that keep the window closed.
   void progress(time_point now);
-  /// True when all ranks that are not lost have all that this one has sent; else asks them, now and then.
+  /// True once all ranks that are not lost have received everything; otherwise asks them occasionally.
   [[nodiscard]] bool settle(time_point now);
 
   [[nodiscard]] bool on_signal_missing(std::span<const std::byte> body, time_point now);
@@ -55,15 +55,15 @@ class multicast_sender {
   [[nodiscard]] bool on_acknowledgement(int from, std::span<const std::byte> body) noexcept;
 
  private:
-  /// What is known of one receiver.
+  /// The state of one receiver.
   struct receiver {
     std::uint32_t released = first_multicast;
     std::uint32_t arrived = first_multicast;
     std::uint64_t signal = 0;
   };
-  /// What was sent last from a place.
+  /// The last content of a buffer.
   struct kept {
-    std::size_t bytes = 0;  ///< of the datagram; 0: none
+    std::size_t bytes = 0;  ///< size of the datagram; 0: none
     time_point sent{};
   };
 
@@ -83,7 +83,7 @@ class multicast_sender {
   std::vector<receiver> receivers_;
   std::array<kept, places> kept_{};
   std::uint32_t next_ = first_multicast;
-  std::uint32_t lowest_ = first_multicast;  ///< all receivers have given back what is before
+  std::uint32_t lowest_ = first_multicast;  ///< all receivers have released everything before
   std::uint64_t signal_ = 0;
   std::uint32_t signal_place_ = multicast_window;
   time_point next_question_{};

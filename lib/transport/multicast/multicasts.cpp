@@ -13,8 +13,7 @@
 namespace chorale::transport {
 namespace {
 
-/// How often a rank that leaves looks who is dead among those that have not told yet that they have its
-/// multicasts.
+/// How often a leaving rank checks which of the ranks that have not confirmed its multicasts are dead.
 constexpr auto look_interval = std::chrono::milliseconds{100};
 
 }  // namespace
@@ -24,7 +23,7 @@ multicasts::multicasts(endpoint& owner)
       datagrams_(owner.channel().subscribe(
           raw(multicast_kind::signal), raw(multicast_kind::last), control_channel::reader::any,
           {[this](int from, std::uint16_t kind, std::span<const std::byte> body) {
-            // A rank that has not joined yet has nothing to tell: it will ask for what it misses.
+            // A rank that has not joined yet has nothing to report: it will request what it misses.
             if (group_) group_->take(from, kind, body);
           }})) {}
 multicasts::~multicasts() = default;
@@ -48,7 +47,7 @@ void multicasts::make_group() {
     const std::lock_guard hold{owner_->channel().lock()};
     group_ = std::move(made);
   }
-  // A rank that misses a multicast asks its sender, which may then be in no call.
+  // A rank that misses a multicast asks its sender, which may be outside of any call then.
   owner_->channel().start_service();
 }
 
@@ -87,7 +86,7 @@ void multicasts::settle() noexcept {
       if (pace()) pace.elapsed(now - begin);
     }
   } catch (...) {
-    // A peer is lost, or the device: then there is nobody to wait for, or no way to.
+    // A peer or the device is lost: there is nobody to wait for, or no way to.
   }
 }
 

@@ -7,19 +7,19 @@
 namespace chorale::transport {
 namespace {
 
-/// NAKs of a rank that waits for long come no faster than that, nor those of all ranks faster than one in a
+/// Shortest interval between NAKs of a rank; those of all ranks together come no faster than one per
 /// millisecond.
 constexpr auto shortest_pause = std::chrono::milliseconds{20};
 constexpr auto pause_for_each_rank = std::chrono::milliseconds{1};
-/// The first NAK comes after so many times the least patience at the latest: waits are long where others are
-/// late, or have lost something themselves, which tells nothing of how long a multicast takes.
+/// Upper limit for the first NAK, in multiples of the least patience: waits are long because other ranks are
+/// late, or have lost something themselves, and then say nothing about how long a multicast takes.
 constexpr int most_patience = 8;
 
 }  // namespace
 
 void nak_timer::end(time_point now) noexcept {
   if (!is_waiting()) return;
-  // A wait that ended only after a NAK says nothing of how long others are.
+  // A wait that ended only after a NAK says nothing about usual waits.
   if (asked_ == 0) {
     const double waited =
         is_timed() ? static_cast<double>(std::chrono::nanoseconds{now - since_}.count()) : 0.0;
@@ -33,7 +33,7 @@ void nak_timer::end(time_point now) noexcept {
 bool nak_timer::asks(time_point now, bool overtaken, bool heard) noexcept {
   if (!is_timed()) {
     since_ = now;
-    // A rank that has heard nothing at all has come late, most likely after the message.
+    // A rank that has received nothing at all has joined late, most likely after the message.
     const auto wait = what_.is_message && !heard ? clock::duration{} : patience();
     due_ = now + wait + spread(std::max(wait, least_));
   }
@@ -61,7 +61,8 @@ clock::duration nak_timer::pause() const noexcept {
 }
 
 clock::duration nak_timer::spread(clock::duration over) noexcept {
-  // Two ranks never collide; of many each takes a moment of its own, so that most hear the repair before.
+  // Two ranks cannot collide; of many, each gets a different time, so that most receive the retransmission
+  // before they ask.
   const int others = std::min(ranks_ - 2, 16);
   noise_ = noise_ * 6364136223846793005ULL + 1442695040888963407ULL;
   return over * others / 8 * static_cast<int>(noise_ >> 56) / 256;

@@ -1,4 +1,4 @@
-// When a rank that waits for a multicast asks its sender for it.
+// When a rank that waits for a multicast requests its retransmission.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace chorale::transport {
 
-/// A rank waits for longer than is usual, the mean of its waits so far and four mean deviations, before it
-/// sends a NAK, and for longer before each further one: most waits are long because others are late. To both
-/// it adds a random time, so that of many ranks that miss one multicast most hear the repair before they have
-/// asked. Times in, decisions out: no clock. Not thread-safe.
+/// A rank sends a NAK once it has waited longer than usual, that is, the mean of its waits so far plus four
+/// mean deviations, and waits longer before each further NAK: most waits are long because other ranks are
+/// late. A random time is added to both, so that if many ranks miss one multicast, most receive the
+/// retransmission before they ask. Sans-I/O: times in, decisions out. Not thread-safe.
 class nak_timer {
  public:
   using time_point = clock::time_point;
@@ -21,11 +21,12 @@ class nak_timer {
     friend bool operator==(const awaited&, const awaited&) = default;
   };
 
-  /// `patience`: shortest time until the first NAK. `seed`: another one on each rank.
+  /// `patience`: shortest time until the first NAK. `seed`: different on each rank.
   nak_timer(int ranks, clock::duration patience, std::uint64_t seed) noexcept
       : ranks_(ranks), least_(patience), noise_(seed) {}
 
-  /// The rank waits for this and nothing else; no news if it did so before. Time runs from the next `asks`.
+  /// Starts a wait for this and nothing else; has no effect if it is already awaited. Time counts from the
+  /// next `asks`.
   void expect(const awaited& what) noexcept {
     if (what_ == what) return;
     what_ = what;
@@ -35,13 +36,13 @@ class nak_timer {
   }
   [[nodiscard]] bool is_waiting() const noexcept { return what_.from >= 0; }
   [[nodiscard]] const awaited& what() const noexcept { return what_; }
-  /// True if it matters to `end` when that is.
+  /// True if `end` needs the time.
   [[nodiscard]] bool is_timed() const noexcept { return since_ != time_point{}; }
-  /// The rank has what it waited for.
+  /// The awaited multicast has arrived.
   void end(time_point now) noexcept;
 
-  /// True if a NAK is due, which the caller sends: the next one will be due later. `overtaken`: something
-  /// later of the same sender is here already. `heard`: this rank has heard any multicast at all.
+  /// True if a NAK is due, which the caller then sends; this schedules the next one. `overtaken`: a later
+  /// multicast of the same sender has arrived. `heard`: this rank has received any multicast at all.
   [[nodiscard]] bool asks(time_point now, bool overtaken, bool heard) noexcept;
 
  private:
@@ -57,7 +58,7 @@ class nak_timer {
   time_point due_{};
   unsigned asked_ = 0;
   bool overtaken_ = false;
-  double usual_wait_ = 0;  ///< nanoseconds; smoothed, with its mean deviation
+  double usual_wait_ = 0;  ///< nanoseconds; smoothed, as is its mean deviation
   double deviation_ = 0;
   bool waits_known_ = false;
 };

@@ -65,7 +65,7 @@ void call_counter::on_end(const observed_call& call) noexcept {
   call_statistics::row& r = *find(call);
   ++r.calls;
   r.failures += call.failure ? 1 : 0;
-  // Of windows it is not a number of bytes.
+  // For windows it is not a number of bytes.
   r.bytes += call.what.what == operation::window ? 0 : call.what.bytes;
   r.time += call.over - call.begun;
   r.waited += call.waited;

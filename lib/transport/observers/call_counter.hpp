@@ -10,11 +10,11 @@
 
 namespace chorale::transport {
 
-/// Keeps the statistics of a communicator, and writes them where `config::statistics` says when that ends.
-/// One thread at a time.
+/// Counts a communicator's calls, and writes the statistics as `config::statistics` says when it ends. One
+/// thread at a time.
 class call_counter final : public observer {
  public:
-  /// `to`: as config::statistics, not off.
+  /// `to`: a value of config::statistics other than off.
   explicit call_counter(std::string to);
 
   [[nodiscard]] const call_statistics& counted() const noexcept { return counted_; }
@@ -30,10 +30,10 @@ class call_counter final : public observer {
   std::string to_;
   std::int64_t process_;  ///< a child of fork() writes nothing
   call_statistics counted_;
-  std::size_t last_ = 0;  ///< the row of the last call: often that of the next
+  std::size_t last_ = 0;  ///< row of the last call: often also that of the next
 };
 
-/// Whether a value of config::statistics asks for them.
+/// Whether a value of config::statistics enables statistics.
 [[nodiscard]] inline bool are_wanted(const std::string& statistics) noexcept {
   return !statistics.empty() && statistics != "0";
 }

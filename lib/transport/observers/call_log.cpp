@@ -13,7 +13,7 @@
 namespace chorale::transport {
 namespace {
 
-/// Shorter waits are part of every call.
+/// Shorter waits are part of every call and are not logged.
 constexpr clock::duration long_wait = std::chrono::milliseconds{1};
 
 double microseconds(clock::duration time) {
@@ -51,7 +51,7 @@ void call_log::say(const observed_communicator& who, std::string_view text) cons
                                               : fmt::format("'{}'", printable(who.name));
     fmt::print(stderr, "chorale {:.6f} rank {} of {}, {}: {}\n", now, who.rank, who.size, name, text);
   } catch (...) {
-    // A line of a log is not worth a call.
+    // A failure to log must not fail the call.
   }
 }
 
@@ -114,7 +114,7 @@ void call_log::on_event(const observed_event& event) noexcept {
         if (is_debug_) say(*event.on, fmt::format("connection with rank {} closed", event.peer));
         return;
       case kind::chosen:
-        // All ranks choose alike.
+        // All ranks make the same choice.
         if (is_debug_ || event.on->rank == 0) say(*event.on, fmt::format("chosen: {}", event.text));
         return;
       case kind::put:

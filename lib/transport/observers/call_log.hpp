@@ -1,4 +1,4 @@
-// A log of one communicator.
+// The log of one communicator.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace chorale::transport {
 
-/// Writes lines to standard error, each at once and with the time of `clock` and the rank.
+/// Writes lines to standard error immediately, each with the time of `clock` and the rank.
 class call_log final : public observer {
  public:
-  /// Precondition: not off.
+  /// Precondition: `level` is not off.
   explicit call_log(log_level level) noexcept;
 
   void on_made(const observed_communicator& who) noexcept override;

@@ -62,7 +62,7 @@ std::string path_of_part(const std::string& folder, const observed_communicator&
   return fmt::format("{}/{:08x}.{}", folder, who.group, who.rank);
 }
 
-/// The file of a part, in a folder which the last one of other ranks may be removing.
+/// Creates the file of a part, in a folder that another rank may be removing.
 std::unique_ptr<trace_memory> make_part(const std::string& folder, const observed_communicator& who,
                                         std::size_t bytes) {
   for (int attempts_left = 16;; --attempts_left) {
@@ -116,7 +116,7 @@ std::byte* call_trace::place(std::size_t rows) noexcept {
 }
 
 void call_trace::complete(std::size_t rows) noexcept {
-  // Only this thread writes it; others read it after the process was killed.
+  // Written only by this thread; read by others after the process was killed.
   const std::atomic_ref count{header().records};
   count.store(count.load(std::memory_order_relaxed) + rows, std::memory_order_release);
 }

@@ -1,4 +1,4 @@
-// Writes down what one rank does in one communicator.
+// Records what one rank does in one communicator.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace chorale::transport {
 
-/// Keeps records of calls, waits and events in a file of its own, a part of the trace. When the communicator
-/// ends, the last of its ranks to do so puts the parts together (`trace_merge.hpp`). A rank that is killed
-/// leaves its part behind, with all that it had done. One thread at a time.
+/// Writes records of calls, waits and events to its own file, a part of the trace. When the communicator
+/// ends, its last rank to finish merges the parts (`trace_merge.hpp`). A killed rank leaves its part behind,
+/// complete up to its end. One thread at a time.
 class call_trace final : public observer {
  public:
-  /// Of a communicator that is about to be introduced. @throws error if the part cannot be made.
+  /// For a communicator that is about to be introduced. @throws error if the part cannot be created.
   call_trace(std::string file, std::size_t most_records, const observed_communicator& who);
   ~call_trace() override;
 
@@ -31,12 +31,12 @@ class call_trace final : public observer {
 
  private:
   [[nodiscard]] trace_header& header() const noexcept;
-  /// The place of the next `rows` records; null if there is no room.
+  /// The place for the next `rows` records; null if there is no room.
   [[nodiscard]] std::byte* place(std::size_t rows) noexcept;
-  /// So many more records are whole.
+  /// `rows` more records are complete.
   void complete(std::size_t rows) noexcept;
   void write(const trace_record& record) noexcept;
-  /// The number of a text, which is written when it comes for the first time; 0 if there is no room.
+  /// The number of a text, which is written at its first use; 0 if there is no room.
   [[nodiscard]] std::uint16_t number_of(std::string_view text) noexcept;
 
   std::string file_;

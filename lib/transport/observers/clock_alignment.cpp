@@ -15,7 +15,7 @@ void clock_alignment::add(std::size_t host, std::pair<std::uint32_t, std::uint32
 }
 
 std::vector<clock_alignment::shift> clock_alignment::shifts(std::size_t hosts) const {
-  /// Of what is to be added to the times of the second host, for those of the first.
+  /// Bounds on the offset of the second host's times relative to the first host's.
   struct bounds {
     std::int64_t low = std::numeric_limits<std::int64_t>::min();
     std::int64_t high = std::numeric_limits<std::int64_t>::max();
@@ -36,7 +36,7 @@ std::vector<clock_alignment::shift> clock_alignment::shifts(std::size_t hosts) c
   found[0].is_known = true;
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
-    // The host that is bound the closest to one that is known.
+    // The host with the tightest bound to one that is already known.
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     std::size_t next = 0;
     shift its;

@@ -1,4 +1,4 @@
-// How far the clocks of hosts are apart, as calls show it.
+// Estimates the differences between the clocks of hosts from the times of calls.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace chorale::transport {
 
-/// Finds what is to be added to the times of each host, so that they are those of the first one. Each call
-/// that no rank leaves before all have entered it (a barrier, an allreduce, an allgather, an alltoall) is a
-/// ping-pong between all ranks: on the true time, the first end on one host is not before the last begin on
-/// another. Every such call bounds the difference of two clocks from both sides, the shorter the closer; what
-/// remains after all of them is at most half as wide as the shortest call was long. A clock that drifts is
-/// shifted by the mean.
+/// Finds the offset to add to the times of each host, so that they match the first host's. Each call that no
+/// rank leaves before all have entered it (a barrier, an allreduce, an allgather, an alltoall) is a ping-pong
+/// between all ranks: in true time, the first end on one host is not before the last begin on another. Every
+/// such call bounds the difference of two clocks from both sides, and shorter calls more tightly; the
+/// remaining uncertainty is at most half the duration of the shortest call. If a clock drifts, its mean
+/// offset is used.
 class clock_alignment {
  public:
-  /// Adds what one rank saw of a call, named by its group and number. Times in nanoseconds.
+  /// Adds what one rank saw of a call, identified by its group and number. Times are in nanoseconds.
   void add(std::size_t host, std::pair<std::uint32_t, std::uint32_t> call, std::int64_t begin,
            std::int64_t end);
 
@@ -26,13 +26,13 @@ class clock_alignment {
     std::int64_t nanoseconds = 0;
     std::int64_t uncertainty =
         0;                  ///< half of the width of the bounds; less than 0: they contradict each other
-    bool is_known = false;  ///< a chain of calls leads to the first host
+    bool is_known = false;  ///< a chain of calls connects it with the first host
   };
-  /// Of hosts 0 to `hosts` - 1.
+  /// The offsets of hosts 0 to `hosts` - 1.
   [[nodiscard]] std::vector<shift> shifts(std::size_t hosts) const;
 
  private:
-  /// Of the ranks of one host in one call.
+  /// Times of the ranks of one host in one call.
   struct sight {
     std::int64_t last_begin = 0;
     std::int64_t first_end = 0;

@@ -13,14 +13,14 @@ namespace {
 
 bool counter_is_steady() noexcept {
 #if defined(__x86_64__)
-  // "Invariant TSC": neither frequency nor sleep of a core changes its rate.
+  // "Invariant TSC": neither frequency changes nor sleep states of a core change its rate.
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
   unsigned edx = 0;
   if (__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) == 0 || (edx & 1U << 8) == 0) return false;
   try {
-    // The kernel takes it only where all cores agree.
+    // The kernel uses it only if all cores agree.
     std::string source;
     return std::ifstream{"/sys/devices/system/clocksource/clocksource0/current_clocksource"} >> source &&
            source == "tsc";
@@ -37,7 +37,7 @@ bool counter_is_steady() noexcept {
 clock::time_point cycle_clock::read() noexcept {
   static const bool is_steady = counter_is_steady();
   if (!is_steady || clock::is_replaced()) return clock::now();
-  // The closest of several pairs: between the two reads of one the thread may have lost its core.
+  // The tightest of several pairs: the thread may lose its core between the two readings of one.
   cycle_scale::reading best;
   std::uint64_t width = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < 6; ++i) {

@@ -6,17 +6,17 @@
 namespace chorale::transport {
 namespace {
 
-/// Nanoseconds a cycle of the slowest counter that is used: `slope_` and a span then fit into 64 bits.
+/// Nanoseconds per cycle of the slowest usable counter: `slope_` and a span then fit into 64 bits.
 constexpr double slowest = 4;
-/// How far a rate may be from the one before. The system steers its clock by less than half of that; a
-/// counter that changes by more, as when a virtual machine moves to another host, is measured anew.
+/// Maximum relative change of the rate. The system adjusts its clock by less than half of that; a counter
+/// that changes by more, as when a virtual machine migrates, is measured anew.
 constexpr double steady = 0.001;
 
 }  // namespace
 
 clock::time_point cycle_scale::add(const reading& now) noexcept {
   const std::uint64_t since = now.cycles - from_;
-  // Nothing later was given.
+  // No later time was returned.
   shown_ = std::max(now.time, after(std::min(since, span_)));
   from_ = now.cycles;
   span_ = 0;

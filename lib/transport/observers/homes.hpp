@@ -1,4 +1,4 @@
-// The first communicators of threads, whose ranks name what the threads do.
+// The first communicators of threads, whose rank numbers identify the threads in traces.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace chorale::transport {
 
-/// Knows for each thread, or fiber of a simulation, the first of its communicators: parts of that one number
-/// their ranks anew, and have jobs of their own, so that only it says who is who. When a thread has no
-/// communicator any more its next one is the first. Thread-safe.
+/// Records the first communicator of each thread, or fiber of a simulation: communicators split from it
+/// renumber the ranks and have other job numbers, so that only the first identifies the ranks. Once a thread
+/// has no communicator left, its next one is the first. Thread-safe.
 class homes {
  public:
   [[nodiscard]] static homes& all();
 
-  /// Communicator `who` is made by the thread `flow`: sets its home, and its job.
+  /// The thread `flow` makes communicator `who`: sets its home and job.
   void enter(const void* flow, observed_communicator& who);
   void leave(const void* flow, const observed_communicator& who) noexcept;
   /// True if the first communicator of the thread has ended.

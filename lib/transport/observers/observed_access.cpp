@@ -30,7 +30,7 @@ void observed_access::begin() noexcept {
 }
 
 void observed_access::tell() const noexcept {
-  // An observer of its own may have gone meanwhile, in a handler of the program.
+  // A handler of the program may have removed the observer meanwhile.
   if (!calls_->is_observed()) return;
   calls_->observed().tell({.what = told(what_), .peer = peer_, .bytes = bytes_, .begin = begin_});
 }

@@ -12,7 +12,7 @@ observed_calls::observed_calls(call_record& calls, observed_communicator who,
                                std::function<std::uint64_t()> resent)
     : calls_(&calls), who_(std::move(who)), flow_(surroundings::this_flow()), resent_(std::move(resent)) {
   open_.reserve(8);
-  homes::all().enter(flow_, who_);  // the last that can fail: only the destructor leaves
+  homes::all().enter(flow_, who_);  // last, since it can fail and only the destructor undoes it
 }
 
 observed_calls::~observed_calls() {
@@ -99,7 +99,7 @@ void observed_calls::end_all(const std::exception_ptr& failure) noexcept {
 void observed_calls::end_first(const std::exception_ptr& failure, clock::time_point now) noexcept {
   if (waits_since_ != clock::time_point{}) end_wait(open_[first_].number, -1);
   observed_call& one = open_[first_];
-  // Of a nonblocking call it was noted when it was made: later ones may have been made since.
+  // For a nonblocking call it was noted when the call was made: later ones may have been made since.
   const chooser& by = choosers_[static_cast<std::size_t>(one.what.what)];
   if (by.name != nullptr && (one.algorithm.empty() || !one.is_nonblocking))
     one.algorithm = by.name(by.choice);

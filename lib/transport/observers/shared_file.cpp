@@ -20,7 +20,7 @@ namespace chorale::transport {
 namespace {
 
 constexpr auto patience = std::chrono::seconds{10};
-constexpr mode_t mode = 0666;  // less the user's mask
+constexpr mode_t mode = 0666;  // minus the user's umask
 
 }  // namespace
 
@@ -29,7 +29,7 @@ shared_file::shared_file(std::string path)
   if (file_ < 0) fail("open");
   const auto end = clock::now() + patience;
   while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    // Some file systems have no locks: then lines of several ranks may mix.
+    // Some file systems have no locks: then lines of several ranks may interleave.
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return;
     const int why = errno;
     if ((why == EWOULDBLOCK || why == EINTR) && clock::now() < end) {

@@ -1,4 +1,4 @@
-// The library's own observers, as settings ask for them.
+// The library's own observers, as the settings request them.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace chorale::transport {
 
-/// Counter, log and trace of a communicator, those that are asked for. @throws error if the trace cannot be
-/// begun.
+/// The counter, log and trace of a communicator, as far as enabled. @throws error if the trace cannot be
+/// started.
 [[nodiscard]] std::vector<std::shared_ptr<observer>> standard_observers(const config& settings,
                                                                         const observed_communicator& who);
 
-/// @throws error errc::invalid_environment if a file that they are to write cannot be.
+/// @throws error errc::invalid_environment if a file that they would write is not writable.
 void require_places(const config& settings);
 
 }  // namespace chorale::transport

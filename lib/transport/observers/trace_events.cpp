@@ -73,7 +73,7 @@ class writer {
   }
 
  private:
-  /// Microseconds, to the nanosecond.
+  /// In microseconds, with nanosecond resolution.
   [[nodiscard]] std::string time(std::int64_t nanoseconds) const { return duration(nanoseconds + shift_); }
   [[nodiscard]] static std::string duration(std::int64_t nanoseconds) {
     const bool negative = nanoseconds < 0;
@@ -113,11 +113,11 @@ class writer {
                      named, part_.header.owner.home, tid_of(row), time(begin), duration(r.end - begin), more);
     };
     event(fmt::format("i{}", name_of(r)), r.begin, arguments(r));
-    // One that failed before its turn has not run.
+    // A call that failed before its turn has not run.
     if (r.run != 0) event("runs", r.run, fmt::format(R"J("call":{})J", r.number));
   }
-  /// A row in which no call is under way at `begin`, which is not before that of the call before; named when
-  /// it is new.
+  /// A row with no call in progress at `begin`, which is not earlier than the previous call's; emits a name
+  /// for a new row.
   std::size_t free_row(std::int64_t begin, std::int64_t end) {
     const auto free = std::ranges::find_if(rows_, [begin](std::int64_t until) { return until <= begin; });
     const auto row = static_cast<std::size_t>(free - rows_.begin());
@@ -132,7 +132,7 @@ class writer {
                    row == 0 ? "" : fmt::format(", {}", row + 1));
     return row;
   }
-  /// Behind those of communicators, of which a process hardly has a million.
+  /// Above those of communicators, of which a process hardly has a million.
   [[nodiscard]] std::uint64_t tid_of(std::size_t row) const {
     return part_.header.owner.number + (std::uint64_t{row} + 1) * 1'000'000;
   }
@@ -140,7 +140,7 @@ class writer {
     const auto name = text_of(part_.header.owner.name);
     return name.empty() ? fmt::format("communicator {:08x}", part_.header.owner.group) : json_text(name);
   }
-  /// What was done with a window: those of one rank are one after the other, and in no call.
+  /// Window operations: those of one rank are sequential, and outside of calls.
   void write_access(const trace_record& r, std::string_view name) {
     const bool moves = r.what == trace_record::kind::put || r.what == trace_record::kind::got ||
                        r.what == trace_record::kind::updated;
@@ -162,7 +162,7 @@ class writer {
 
   const trace_part& part_;
   std::int64_t shift_;
-  std::vector<std::int64_t> rows_;  ///< of nonblocking calls: when the last one in it ends
+  std::vector<std::int64_t> rows_;  ///< rows of nonblocking calls: end of the last call in each
   std::back_insert_iterator<std::string> out_;
 };
 
@@ -180,7 +180,7 @@ std::string json_text(std::string_view text) {
 void write_events(const trace_part& part, std::int64_t shift, std::string& text) {
   writer to{part, shift, text};
   to.names();
-  // By begin, what contains others first: a wait is over before its call is.
+  // Sorted by begin, containing events first: a wait ends before its call.
   std::vector<const trace_record*> sorted;
   sorted.reserve(part.records.size());
   for (const trace_record& r : part.records) sorted.push_back(&r);

@@ -31,7 +31,7 @@ trace_memory::trace_memory(std::string path, std::size_t most)
     throw_errno(why, "mmap", printable(path_), remedy);
   }
   data_ = static_cast<std::byte*>(place);
-  // A child of fork() has no calls, and must not cut what its parent goes on writing.
+  // A child of fork() makes no calls, and must not truncate the file that its parent still writes.
   ::madvise(place, most_, MADV_DONTFORK);
 }
 
@@ -41,7 +41,7 @@ trace_memory::~trace_memory() {
     return;
   }
   ::munmap(data_, most_);
-  // If that fails the file ends in zeroes, of which readers know.
+  // If that fails, the file ends in zeroes, which readers handle.
   [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(std::min(used_, room_)));
   ::close(file_);
 }
@@ -53,7 +53,7 @@ bool trace_memory::grow(std::size_t end) noexcept {
   if (::posix_fallocate(file_, static_cast<off_t>(room_), static_cast<off_t>(to - room_)) != 0) return false;
   room_ = to;
 #ifdef MADV_POPULATE_WRITE
-  // All pages at once take a third of the time of a page fault each. Older kernels do not know how.
+  // Faulting in all pages at once takes a third of the time. Older kernels do not support it.
   ::madvise(data_ + from, to - from, MADV_POPULATE_WRITE);
 #endif
   return true;

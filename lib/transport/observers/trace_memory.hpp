@@ -1,4 +1,4 @@
-// A file that is written as memory, so that what is in it survives the process.
+// A file written through a mapping, so that its content survives the process.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 
 namespace chorale::transport {
 
-/// A new file of at most `most` bytes, mapped. Room on the disk is taken a mebibyte at a time before it is
-/// written, so that a full disk is noticed here and is no signal. Not thread-safe.
+/// A new mapped file of at most `most` bytes. Disk space is allocated a mebibyte at a time before it is
+/// written, so that a full disk is detected here instead of raising a signal. Not thread-safe.
 class trace_memory {
  public:
   /// @throws error naming the file.
   trace_memory(std::string path, std::size_t most);
   trace_memory(const trace_memory&) = delete;
   trace_memory& operator=(const trace_memory&) = delete;
-  /// The file is cut to what was used of it.
+  /// Truncates the file to the used size.
   ~trace_memory();
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  /// Makes sure that there is room up to byte `end`. False if there is none.
+  /// Ensures room up to byte `end`; false if there is none.
   [[nodiscard]] bool reach(std::size_t end) noexcept {
     used_ = end > used_ ? end : used_;
     return end <= room_ || grow(end);

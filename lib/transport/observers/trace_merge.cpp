@@ -21,9 +21,10 @@
 namespace chorale::transport {
 namespace {
 
-/// Ends a trace, so that the file is an array of JSON at any time.
+/// Written at the end of a trace, so that the file is a valid JSON array at any time.
 constexpr std::string_view ending = "\n]\n";
-/// What a rank puts together when its communicator ends, 200 bytes of text each; more would look like a hang.
+/// Limit of what a rank merges when its communicator ends, at 200 bytes of text per record; more would look
+/// like a hang.
 constexpr std::uintmax_t most_bytes_at_end = 5'000'000 * sizeof(trace_record);
 
 std::string beginning(std::uint32_t job) {
@@ -32,7 +33,7 @@ std::string beginning(std::uint32_t job) {
       job);
 }
 
-/// Whether no rank leaves such a call before all have entered it.
+/// Whether no rank can leave this call before all have entered it.
 bool is_synchronizing(const trace_record& r) noexcept {
   if (r.what != trace_record::kind::call || (r.flags & trace_record::has_failed) != 0 || r.run == 0)
     return false;
@@ -48,7 +49,7 @@ bool is_synchronizing(const trace_record& r) noexcept {
   }
 }
 
-/// The file, or another one where another job has written it since the part with header `h` was made.
+/// The file, or another one if another job has written it since the part with header `h` was made.
 std::string place_for(const std::string& file, const trace_header& h) {
   struct stat seen {};
   if (::stat(file.c_str(), &seen) != 0 || seen.st_size == 0) return file;
@@ -84,7 +85,7 @@ std::size_t number_of_host(std::vector<std::string>& hosts, std::string_view hos
   return hosts.size() - 1;
 }
 
-/// Finds the shifts of all hosts, the first of which has the lowest rank.
+/// Finds the clock offsets of all hosts relative to the first, which has the lowest rank.
 std::vector<clock_alignment::shift> align(const std::vector<trace_part>& parts, merged_trace& made) {
   clock_alignment clocks;
   for (const trace_part& part : parts) number_of_host(made.hosts, text_of(part.header.owner.host));
@@ -141,7 +142,7 @@ void merge_complete_trace(const std::string& folder, const std::string& file) {
   std::vector<std::string> parts;
   std::vector<std::filesystem::path> markers;
   {
-    // Of two ranks that end communicators at the same time one takes all.
+    // Of two ranks that end communicators at the same time, one merges everything.
     const shared_file alone{(std::filesystem::path{folder} / "merging").string()};
     for (const auto& entry : std::filesystem::directory_iterator{folder})
       if (entry.path().extension() == ".complete") markers.push_back(entry.path());

@@ -18,7 +18,7 @@ namespace {
               fmt::format("{} is no part of a trace: {}; remove it", printable(path), why));
 }
 
-/// Nanoseconds in 36 years: far from where sums of times could overflow.
+/// 36 years in nanoseconds: small enough that sums of times cannot overflow.
 constexpr std::int64_t latest = std::int64_t{1} << 60;
 
 bool is_time(std::int64_t nanoseconds) noexcept {
@@ -50,7 +50,7 @@ trace_part read_trace_part(const std::string& path) {
     refuse(path, "there is no such rank");
   for (std::uint64_t left = h.records; left != 0; --left) {
     trace_record r;
-    // What was not written before the rank was killed is zero, or not there.
+    // Records that were not written before the rank was killed are zero or missing.
     if (!file.read(reinterpret_cast<char*>(&r), sizeof r)) break;
     if (r.what != trace_record::kind::text) {
       if (!is_sound(r, part.texts.size())) refuse(path, "a record in it was damaged");

@@ -1,4 +1,4 @@
-// The file in which one rank keeps the trace of one communicator until all are put together.
+// The file in which one rank stores the trace of one communicator until all are merged.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace chorale::transport {
 
-/// Whose part it is. Texts end with a zero.
+/// The owner of a part. Texts are null-terminated.
 struct trace_owner {
   std::uint32_t job = 0;
   std::uint32_t group = 0;
-  std::uint32_t number = 0;  ///< of the communicator in its process
+  std::uint32_t number = 0;  ///< number of the communicator in its process
   std::int32_t rank = 0;
   std::int32_t size = 0;
   std::int32_t home = 0;  ///< this rank's number in the first communicator of its thread
@@ -24,26 +24,26 @@ struct trace_owner {
   char name[64] = {};
 };
 
-/// In front of the records of a part. Readers take nothing of it on trust.
+/// Precedes the records of a part. Readers validate all of it.
 struct trace_header {
   static constexpr std::uint64_t expected_magic = 0x6563617254726843ULL;  // "ChrTrace" in memory
   static constexpr std::uint32_t newest_version = 2;
-  /// Where the records begin, so that they lie on pages of their own.
+  /// Offset of the records, so that they are page-aligned.
   static constexpr std::size_t bytes = 4096;
 
   std::uint64_t magic = expected_magic;
   std::uint32_t version = newest_version;
   std::uint32_t is_closed = 0;
-  std::uint64_t records = 0;  ///< that are complete
-  std::uint64_t dropped = 0;  ///< that did not fit
-  /// When the part was made, by the clock of the file system.
+  std::uint64_t records = 0;  ///< number of complete records
+  std::uint64_t dropped = 0;  ///< number of records that did not fit
+  /// Creation time of the part by the clock of the file system.
   std::int64_t began_seconds = 0;
   std::int64_t began_nanoseconds = 0;
   trace_owner owner;
 };
 static_assert(sizeof(trace_header) <= trace_header::bytes && std::is_trivially_copyable_v<trace_header>);
 
-/// A call, a wait, an event; or a text, whose bytes follow in the next records. Times in nanoseconds of the
+/// A call, wait or event; or a text, whose bytes follow in the next records. Times are in nanoseconds of the
 /// rank's clock.
 struct trace_record {
   enum class kind : std::uint8_t {
@@ -53,7 +53,7 @@ struct trace_record {
     connected,
     disconnected,
     chosen,
-    // Of windows.
+    // Window operations.
     put,
     got,
     updated,
@@ -63,14 +63,14 @@ struct trace_record {
   };
   static constexpr std::uint8_t is_nonblocking = 1;
   static constexpr std::uint8_t has_failed = 2;
-  /// `peer` of a wait for any rank, of a flush to all, and of a call without a root.
+  /// `peer` for a wait for any rank, a flush to all ranks, and a call without a root.
   static constexpr std::int32_t nobody = -1;
 
   std::int64_t begin = 0;
   std::int64_t run = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;   ///< of a call, as `call::bytes`; put, got, updated; of a text, its length
-  std::uint32_t number = 0;  ///< of the call
+  std::uint64_t bytes = 0;   ///< `call::bytes` of a call; bytes put, got or updated; length of a text
+  std::uint32_t number = 0;  ///< number of the call
   std::int32_t peer = nobody;
   std::uint16_t text = 0;    ///< number of an earlier text, from 1; 0: none
   std::uint16_t resent = 0;  ///< at most 65535
@@ -84,17 +84,17 @@ static_assert(sizeof(trace_record) == 48 && std::is_trivially_copyable_v<trace_r
 /// A part that was read.
 struct trace_part {
   trace_header header;
-  std::vector<std::string> texts;     ///< number n at n - 1
+  std::vector<std::string> texts;     ///< text number n at index n - 1
   std::vector<trace_record> records;  ///< without the texts
 };
 
-/// @throws error naming the file if it is no such part, or was damaged.
+/// @throws error naming the file if it is not a valid part.
 [[nodiscard]] trace_part read_trace_part(const std::string& path);
 
-/// Where the ranks of a job keep their parts of the trace in `file`.
+/// The folder of the parts of the trace in `file` for a job.
 [[nodiscard]] std::string trace_folder(const std::string& file, std::uint32_t job);
 
-/// The text of a member of a header, which may lack its end.
+/// The text of a header field, which may lack its terminator.
 template <std::size_t Size>
 [[nodiscard]] std::string_view text_of(const char (&member)[Size]) noexcept {
   const std::string_view all{member, Size};

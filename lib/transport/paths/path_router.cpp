@@ -11,20 +11,21 @@ namespace {
 
 using reliable::path_mark;
 
-/// What makes a peer one of the busiest: what a connection costs is earned back then.
+/// Traffic from which a peer counts as busy: it then amortizes the cost of a connection.
 constexpr std::uint64_t busy_messages = 16;
 constexpr std::uint64_t busy_bytes = 64 * 1024;
 
 constexpr int sends_between_looks = 4;
 
-/// Partners of a rank in `steps` steps of a pairwise exchange, as few as may be: where the ranks are no power
-/// of two, steps i and ranks - i have the same two, so that an odd number of ranks makes them even.
+/// Minimal number of partners of a rank in `steps` steps of a pairwise exchange: if the number of ranks is
+/// not a power of two, steps i and ranks - i have the same two partners, so that an odd number of ranks makes
+/// the number even.
 int partners_in(int steps, int ranks) noexcept {
   const int most = std::min(steps, ranks - 1);
   return most + (ranks % 2 == 1 && most % 2 == 1 ? 1 : 0);
 }
 
-/// Symmetric, and true for `limit` others of each rank if that is what `partners_in` gives.
+/// Symmetric, and true for `limit` peers of each rank if `limit` is a result of `partners_in`.
 bool is_near(int a, int b, int ranks, int limit) noexcept {
   if (std::has_single_bit(static_cast<unsigned>(ranks))) return (a ^ b) <= limit;
   const int forward = (b - a + ranks) % ranks;
@@ -54,7 +55,7 @@ bool path_router::admits(int peer) const noexcept {
 
 void path_router::offer(int peer) {
   peer_path& p = of(peer);
-  // An offer that overtook the refusal of the peer's own would look to it like an agreement.
+  // An offer that overtook the refusal of the peer's own offer would look like an acceptance.
   if (p.now != stage::datagrams || p.answers || places_ >= limit_) return;
   ++places_;
   under_way_.push_back(peer);
@@ -91,7 +92,7 @@ void path_router::take_news() {
     switch (news.what) {
       case path_mark::offer:
         if (p.now == stage::offered) {
-          // Both have offered: that is an agreement.
+          // Both have offered, which is an agreement.
           p.now = stage::connecting;
         } else if (p.now == stage::datagrams) {
           p.answers = true;
@@ -129,7 +130,8 @@ void path_router::advance(int peer) {
   if (p.now == stage::connecting) {
     const connection* c = links_->find(peer);
     const bool there = (c != nullptr && c->ready) || links_->connect(peer);
-    // Behind the mark nothing comes by datagrams: what is not in the stream yet would be overtaken.
+    // After the mark nothing more arrives by datagrams: data that is not in the stream yet would be
+    // overtaken.
     if (there && p.writes == 0 && streams_->try_tell(peer, path_mark::departure)) p.now = stage::marked;
   }
   if (p.now == stage::marked && streams_->try_drain(peer)) p.now = stage::connection;
@@ -138,7 +140,7 @@ void path_router::advance(int peer) {
 void path_router::on_progress() {
   take_news();
   if (under_way_.empty()) return;
-  // `connect` looks around as well, and must not find the list in use.
+  // `connect` drives progress as well, and must not find the list in use.
   auto now = std::exchange(under_way_, {});
   for (const int peer : now) {
     advance(peer);
@@ -164,7 +166,7 @@ path path_router::way_to(int to, std::size_t bytes) {
     return of(to).now == stage::connection ? path::connection : path::changing;
   }
   count(to, bytes);
-  // A rank that never waits for long would never complete its connections.
+  // Needed for ranks that never wait for long, which would otherwise never complete their connections.
   if (!under_way_.empty() && ++sent_since_look_ >= sends_between_looks) {
     sent_since_look_ = 0;
     owner().engine().progress();
@@ -192,7 +194,7 @@ bool path_router::try_signalled(int from, call_id now) {
   if (p.signals_there) [[likely]]
     return inbox_->try_signalled(from, now);
   if (streams_->has_departed(from) && inbox_->try_signalled(from, now)) return p.signals_there = true;
-  // Its last one by datagram may have been lost, whatever has come by the connection.
+  // Its last signal by datagram may have been lost, whatever has arrived by the connection.
   return streams_->try_signalled(from, now);
 }
 

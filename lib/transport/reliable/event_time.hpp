@@ -1,12 +1,12 @@
-// The time of something that happens.
+// The time of an event, read lazily.
 #pragma once
 
 #include <chorale/core/clock.hpp>
 
 namespace chorale::transport::reliable {
 
-/// Known, or read when something first depends on it: most of what arrives concerns no clock. The reader
-/// belongs to the owner of a state machine. Converts to the time. Not thread-safe.
+/// The time is either known, or read when first needed: most arrivals need no clock. The owner of a state
+/// machine supplies the reader. Converts to the time. Not thread-safe.
 class event_time {
  public:
   using reader = clock::time_point (*)() noexcept;

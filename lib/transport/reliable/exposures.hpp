@@ -1,4 +1,4 @@
-// Memory that peers may reach by emulated operations, and the check of each access.
+// Memory exposed to emulated operations of peers, and the check of each access.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,26 @@
 
 namespace chorale::transport::reliable {
 
-/// What is exposed now, by key. A key follows from the place of the memory and a secret: the same memory has
-/// the same key each time it is exposed, and no outsider can guess one. Not thread-safe.
+/// The currently exposed memory, by key. A key is derived from the memory's address and a secret: the same
+/// memory has the same key each time it is exposed, and outsiders cannot guess it. Not thread-safe.
 class exposures {
  public:
   explicit exposures(std::uint64_t secret) noexcept : secret_(secret) {}
 
-  /// Exposes memory, once more if it is exposed already. Returns its key, never 0. An empty span has key 0
-  /// and is not kept.
+  /// Exposes memory; may be called repeatedly for the same memory. Returns its key, never 0. An empty span
+  /// has key 0 and is not recorded.
   std::uint32_t add(std::span<const std::byte> memory, bool writable);
-  /// The same under a key of the caller's, which may be that of other memory too.
+  /// The same under a key of the caller's, which other memory may share.
   void add_as(std::uint32_t key, std::span<const std::byte> memory, bool writable);
   /// Undoes one `add` or `add_as`.
   void remove(std::uint32_t key, std::span<const std::byte> memory, bool writable) noexcept;
-  /// Undoes all of them; what is removed later was not there.
+  /// Undoes all of them; later calls of `remove` are ignored.
   void clear() noexcept {
     windows_.clear();
     bytes_ = 0;
   }
 
-  /// Nothing if the access is allowed, else why not.
+  /// Nothing if the access is permitted, otherwise the reason for the refusal.
   [[nodiscard]] std::optional<refusal_reason> check(std::uint32_t key, std::uint64_t address,
                                                     std::uint64_t bytes, bool writes) const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }

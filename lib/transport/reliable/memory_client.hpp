@@ -17,28 +17,28 @@
 
 namespace chorale::transport::reliable {
 
-/// Writes, reads and atomic operations under way, and the notices of peers' writes. Reads and atomic
-/// operations are named by tickets, never 0. Not thread-safe.
+/// Writes, reads and atomic operations in progress, and notifications of peers' writes. Tickets, never 0,
+/// identify reads and atomic operations. Not thread-safe.
 class memory_client {
  public:
   struct notice {
     std::uint32_t call;
     std::uint32_t signature;
   };
-  /// How a read or an atomic operation stands.
+  /// The state of a read or an atomic operation.
   struct progress {
     bool over = false;
     int peer = -1;
-    std::string refused;  ///< why; empty if it was not
+    std::string refused;  ///< the reason if it was refused, otherwise empty
   };
 
   /// `room`: bytes of a packet.
   memory_client(int ranks, std::size_t room) : room_(room), peers_(static_cast<std::size_t>(ranks)) {}
 
   // Writes.
-  /// Sends as much as there is room for; true if that was all.
+  /// Sends as much as there is room for; true if that was everything.
   bool put(stream& to, write_request& w, call_id call, clock::time_point now);
-  /// True if all that was put to that rank has arrived.
+  /// True if all puts to that rank have arrived.
   [[nodiscard]] bool has_arrived(int peer) const noexcept {
     return !peers_[static_cast<std::size_t>(peer)].puts;
   }
@@ -47,7 +47,7 @@ class memory_client {
     if (p.puts && to.has_arrived(p.last_put)) p.puts = false;
   }
   void on_notice(int from, notice n) { of(from).notices.push_back(n); }
-  /// The oldest notice of that rank; null if there is none.
+  /// The oldest notification of that rank; null if there is none.
   [[nodiscard]] const notice* next_notice(int from) const noexcept {
     const auto& notices = peers_[static_cast<std::size_t>(from)].notices;
     return notices.empty() ? nullptr : &notices.front();
@@ -59,10 +59,11 @@ class memory_client {
                     clock::time_point now);
   std::uint32_t operate(stream& on, std::uint64_t address, std::uint32_t key, atomic_operation what,
                         std::uint64_t first, std::uint64_t second, std::uint64_t& old, clock::time_point now);
-  /// Forgets one that is over. @throws std::out_of_range if there is no such ticket.
+  /// The state of an operation; a finished one is forgotten. @throws std::out_of_range if there is no such
+  /// ticket.
   progress finish(std::uint32_t ticket);
   void abandon(std::uint32_t ticket) noexcept { operations_.erase(ticket); }
-  /// Writes nothing more to the memory of this rank.
+  /// Stops writing to this rank's memory.
   void withdraw() noexcept;
 
   void on_reply(int from, const reply_body& b, std::span<const std::byte> payload) noexcept;
@@ -70,23 +71,23 @@ class memory_client {
   void on_refusal(stream& from, const refusal_body& b);
 
  private:
-  /// A read or an atomic operation that has not been answered whole.
+  /// A read or atomic operation whose answer is incomplete.
   struct operation {
     int peer = -1;
     std::byte* into = nullptr;
     std::size_t bytes = 0;
     std::size_t received = 0;
-    std::uint64_t* old = nullptr;  ///< of an atomic operation
+    std::uint64_t* old = nullptr;  ///< for atomic operations
     bool done = false;
     std::string refused{};
   };
   struct peer_state {
-    bool puts = false;                   ///< some that have not arrived ...
-    sequence last_put = first_sequence;  ///< ... all before this packet
+    bool puts = false;                   ///< some puts have not arrived, all of them ...
+    sequence last_put = first_sequence;  ///< ... before this packet
     std::deque<notice> notices;
   };
   [[nodiscard]] peer_state& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
-  /// The one that a reply of that peer is for; null if there is none.
+  /// The operation that a reply of that peer belongs to; null if there is none.
   [[nodiscard]] operation* find(int peer, std::uint32_t ticket) noexcept;
   std::uint32_t keep(operation&& o);
 

@@ -9,11 +9,11 @@
 namespace chorale::transport::reliable {
 namespace {
 
-/// Reads of one peer that wait to be answered; honest ranks wait for each other's.
+/// Limit of pending reads of one peer; valid ranks wait for each other's answers.
 constexpr std::size_t most_replies = 256;
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-/// A word is written as one: the rank's own thread polls counters of windows without the lock.
+/// Writes a word atomically, since the rank's own thread polls counters of windows without the lock.
 void place(std::byte* to, std::span<const std::byte> bytes) noexcept {
   std::uint64_t word;
   if (bytes.size() == sizeof word && reinterpret_cast<std::uintptr_t>(to) % sizeof word == 0) {
@@ -88,7 +88,7 @@ void memory_server::send_replies(stream& to, const event_time& now) {
       const std::uint64_t address = read->address + r.sent;
       const std::uint64_t part =
           std::min<std::uint64_t>(read->bytes - r.sent, room_ - sizeof(packet_header) - sizeof(reply_body));
-      // At each part anew: the memory may have been concealed meanwhile.
+      // Check again for each part, since the memory may have been withdrawn meanwhile.
       if (const auto why = exposed_.check(read->key, address, part, false)) {
         ++counts_->refused;
         r.what = refusal(address, part, read->key, read->ticket, *why);

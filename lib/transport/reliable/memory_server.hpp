@@ -1,4 +1,4 @@
-// Accesses of peers to this rank's memory.
+// Serves peers' accesses to this rank's memory.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace chorale::transport::reliable {
 
-/// Places what peers put, answers what they read, and carries out their atomic operations, each after a check
-/// of key, bounds and rights. An answer that finds no room in the stream waits here for it. Not thread-safe.
+/// Places puts, answers reads and executes atomic operations of peers, each after checking key, bounds and
+/// rights. Answers for which the stream has no room wait here. Not thread-safe.
 class memory_server {
  public:
   /// `room`: bytes of a packet.
@@ -30,9 +30,9 @@ class memory_server {
   void on_read(stream& from, const read_body& b, const event_time& now);
   void on_atomic(stream& from, const atomic_body& b, const event_time& now);
   [[nodiscard]] bool owes_replies(int peer) const noexcept { return !of(peer).empty(); }
-  /// As many as there is room for.
+  /// Sends as many replies as there is room for.
   void send_replies(stream& to, const event_time& now);
-  /// An atomic operation on memory of this rank, atomic with those of the peers. Returns the old value.
+  /// An atomic operation on this rank's memory, atomic with respect to those of peers. Returns the old value.
   static std::uint64_t operate(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                std::uint64_t second) noexcept;
 
@@ -40,7 +40,7 @@ class memory_server {
   /// An answer that waits for room.
   struct due_reply {
     std::variant<read_body, atomic_reply_body, refusal_body> what;
-    std::uint64_t sent = 0;  ///< bytes of a read
+    std::uint64_t sent = 0;  ///< bytes of a read sent so far
   };
   using queue = std::deque<due_reply>;
   [[nodiscard]] queue& of(int peer) noexcept { return replies_[static_cast<std::size_t>(peer)]; }

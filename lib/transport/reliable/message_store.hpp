@@ -1,4 +1,4 @@
-// Messages that have come and wait to be received, or are with the user.
+// Messages that wait to be received, or are in use by the user.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace chorale::transport::reliable {
 
-/// The mailbox of a rank over streams: for each sender its messages in order. The oldest are handed out to
-/// the user first, and given back in the same order. Not thread-safe.
+/// The mailbox of a rank over streams: each sender's messages in order. They are handed out to the user
+/// oldest first, and released in the same order. Not thread-safe.
 class message_store {
  public:
   struct message {
@@ -24,7 +24,7 @@ class message_store {
   };
   enum class outcome { kept, no_room, unexpected };
 
-  /// At most `most` messages of a sender, of at most `largest` bytes; the pool outlives it.
+  /// At most `most` messages per sender, of at most `largest` bytes; the pool must outlive this.
   message_store(packet_pool& pool, int ranks, std::size_t largest, std::uint32_t most)
       : pool_(&pool),
         largest_(largest),
@@ -32,33 +32,33 @@ class message_store {
         mask_(std::bit_ceil(most) - 1),
         from_(static_cast<std::size_t>(ranks)) {}
 
-  /// Keeps a message; `unexpected` if no rank of the group sends such a one now. The pool is asked for a
-  /// block beyond its limit if there is no other message of the sender, or if something of the sender is
-  /// awaited: what that is comes behind this message, or is it, and the user may hold those before.
+  /// Stores a message; `unexpected` if no valid rank would send it now. Takes a block beyond the pool's limit
+  /// if there is no other message of the sender, or if something of the sender is awaited: that arrives after
+  /// this message, or is this message, and the user may be holding the earlier ones.
   outcome put(int from, const packet& p, bool is_awaited);
-  /// True if there is a message that has not been handed out.
+  /// True if there is a message that was not handed out.
   [[nodiscard]] bool has_next(int from) const noexcept {
     const waiting& w = at(from);
     return w.handed_out != w.arrived;
   }
-  /// The oldest one. Precondition: has_next(from).
+  /// The oldest message not handed out. Precondition: has_next(from).
   [[nodiscard]] const message& next(int from) const noexcept {
     return at(from).ring[at(from).handed_out & mask_];
   }
-  /// It stays where it is until it is given back. Precondition: has_next(from).
+  /// Hands it out; it stays in place until it is released. Precondition: has_next(from).
   void hand_out(int from) noexcept { ++at(from).handed_out; }
-  /// The oldest message that was handed out is given back.
+  /// Releases the oldest message that was handed out.
   void release(int from) noexcept {
     waiting& w = at(from);
     pool_->give_back(w.ring[w.released++ & mask_].block);
   }
-  /// Most messages of one sender that were here at once.
+  /// Maximum of simultaneously stored messages of one sender.
   [[nodiscard]] std::uint64_t most_at_once() const noexcept { return most_at_once_; }
 
  private:
-  /// The messages of a sender, counted.
+  /// Counters of a sender's messages.
   struct waiting {
-    std::unique_ptr<message[]> ring;  ///< made when the first one comes
+    std::unique_ptr<message[]> ring;  ///< allocated when the first message arrives
     std::uint64_t arrived = 0;
     std::uint64_t handed_out = 0;
     std::uint64_t released = 0;
@@ -69,7 +69,7 @@ class message_store {
   packet_pool* pool_;
   std::size_t largest_;
   std::uint32_t most_;
-  std::uint32_t mask_;  ///< of a place in a ring
+  std::uint32_t mask_;  ///< maps a counter to a place in a ring
   std::uint64_t most_at_once_ = 0;
   std::vector<waiting> from_;
 };

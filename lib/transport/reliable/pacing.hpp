@@ -1,4 +1,4 @@
-// How long to wait, and how much to send ahead: both learnt from what comes back.
+// Adapts timeouts and the send window to what the acknowledgements show.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace chorale::transport::reliable {
 
-/// Smoothed round trip and its deviation (Jacobson's), and the timeout that follows. Not thread-safe.
+/// Smoothed round-trip time and deviation (Jacobson), and the resulting timeout. Not thread-safe.
 class round_trip {
  public:
-  /// `least`: no timeout is shorter; a rank that shares its core answers only when it has it.
+  /// `least`: lower bound of timeouts; a rank that shares its core answers only when it is scheduled.
   explicit round_trip(clock::duration least) noexcept : least_(least), smoothed_(2 * least) {}
 
-  /// A packet was answered after `taken`. Not for packets that were sent twice (Karn's rule).
+  /// A packet was answered after `taken`. Do not sample retransmitted packets (Karn's rule).
   void sample(clock::duration taken) noexcept {
     if (first_) {
       first_ = false;
@@ -29,11 +29,12 @@ class round_trip {
     smoothed_ += error / 8;
     deviation_ += ((error < clock::duration::zero() ? -error : error) - deviation_) / 4;
   }
-  /// Time that a packet may be under way, for who has seen that it is missing. Not more than the least
-  /// timeout: what is sent once too often costs less than to wait for a peer that was busy when it was timed.
+  /// Estimated time in flight, for ranks that have noticed a missing packet. At most half of the least
+  /// timeout: an unnecessary retransmission costs less than waiting for a peer that was busy when it was
+  /// timed.
   [[nodiscard]] clock::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
-  /// Time after which silence means loss; doubled with each of `failures` in a row. Samples contain the time
-  /// that either side was elsewhere, so that they lengthen the first one to a few times the least only.
+  /// Time after which silence means loss; doubled for each of `failures` in a row. Samples include the time
+  /// that either side was elsewhere, so they may lengthen the first timeout only to a few times the least.
   [[nodiscard]] clock::duration timeout(unsigned failures = 0) const noexcept {
     const auto once = std::clamp<clock::duration>(smoothed_ + 4 * deviation_, least_, longest_first * least_);
     return std::min<clock::duration>(once * (1U << std::min(failures, 8U)), longest);
@@ -49,12 +50,12 @@ class round_trip {
   bool first_ = true;
 };
 
-/// Packets that may be under way: grows by one for each window that arrives, is halved by a loss. The
-/// receiver has buffers for all, so a loss is seldom one of its making; so many are always sent ahead that
-/// those which come show which one did not.
+/// The congestion window in packets: grows by one for each window that arrives, and is halved by a loss. The
+/// receiver has buffers for all packets, so losses are rarely caused by overrunning it; the window never
+/// becomes so small that later packets could not reveal a missing one.
 class send_allowance {
  public:
-  /// `most`: what the receiver is sure to have buffers for.
+  /// `most`: the number of packets for which the receiver certainly has buffers.
   explicit send_allowance(std::uint32_t most) noexcept : most_(most), now_(most) {}
 
   [[nodiscard]] std::uint32_t packets() const noexcept { return now_; }
@@ -85,22 +86,22 @@ class pacing {
 
   [[nodiscard]] const round_trip& trip() const noexcept { return trip_; }
   [[nodiscard]] std::uint32_t packets() const noexcept { return allowance_.packets(); }
-  /// True if packet `number`, the oldest under way being `oldest`, is to ask for a report: half a window has
-  /// gone since one did.
+  /// True if packet `number` should request a report, `oldest` being the oldest one in flight: half a window
+  /// has been sent since the last request.
   [[nodiscard]] bool wants_report(sequence number, sequence oldest) const noexcept {
     const std::uint32_t half = (packets() + 1) / 2;
     return number - asked_at_ + 1 >= half && number - oldest + 1 >= half;
   }
-  /// That packet has asked, and its answer is timed.
+  /// Packet `number` has requested a report, whose answer is timed.
   void on_asked(sequence number, clock::time_point now) noexcept {
     asked_at_ = number;
     asked_when_ = now;
     is_timed_ = true;
   }
-  /// Something was sent again: no answer tells the round trip any more.
+  /// After a retransmission, answers do not measure the round trip.
   void on_resent() noexcept { is_timed_ = false; }
   void on_loss() noexcept { allowance_.on_loss(); }
-  /// True if an acknowledgement of all packets before `upto` answers the one that is timed.
+  /// True if an acknowledgement of all packets before `upto` answers the timed packet.
   [[nodiscard]] bool is_timed(sequence upto) const noexcept {
     return is_timed_ && distance(asked_at_, upto) > 0;
   }

@@ -5,7 +5,7 @@
 namespace chorale::transport::reliable {
 namespace {
 
-/// Takes a body off the front; false if there are too few bytes.
+/// Extracts a body from the front; false if there are too few bytes.
 template <class Body>
 bool take(std::span<const std::byte>& rest, Body& body) noexcept {
   if (rest.size() < sizeof body) return false;

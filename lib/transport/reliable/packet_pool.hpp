@@ -1,4 +1,4 @@
-// Blocks of one size for packets that are kept.
+// Blocks of one size that hold packets.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace chorale::transport::reliable {
 
-/// Memory is made in chunks when it is first needed, at most `limit` blocks, and kept: what streams to many
-/// peers need together does not grow with their number. Not thread-safe.
+/// Memory is allocated in chunks at first use, up to `limit` blocks, and kept: the total for streams to many
+/// peers does not grow with their number. Not thread-safe.
 class packet_pool {
  public:
   packet_pool(std::size_t block_bytes, std::size_t limit)
@@ -19,10 +19,11 @@ class packet_pool {
     return chunks_.size() * chunk_blocks * distance_;
   }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
-  /// True if a block can be had within the limit.
+  /// True if a block is available within the limit.
   [[nodiscard]] bool has_room() const noexcept { return in_use_ < limit_; }
 
-  /// A block, beyond the limit too: who must have one to get on takes it. @throws std::bad_alloc.
+  /// Takes a block, even beyond the limit, for those that cannot progress without one. @throws
+  /// std::bad_alloc.
   [[nodiscard]] std::byte* take() {
     if (free_.empty()) grow();
     std::byte* block = free_.back();
@@ -44,7 +45,7 @@ class packet_pool {
   }
 
   std::size_t block_bytes_;
-  std::size_t distance_;  ///< of blocks, whose payload begins on a 16-byte boundary
+  std::size_t distance_;  ///< distance between blocks, whose payload begins on a 16-byte boundary
   std::size_t limit_;
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;

@@ -1,4 +1,4 @@
-// What streams send by.
+// The streams' interface for sending packets.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace chorale::transport::reliable {
 /// Unreliable datagrams to the other ranks.
 class packet_port {
  public:
-  /// Sends one datagram; `body` may be reused at once. One that is `solicited` wakes the service thread of a
-  /// peer that computes. Returns false if there is no room now: it is to be tried again. @throws error if
-  /// nothing can be sent any more.
+  /// Sends one datagram; `body` may be reused at once. `solicited` wakes the service thread of a peer that
+  /// computes. Returns false if there is no room now: retry later. @throws error if sending has become
+  /// impossible.
   virtual bool send(int peer, stream_kind kind, std::span<const std::byte> body, bool solicited) = 0;
-  /// A datagram came that no rank of this group writes; it was thrown away.
+  /// Counts a malformed datagram, which was discarded.
   virtual void refuse() noexcept = 0;
 
  protected:

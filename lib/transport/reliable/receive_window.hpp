@@ -1,4 +1,4 @@
-// Which packets of a stream have come: order, duplicates, packets that have overtaken others.
+// The receive window of a stream: order, duplicates, out-of-order packets.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace chorale::transport::reliable {
 
-/// The receiving side of a stream. The packet that is expected is delivered at once; those that have
-/// overtaken it are kept, within the window and as long as the pool has room.
+/// The receiving side of a stream. The expected packet is delivered at once; later packets that arrive early
+/// are kept within the window, as long as the pool has room.
 class receive_window {
  public:
   enum class verdict {
     expected,   ///< the next one
-    early,      ///< it has overtaken the next one
-    duplicate,  ///< it has been here
-    beyond,     ///< further ahead than any sender goes
+    early,      ///< ahead of the next one
+    duplicate,  ///< received before
+    beyond,     ///< further ahead than any valid sender goes
   };
   struct kept {
     std::byte* block = nullptr;
@@ -46,8 +46,8 @@ class receive_window {
     return (held_ >> (ahead - 1) & 1U) != 0 ? verdict::duplicate : verdict::early;
   }
 
-  /// Keeps an early packet. Returns false if the pool has no room, or the packet is larger than a block; then
-  /// the sender has to send it again.
+  /// Keeps an early packet. Returns false if the pool has no room, or the packet is larger than a block; the
+  /// sender then has to retransmit it.
   bool keep(sequence number, std::span<const std::byte> bytes) {
     if (!pool_->has_room() || bytes.size() > pool_->block_bytes()) return false;
     std::byte* block = pool_->take();
@@ -57,7 +57,7 @@ class receive_window {
     return true;
   }
 
-  /// The expected packet has been delivered. Returns true if the next one is kept.
+  /// The expected packet was delivered. Returns true if the next one is kept.
   bool advance() noexcept {
     ++expected_;
     const bool next_is_here = (held_ & 1U) != 0;
@@ -70,7 +70,7 @@ class receive_window {
   [[nodiscard]] kept* kept_one() noexcept {
     return waiting_ ? &early_[expected_ % send_window::widest] : nullptr;
   }
-  /// Gives back the block of the expected packet. Before `advance`.
+  /// Frees the block of the expected packet. Call before `advance`.
   void drop_kept() noexcept {
     pool_->give_back(early_[expected_ % send_window::widest].block);
     waiting_ = false;

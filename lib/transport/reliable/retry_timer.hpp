@@ -9,14 +9,14 @@
 
 namespace chorale::transport::reliable {
 
-/// Says when a rank that waits asks for what it lacks: after a timeout, which doubles each time that nothing
-/// has come of it. Who has not looked for `longest_pause` begins anew: it was stopped itself, or did
-/// something else. Not thread-safe.
+/// Says when a waiting rank requests what it lacks: after a timeout, which doubles with each unsuccessful
+/// request. A rank that has not looked for `longest_pause` starts over, since it was stopped or busy itself.
+/// Not thread-safe.
 class retry_timer {
  public:
   static constexpr std::chrono::milliseconds longest_pause{500};
 
-  /// The waiting rank looks, now. False if it has only begun to wait.
+  /// The waiting rank looks at time `now`. False if the wait has just begun.
   bool look(clock::time_point now, const round_trip& trip) noexcept {
     const bool goes_on = runs_ && now - looked_at_ < longest_pause;
     looked_at_ = now;
@@ -30,13 +30,13 @@ class retry_timer {
   }
   [[nodiscard]] bool runs() const noexcept { return runs_; }
   [[nodiscard]] bool is_due(clock::time_point now) const noexcept { return now >= next_; }
-  /// It has asked.
+  /// Call after asking.
   void repeat(clock::time_point now, const round_trip& trip) noexcept {
     next_ = now + trip.timeout(++failures_);
   }
-  /// Something has come: the next timeout is the first one again.
+  /// Something has arrived: resets the timeout.
   void forget_failures() noexcept { failures_ = 0; }
-  /// The wait is over.
+  /// Ends the wait.
   void stop() noexcept { runs_ = false; }
 
  private:

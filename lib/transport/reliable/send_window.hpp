@@ -1,4 +1,4 @@
-// Packets that were sent and are not acknowledged yet.
+// The send window of a stream: packets sent but not acknowledged.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace chorale::transport::reliable {
 
-/// The sending side of a stream. Packets stay here, as they were sent, until the receiver says that it has
-/// them. Numbers that a peer tells are believed only if they are of packets that were sent.
+/// The sending side of a stream. Packets stay here unchanged until they are acknowledged. Acknowledgements of
+/// packets that were never sent are ignored.
 class send_window {
  public:
-  /// The most that a window can hold: a report names what is held by 64 bits.
+  /// Maximum size of a window: a report has 64 bits for received packets.
   static constexpr std::uint32_t widest = 64;
   struct entry {
     std::byte* block = nullptr;
@@ -29,14 +29,15 @@ class send_window {
   send_window(send_window&& other) noexcept = default;
   send_window& operator=(send_window&&) = delete;
 
-  [[nodiscard]] sequence oldest() const noexcept { return oldest_; }  ///< all before have arrived
+  [[nodiscard]] sequence oldest() const noexcept { return oldest_; }  ///< all earlier packets have arrived
   [[nodiscard]] sequence unsent() const noexcept {
     return unsent_;
-  }                                                               ///< all before were handed to the device
+    /// All earlier packets were handed to the device
+  }
   [[nodiscard]] sequence next() const noexcept { return next_; }  ///< number of the next packet
   [[nodiscard]] std::uint32_t outstanding() const noexcept { return next_ - oldest_; }
 
-  /// Adds a packet. Precondition: outstanding() < widest. The block is the window's from now on.
+  /// Adds a packet and takes ownership of the block. Precondition: outstanding() < widest.
   entry& push(std::byte* block, std::uint32_t bytes) noexcept {
     entry& e = at(next_++);
     e = {block, bytes, {}};
@@ -45,7 +46,8 @@ class send_window {
   /// The next packet was handed to the device.
   void mark_sent() noexcept { ++unsent_; }
 
-  /// All packets before `upto` have arrived. Returns how many of them were new; 0 for what cannot be.
+  /// All packets before `upto` have arrived. Returns how many of them are newly acknowledged; 0 if `upto` is
+  /// invalid.
   std::uint32_t acknowledge(sequence upto) noexcept {
     const std::int32_t count = distance(oldest_, upto);
     if (count <= 0 || distance(upto, unsent_) < 0) return 0;
@@ -53,8 +55,8 @@ class send_window {
     return static_cast<std::uint32_t>(count);
   }
 
-  /// Calls `send(number, entry)` for each packet that was sent, is not acknowledged and not among the `held`
-  /// ones (bit i: oldest + 1 + i), up to the last held one, or to the last sent with `all`.
+  /// Calls `send(number, entry)` for each packet that was sent, is not acknowledged, and is not marked in
+  /// `held` (bit i: oldest + 1 + i), up to the last one marked or, with `all`, the last one sent.
   template <class Send>
   void for_missing(std::uint64_t held, bool all, Send&& send) {
     const std::uint32_t sent = unsent_ - oldest_;

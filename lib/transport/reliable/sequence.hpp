@@ -5,19 +5,19 @@
 
 namespace chorale::transport::reliable {
 
-/// Number of a packet in the stream of one rank to another, modulo 2^32. Comparisons are right as long as the
-/// two are less than 2^31 apart; a window is at most 64 wide.
+/// Number of a packet in the stream from one rank to another, modulo 2^32. Comparisons are correct for
+/// distances below 2^31; a window is at most 64 wide.
 using sequence = std::uint32_t;
 
 /// Each stream begins shortly before the wrap, so that every run of a program passes it.
 inline constexpr sequence first_sequence = 0xffffff00U;
 
-/// How far `to` is behind `from` in the stream; negative if it comes before.
+/// The distance from `from` to `to` in the stream; negative if `to` precedes `from`.
 constexpr std::int32_t distance(sequence from, sequence to) noexcept {
   return static_cast<std::int32_t>(to - from);
 }
 
-/// Counts on a 64-bit counter by its low 32 bits as a peer tells them.
+/// Advances a 64-bit counter to the value whose low 32 bits a peer has sent.
 constexpr std::uint64_t caught_up(std::uint64_t known, std::uint32_t told) noexcept {
   const std::int32_t ahead = distance(static_cast<std::uint32_t>(known), told);
   return ahead > 0 ? known + static_cast<std::uint32_t>(ahead) : known;

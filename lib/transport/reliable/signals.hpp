@@ -1,4 +1,4 @@
-// The signals of two ranks to each other: the newest one counts, none is acknowledged.
+// Signals between two ranks: only the newest counts, and none is acknowledged.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace chorale::transport::reliable {
 
-/// The last signal that was sent, to be sent again if the peer says that it lacks it.
+/// The last signal sent, for retransmission if the peer says that it lacks it.
 struct sent_signal {
   std::uint64_t word = 0;
-  sequence after = first_sequence;  ///< it holds once all packets before this one have been delivered
+  sequence after = first_sequence;  ///< valid once all packets before this one have been delivered
   clock::time_point when{};
-  bool confirmed = true;  ///< the peer has said that it has it
+  bool confirmed = true;  ///< the peer has said that it has received it
 
   /// True if a peer whose newest signal is `theirs` has missed it.
   [[nodiscard]] bool is_missed(std::uint64_t theirs) const noexcept {
@@ -26,9 +26,9 @@ struct sent_signal {
 /// Signals of the peer. Not thread-safe.
 class received_signals {
  public:
-  /// The newest that came; its packets may still be missing.
+  /// The newest signal received; earlier packets may still be missing.
   [[nodiscard]] std::uint64_t newest() const noexcept { return newest_; }
-  /// The newest that counts, where all packets before `expected` have been delivered.
+  /// The newest valid signal, given that all packets before `expected` have been delivered.
   std::uint64_t current(sequence expected) noexcept {
     if (distance(after_, expected) >= 0 && reached(newest_, current_)) current_ = newest_;
     return current_;
@@ -39,7 +39,7 @@ class received_signals {
     newest_ = word;
     after_ = after;
   }
-  /// True if the peer's last signal, `word`, is newer than what came.
+  /// True if the peer's last signal, `word`, is newer than the newest received.
   [[nodiscard]] bool lacks(std::uint64_t word) const noexcept {
     return word != newest_ && reached(word, newest_);
   }

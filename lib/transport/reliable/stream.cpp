@@ -1,4 +1,4 @@
-// A stream: what is sent to the peer, and sent again.
+// The sending side of a stream, with retransmission.
 #include "stream.hpp"
 
 namespace chorale::transport::reliable {
@@ -13,7 +13,7 @@ bool stream::transmit(sequence number, bool first_time, clock::time_point now) {
     head.flags |= wants_report;
   if (refuses_) head.flags |= has_refused;
   std::memcpy(e.block, &head, sizeof head);
-  // A read's request concerns a rank that may be anywhere.
+  // Requests wake the target's service thread, since the target may be outside of calls.
   const auto type = static_cast<packet_type>(head.type);
   const bool solicited = type == packet_type::read_request || type == packet_type::atomic_request;
   if (!all_->port.send(peer_, stream_kind::packet, {e.block, e.bytes}, solicited)) return false;
@@ -98,7 +98,7 @@ void stream::on_report(const report_body& b, const event_time& when) {
   const auto wanted = static_cast<resend>(b.wanted);
   if (wanted != resend::holes && wanted != resend::everything) return;
   const clock::time_point now = when;
-  // What has just been sent may still be on its way.
+  // Packets sent a moment ago may still be in flight.
   const auto young = pace_.trip().transit();
   bool resent = false;
   if (b.acknowledged == out_.oldest()) {
@@ -113,7 +113,7 @@ void stream::on_report(const report_body& b, const event_time& when) {
     ++all_->counts.resent;
     resent = true;
   }
-  // Who asks wants to know at least that this rank is alive.
+  // A rank that asks wants to know at least that this one is alive.
   if (!resent) report(resend::nothing, false, all_->counts.answers);
 }
 
@@ -134,7 +134,7 @@ void stream::press_soon(clock::time_point now) {
   if (!question_.look(now, pace_.trip())) looks_ = 0;
   if (looks_ < patient_looks && ++looks_ == patient_looks) {
     if (out_.unsent() == out_.next()) return ask();
-    // What still waits for room in the port could not be told of.
+    // Packets that still waited for room in the port could not be reported.
     --looks_;
   }
   if (!question_.is_due(now)) return;

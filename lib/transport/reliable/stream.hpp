@@ -1,4 +1,4 @@
-// The stream of packets to one peer, and the one from it.
+// The packet streams to and from one peer.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +27,19 @@ namespace chorale::transport::reliable {
 
 class stream;
 
-/// Who takes what a stream delivers.
+/// Receives what a stream delivers.
 class packet_sink {
  public:
-  /// The next packet of the stream, in order. False if there is no room for it now: it stays with the stream.
+  /// The next packet of the stream, in order. False if there is no room for it now: the stream keeps it.
   virtual bool deliver(stream& from, const packet& p, const event_time& now) = 0;
-  /// Packets of this rank have arrived at the peer: there may be room for more.
+  /// Packets of this rank have reached the peer: there may be room for more.
   virtual void on_arrival(stream& to, const event_time& now) = 0;
 
  protected:
   ~packet_sink() = default;
 };
 
-/// What the streams of a rank have in common.
+/// State shared by all streams of a rank.
 struct shared_by_streams {
   packet_port& port;
   packet_sink& sink;
@@ -48,12 +48,12 @@ struct shared_by_streams {
   std::vector<int> lagging{};  ///< peers for which something waits for room in the port
 };
 
-/// Both directions between two ranks: what is sent stays until the peer has it, what comes is delivered once
-/// and in order, and what is missing is asked for. A state machine: packets and times come in, packets go out
-/// by the port. docs/datagrams.md has the protocol. Not thread-safe.
+/// Both directions between two ranks: sent packets are kept until acknowledged, received ones are delivered
+/// exactly once and in order, and missing ones are requested. Sans-I/O: packets and times come in, packets go
+/// out through the port. docs/datagrams.md describes the protocol. Not thread-safe.
 class stream {
  public:
-  /// At most `most` packets are under way; no timeout is shorter than `least_timeout`.
+  /// At most `most` packets are in flight; no timeout is shorter than `least_timeout`.
   stream(int peer, shared_by_streams& all, std::uint32_t most, clock::duration least_timeout)
       : peer_(peer), all_(&all), out_(all.pool), in_(all.pool), pace_(most, least_timeout) {}
 
@@ -63,11 +63,11 @@ class stream {
   /// Why operations on the peer fail; empty while they work.
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
   void break_off(std::string why) { broken_ = std::move(why); }
-  /// A put of the peer was refused; all that is sent from now on says so.
+  /// A put of the peer was refused; everything sent from now on says so.
   void note_refusal() noexcept { refuses_ = true; }
 
   // Sending.
-  /// Who has nothing under way may always send: no stream waits for the blocks of another for ever.
+  /// With nothing in flight there is always room, so that no stream waits forever for blocks held by others.
   [[nodiscard]] bool has_room() const noexcept {
     return out_.outstanding() == 0 || (out_.outstanding() < pace_.packets() && all_->pool.has_room());
   }
@@ -75,15 +75,15 @@ class stream {
   template <class Body>
   void push(packet_type type, std::uint8_t flags, call_id call, const Body& body,
             std::span<const std::byte> payload, clock::time_point now);
-  /// Sends what has waited for room in the port.
+  /// Sends packets that waited for room in the port.
   void pump(clock::time_point now);
   /// False if there is no room in the port.
   bool send_signal(std::uint64_t word, clock::time_point now);
   [[nodiscard]] sequence next() const noexcept { return out_.next(); }
-  /// True if the peer has all packets before that one.
+  /// True if the peer has received all packets before `upto`.
   [[nodiscard]] bool has_arrived(sequence upto) const noexcept { return distance(upto, out_.oldest()) >= 0; }
   [[nodiscard]] bool is_drained() const noexcept { return out_.outstanding() == 0; }
-  /// True if the peer has said that it has all packets and the last signal.
+  /// True if the peer has confirmed that it has all packets and the last signal.
   [[nodiscard]] bool is_confirmed() const noexcept { return is_drained() && signal_out_.confirmed; }
 
   // Arrivals.
@@ -91,33 +91,33 @@ class stream {
   void on_signal(const signal_body& b, const event_time& now);
   void on_report(const report_body& b, const event_time& when);
   void on_question(const question_body& b);
-  /// What the peer has, without a wish.
+  /// Handles the peer's report, ignoring any retransmission request in it.
   void take_state(const report_body& b, const event_time& now);
-  /// True if the next packet has come and could not be delivered for want of room.
+  /// True if the next packet has arrived but could not be delivered for lack of room.
   [[nodiscard]] bool has_kept() const noexcept { return in_.has_kept(); }
   void deliver_kept(const event_time& now);
-  /// The newest signal of the peer that counts.
+  /// The newest valid signal of the peer.
   [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
 
-  // Repair.
+  // Retransmission.
   static constexpr unsigned patient_looks = 4;
-  /// This rank waits for something of the peer: asks for what is missing.
+  /// This rank waits for something of the peer: requests what is missing.
   void await(clock::time_point now);
   [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
-  /// It has come.
+  /// The awaited data has arrived.
   void end_await() noexcept { request_.stop(); }
-  /// This rank waits for room, or until all has arrived: asks what the peer has.
+  /// This rank waits for room, or until everything has arrived: asks what the peer has received.
   void press(clock::time_point now);
-  /// The same for who waits until all has arrived: at the `patient_looks`-th look, since nothing else may
-  /// make the peer tell; what it sends by itself does, and then there is nothing to ask.
+  /// The same for waits until everything has arrived, but only at the `patient_looks`-th look: the peer
+  /// usually reports by itself before that, but nothing guarantees it.
   void press_soon(clock::time_point now);
   void end_press() noexcept { question_.stop(); }
-  /// This rank leaves: asks until the peer has everything. True if it has just asked.
+  /// This rank leaves: asks until the peer has received everything. True if it has just asked.
   bool confirm(clock::time_point now);
-  /// Tells the peer what has come and what was given back.
+  /// Reports to the peer what has arrived and what was released.
   void acknowledge() { report(resend::nothing, false, all_->counts.acknowledgements); }
   [[nodiscard]] report_body state() const noexcept;
-  /// Something for the peer waits for room; `stop_lagging` when it is looked after.
+  /// Notes that something for the peer waits for room; undone by `stop_lagging`.
   void lag();
   void stop_lagging() noexcept { lags_ = false; }
 
@@ -137,13 +137,13 @@ class stream {
   message_credits credits_;
   sent_signal signal_out_;
   received_signals signals_in_;
-  unsigned looks_ = 0;    ///< since who waits until all has arrived began to
-  retry_timer question_;  ///< to the peer, who has not said what it has
-  retry_timer request_;   ///< to the peer, from whom something is awaited
+  unsigned looks_ = 0;    ///< since the wait until everything has arrived began
+  retry_timer question_;  ///< for questions to the peer about what it has received
+  retry_timer request_;   ///< for requests to the peer for what is awaited
   struct {
     bool reported = false;
-    clock::time_point since{};  ///< none if that is zero
-  } hole_;                      ///< in what has come
+    clock::time_point since{};  ///< zero if there is none
+  } hole_;                      ///< a gap in the received packets
   bool lags_ = false;
   bool refuses_ = false;
   std::string broken_;

@@ -1,10 +1,10 @@
-// A stream: what comes from the peer, and what is asked for because it does not come.
+// The receiving side of a stream, and requests for what is missing.
 #include "stream.hpp"
 
 namespace chorale::transport::reliable {
 namespace {
 
-/// Packets that overtake a missing one before it counts as lost.
+/// Number of later packets that arrive before a missing one counts as lost.
 constexpr int overtakers = 3;
 
 }  // namespace
@@ -24,7 +24,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
   using verdict = receive_window::verdict;
   stream_statistics& counts = all_->counts;
   if (in_.judge(p.header.number) == verdict::beyond) {
-    // No rank sends so far ahead: nothing of it is believed.
+    // No valid rank sends so far ahead: ignore it.
     ++counts.dropped;
     return;
   }
@@ -40,7 +40,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
       ++counts.early;
       if (!in_.keep(p.header.number, bytes)) ++counts.dropped;
       if (hole_.since == clock::time_point{}) hole_.since = now;
-      // On a fabric that reorders, the missing one may only be late.
+      // On a fabric that reorders packets, the missing one may only be late.
       if (!hole_.reported && __builtin_popcountll(in_.held()) >= overtakers) {
         hole_.reported = true;
         report(resend::holes, true, counts.resend_requests);
@@ -56,7 +56,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
       if (in_.advance()) deliver_kept(now);
       break;
   }
-  // Who answers a read may be asleep again, and goes on when it hears that there is room.
+  // A service thread that answers a read may have gone to sleep; this wakes it once there is room.
   if ((p.header.flags & wants_report) != 0)
     report(resend::nothing, static_cast<packet_type>(p.header.type) == packet_type::read_reply,
            counts.acknowledgements);
@@ -78,7 +78,7 @@ bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
 void stream::await(clock::time_point now) {
   pump(now);
   const bool goes_on = request_.look(now, pace_.trip());
-  // Now there is room for it.
+  // There may be room for it now.
   if (has_kept()) deliver_kept(now);
   if (!goes_on) return;
   if (hole_.since != clock::time_point{} && !hole_.reported && now - hole_.since > pace_.trip().transit()) {

@@ -10,10 +10,10 @@
 namespace chorale::transport::reliable {
 namespace {
 
-/// Buffers for datagrams, however many peers there are.
+/// Bounds on the number of datagram buffers, whatever the number of peers.
 constexpr std::uint32_t fewest_receives = 256;
 constexpr std::uint32_t most_receives = 1024;
-/// A window of this many packets for each peer, where the buffers suffice for all.
+/// Packets in the window of each peer, if the buffers suffice for all.
 constexpr std::uint32_t best_window = 32;
 constexpr std::uint32_t least_window = 4;
 
@@ -76,7 +76,7 @@ bool stream_table::deliver(stream& from, const packet& p, const event_time& now)
         case message_store::outcome::no_room:
           return false;
         case message_store::outcome::unexpected:
-          // It is thrown away, and the stream goes on.
+          // It is discarded, and the stream continues.
           all_.port.refuse();
           break;
         case message_store::outcome::kept:
@@ -154,7 +154,7 @@ finding stream_table::take_signal(int from, call_id call, std::uint64_t seen) {
   at(from).end_await();
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
     return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
-  // A message that came before the signal and that no call has taken.
+  // A message that arrived before the signal and that no call has received.
   if (store_.has_next(from) && is_left_over(store_.next(from).call, call)) [[unlikely]]
     return {presence::of_another_call, store_.next(from).call};
   return {presence::here};
@@ -186,7 +186,7 @@ std::vector<path_news> stream_table::take_news() noexcept {
 }
 
 void stream_table::await_answer(int from, clock::time_point now) {
-  // Either the request or the answer may be lost.
+  // Either the request or the answer may have been lost.
   if (!at(from).is_drained()) press(from, now);
   at(from).await(now);
 }
@@ -194,7 +194,7 @@ void stream_table::await_answer(int from, clock::time_point now) {
 void stream_table::press(int to, clock::time_point now) {
   at(to).press(now);
   if (all_.pool.has_room()) return;
-  // The blocks are with other streams.
+  // Other streams hold the blocks.
   for (const auto& other : streams_)
     if (other->peer() != to && !other->is_drained()) other->press(now);
 }
@@ -206,7 +206,7 @@ void stream_table::progress(clock::time_point now) {
     s.pump(now);
     if (!server_.owes_replies(peer)) continue;
     server_.send_replies(s, now);
-    // Who waits for room in an answer is not asked for by anybody else.
+    // Nobody else asks on behalf of a reply that waits for room.
     if (server_.owes_replies(peer)) press(peer, now);
   }
 }

@@ -1,4 +1,4 @@
-// The owner of a rank's streams: the endpoint's datagrams and lock, the clock, and what fails.
+// The owner of a rank's streams: datagrams and lock of the endpoint, clock, and failures.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -14,14 +14,14 @@ namespace chorale::transport::reliable {
 namespace {
 
 constexpr std::chrono::microseconds least_timeout{500};
-/// Where ranks share cores, a peer answers only when it has one.
+/// Where ranks share cores, a peer answers only when it is scheduled.
 constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
-/// How often a rank that leaves looks who is dead among those that have not confirmed everything.
+/// How often a leaving rank checks which of the ranks that have not confirmed everything are dead.
 constexpr std::chrono::milliseconds look_interval{100};
 
 }  // namespace
 
-/// The datagrams of the rank.
+/// Sends the rank's datagrams.
 class streams::port final : public packet_port {
  public:
   explicit port(control_channel& channel) noexcept : channel_(&channel) {}
@@ -125,7 +125,7 @@ void streams::release(int from) noexcept {
   try {
     if (table_->release(from)) table_->deliver_kept(from, clock::now());
   } catch (...) {
-    // A broken queue pair shows at the next send.
+    // The next send reports a broken queue pair.
   }
 }
 
@@ -210,18 +210,19 @@ void streams::close() noexcept {
         for (int peer = 0; peer < ranks_; ++peer)
           if (is_awaited(peer)) owner_->liveness().look_at_process(peer);
       }
-      // Peers may wait for what this thread has begun elsewhere before they get to this communicator.
+      // Peers may wait for calls that this thread has started elsewhere before they proceed to this
+      // communicator.
       background::get_on_with_all(attention::passes);
       if (pace()) pace.elapsed(now - begin);
     }
   } catch (...) {
-    // What cannot be sent is seen by the peers as silence.
+    // Peers notice the silence.
   }
   owner_->channel().stop_service();
 }
 
 bool streams::is_awaited(int peer) const {
-  // The service thread reads what confirms.
+  // Locked, since the service thread reads the confirmations.
   const std::lock_guard hold{*lock_};
   return !table_->is_confirmed(peer) && !owner_->liveness().is_lost(peer);
 }

@@ -43,7 +43,7 @@ bool streams::try_flush(int peer) {
     owner_->channel().read();
     require_sound(peer);
     if (!table_->is_flushed(peer)) {
-      // A put asks for nothing by itself; the question wakes the service thread of a rank that computes.
+      // A put by itself requests no answer; the question wakes the service thread of a rank that computes.
       table_->press_soon(peer, clock::now());
       return false;
     }

@@ -1,4 +1,4 @@
-// What both halves of `streams`, messages and memory, are written with; inline in each of their operations.
+// Helpers shared by both halves of `streams`, messages and memory; inlined into each of their operations.
 #pragma once
 
 #include <cstdint>
