@@ -1,4 +1,4 @@
-// Address vectors and handles: everything in the fabric has one LID and one GID.
+// Address vectors and handles: the whole fabric has a single LID and GID.
 #include <cerrno>
 
 #include "../verbs/sender_of.hpp"

@@ -6,7 +6,7 @@
 namespace chorale::soft {
 namespace {
 
-/// Zeroes; whole pages by giving them back to the system.
+/// Zeroes memory; returns whole pages to the system.
 void wipe(unsigned char* begin, std::uint64_t bytes) noexcept {
   constexpr std::uintptr_t page = 4096;
   const auto first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
@@ -28,7 +28,7 @@ std::uint64_t arena::allocate(std::uint64_t bytes) {
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     if (it->second < bytes) continue;
     const auto [offset, room] = *it;
-    if (room > bytes) free_.emplace(offset + bytes, room - bytes);  // before erase: it may throw
+    if (room > bytes) free_.emplace(offset + bytes, room - bytes);  // before erase, since it may throw
     free_.erase(it);
     return offset;
   }
@@ -51,7 +51,7 @@ void arena::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
     return;
   }
   if (joins_next) {
-    // The entry moves: with a new one, a lack of memory would cost all that lies behind.
+    // Reuse the node: if allocating a new one failed, all the memory that follows would be lost.
     auto entry = free_.extract(next);
     entry.key() = offset;
     entry.mapped() += bytes;
@@ -60,7 +60,7 @@ void arena::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
   }
   try {
     free_.emplace(offset, bytes);
-  } catch (...) {  // no memory for the entry: that piece of the segment is not used again
+  } catch (...) {  // out of memory: this piece of the segment is not used again
   }
 }
 

@@ -1,4 +1,4 @@
-// Allocates queues and records in the process's own segment.
+// Allocates queues and records in the segment of this process.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace chorale::soft {
 
-/// First fit with coalescing; memory comes zeroed and cache-line aligned. Any thread.
+/// First fit with coalescing; memory is zeroed and cache-line aligned. Thread-safe.
 class arena {
  public:
   explicit arena(segment& base) : base_(base) { free_[arena_begin] = segment_bytes - arena_begin; }
@@ -18,7 +18,7 @@ class arena {
   std::uint64_t allocate(std::uint64_t bytes);
   void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Allocates and gives the address of `count` objects; nullptr if there is no room.
+  /// Allocates `count` objects and returns their address; nullptr if there is no room.
   template <class T>
   T* make(std::uint64_t count = 1) {
     const std::uint64_t offset = allocate(count * sizeof(T));

@@ -1,4 +1,4 @@
-// The copy path of last resort: a slot in the target's segment, and the target's own thread that copies.
+// The copy path of last resort: a slot in the target's segment, and a thread of the target that copies.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t bounce_patience_ns = 10'000'000'000;
 
-/// Withdraws a request that an earlier user of the slot left; its lock is held. False if the target is at
-/// work on it.
+/// Withdraws the request of an earlier user of the slot, whose lock is held. False if the target is working
+/// on it.
 bool is_vacant(bounce_slot& slot) noexcept {
   bounce_phase seen = slot.phase.load(std::memory_order_acquire);
   while (seen.state == bounce_state::request)
@@ -21,13 +21,13 @@ bool is_vacant(bounce_slot& slot) noexcept {
   return seen.state != bounce_state::busy;
 }
 
-/// True if the user that the phase belongs to has lost the slot, or its life.
+/// True if the user to whom the phase belongs has lost the slot or died.
 bool is_left_behind(std::uint64_t lock_word, const bounce_phase& seen) noexcept {
   const std::uint32_t owner = shared_lock::owner(lock_word);
   return owner == 0 || shared_lock::hold(lock_word) != seen.hold || owner_gone(owner);
 }
 
-/// Takes a slot of the target; nullptr if it is dead or all stay taken.
+/// Takes a slot of the target; nullptr if the target is dead or all slots stay taken.
 bounce_slot* take_slot(process& self, peer& target) noexcept {
   const std::int64_t begun = now_ns();
   for (unsigned round = 0; !target.dead.load(); ++round) {
@@ -51,7 +51,7 @@ bounce_slot* take_slot(process& self, peer& target) noexcept {
   return nullptr;
 }
 
-/// Hands the filled slot to the target and waits. False if it does not answer: the slot is not to be used.
+/// Passes the filled slot to the target and waits. False if it does not respond: the slot must not be reused.
 bool ask(process& self, peer& target, bounce_slot& slot) noexcept {
   const std::uint32_t hold = shared_lock::hold(slot.lock.word.load(std::memory_order_relaxed));
   slot.phase.store(bounce_phase{hold, bounce_state::request}, std::memory_order_release);
@@ -71,12 +71,12 @@ bool ask(process& self, peer& target, bounce_slot& slot) noexcept {
   return true;
 }
 
-/// A dead target's slot is no more: a page of zeroes is there, which a write would cost memory for.
+/// A dead target's slot is a zero page, where a write would allocate memory.
 void give_back(const peer& target, bounce_slot& slot) noexcept {
   if (!target.dead.load()) slot.lock.unlock();
 }
 
-/// True if the range lies in a region that this key opens, and is mapped.
+/// True if the range is mapped and lies in a region that this key opens.
 bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint64_t bytes) noexcept {
   const mr_record& r = own.mrs[key >> 16];
   if ((r.generation.load(std::memory_order_acquire) & 1U) == 0) return false;
@@ -91,7 +91,7 @@ bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint
 
 void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
                std::atomic<std::uint64_t>& served) noexcept {
-  // Read once: the peer could change them between check and use.
+  // Read once: the peer could change the fields between check and use.
   const auto once = [](const auto& field) {
     return *const_cast<const volatile std::remove_cvref_t<decltype(field)>*>(&field);
   };
@@ -140,7 +140,7 @@ bool settle_bounces(segment& base, std::int64_t patience_ns) noexcept {
              is_left_behind(slot.lock.word.load(std::memory_order_acquire), seen);
     };
     if (!is_open()) continue;
-    // A peer that takes the slot over may withdraw the same request meanwhile.
+    // A peer that takes over the slot may withdraw the same request meanwhile.
     while (seen.state == bounce_state::request &&
            !slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::idle}) &&
            is_open()) {

@@ -1,4 +1,4 @@
-// The receive that a message of a connection goes to.
+// Takes the receive that a message of a connection goes to.
 #pragma once
 
 #include <utility>
@@ -11,10 +11,10 @@ inline bool reliable(const queue_pair& qp) noexcept {
   return qp.qp_type == IBV_QPT_RC;
 }
 
-/// A receive of the target for one message of `bytes`; an unreliable message that is too long gets none. One
-/// of the QP's own queue stays there until it is consumed, under the queue's lock: a sender that dies before
-/// has taken nothing. One of a shared queue is taken at once, since other senders must not wait for this
-/// copy.
+/// A receive of the target for one message of `bytes`; an unreliable message that is too long gets none. A
+/// receive of the QP's own queue stays in it, under the queue's lock, until it is consumed: a sender that
+/// dies earlier has taken nothing. A receive of a shared queue is removed at once, since other senders must
+/// not wait for this copy.
 class claim {
  public:
   claim(queue_pair& qp, qp_record& record, std::uint64_t bytes) noexcept : qp_(qp) {
@@ -38,7 +38,7 @@ class claim {
   [[nodiscard]] bool reachable() const noexcept { return reachable_; }
   [[nodiscard]] bool found() const noexcept { return found_; }
   [[nodiscard]] const taken_receive& receive() const noexcept { return receive_; }
-  /// To be called before its completion is pushed.
+  /// Call it before pushing the completion.
   void consume() noexcept {
     if (!std::exchange(consumed_, true)) limit_reached_ = drop_receive(*queue_);
   }

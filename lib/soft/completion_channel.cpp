@@ -1,4 +1,4 @@
-// Completion channels are pipes: pollable, and writable by an initiator in another process.
+// Completion channels are pipes: pollable, and writable by initiators in other processes.
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -13,7 +13,7 @@ ibv_comp_channel* create_comp_channel(ibv_context* c) noexcept {
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
   unique_fd read_end{ends[0]};
   unique_fd write_end{ends[1]};
-  // Whoever writes an event must not wait for its reader.
+  // Writing an event must not block on the reader.
   if (fcntl(write_end.get(), F_SETFL, O_NONBLOCK) != 0) return nullptr;
   auto* channel = make_object<completion_channel>(c);
   if (channel == nullptr) return nullptr;
@@ -33,7 +33,7 @@ int destroy_comp_channel(ibv_comp_channel* base) noexcept {
 
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) noexcept {
   process& self = process_of(channel->context);
-  if (self.abandoned()) {  // the parent's events are not the child's to take
+  if (self.abandoned()) {  // the child must not take the parent's events
     errno = EINVAL;
     return -1;
   }
@@ -47,7 +47,7 @@ int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) noex
     const auto found = std::find_if(all.begin(), all.end(), [&](const completion_queue* q) {
       return q->name == name && q->channel == channel;
     });
-    if (found == all.end()) continue;  // destroyed since
+    if (found == all.end()) continue;  // destroyed meanwhile
     {
       const std::lock_guard events(context::of(channel->context).events_mutex);
       ++(*found)->completions.delivered;

@@ -26,7 +26,7 @@ void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.dlid_path_bits = 0;
 }
 
-/// `timestamp`: nullptr, or where the one of the last completion goes.
+/// `timestamp`: receives that of the last completion; may be nullptr.
 int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp = nullptr) noexcept {
   process& self = *cq.owner;
   const std::lock_guard lock(cq.polling);
@@ -38,7 +38,7 @@ int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp 
     const completion& e = entry.body;
     ++cq.next;
     if (e.voided != 0) continue;
-    // A send queue's slots are free again once the program has polled the completion that retires them.
+    // A send queue's slots become free once the program has polled the completion that retires them.
     if (queue_pair* qp = self.qp_table()[index_of(e.qp_num)].load(std::memory_order_relaxed)) {
       if (e.send_count != 0)
         qp->retired.store(e.send_count, std::memory_order_release);
@@ -53,7 +53,7 @@ int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp 
   return got;
 }
 
-/// Allocates a ring of at least `entries`; 0 if it cannot be.
+/// Allocates a ring of at least `entries`; 0 on failure.
 std::uint64_t make_ring(process& self, int entries, std::uint64_t& size) {
   size = std::bit_ceil(static_cast<std::uint64_t>(entries));
   return self.memory().allocate(size * sizeof(completion_entry));
@@ -134,16 +134,16 @@ int req_notify_cq(ibv_cq* base, int solicited_only) noexcept {
   if (cq.owner->abandoned()) return EINVAL;
   completion_queue_record& r = *cq.record;
   {
-    // Under the producers' lock: what they published before is there for the poll that follows.
+    // Under the producers' lock, so that the poll that follows sees what they published before.
     const lock_guard lock(r.lock, cq.owner->lock_name(), arming_patience_ns);
     if (lock) {
       if (r.armed.load(std::memory_order_relaxed) < wanted) r.armed.store(wanted, std::memory_order_relaxed);
       return 0;
     }
   }
-  // A producer that was stopped there must not keep its peers from sleeping. Whether it sees what follows is
-  // open, so the owner looks again later: an event too many costs a poll, one too few may block the program
-  // forever.
+  // A stopped producer must not keep its peers from sleeping. It is unknown whether it sees the following
+  // store, so the owner checks again later: a spurious event costs one poll, a missing one may block the
+  // program forever.
   r.armed.store(wanted, std::memory_order_seq_cst);
   r.owed.store(1, std::memory_order_release);
   cq.owner->call_attention();

@@ -1,5 +1,5 @@
-// How often an adapter with a small cache would have had to fetch the context of a QP (P5 sections 2 and
-// 3.2), and what that costs: what many connections pay, and one queue pair for all peers does not.
+// Models an adapter's cache of QP contexts (P5 sections 2 and 3.2): counts misses and charges their cost,
+// which many connections pay and a single queue pair for all peers does not.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,9 @@
 
 namespace chorale::soft {
 
-/// Whether the context of QP `index` is in the cache of the adapter of `owner`, which holds `contexts`: sets
-/// of four, the least recently used goes. Then it is. Several processes at once may miscount by a few.
+/// Whether the context of QP `index` is in the cache of `owner`'s adapter, which holds `contexts` in sets of
+/// four with least-recently-used eviction; inserts it if not. Concurrent processes may cause a small
+/// miscount.
 inline bool find_context(segment& owner, std::uint32_t index, std::uint32_t contexts) noexcept {
   constexpr std::uint32_t ways = 4;
   const std::uint32_t sets = contexts < ways ? 1 : contexts / ways;
@@ -30,8 +31,8 @@ inline bool find_context(segment& owner, std::uint32_t index, std::uint32_t cont
   return false;
 }
 
-/// Uses that context. A miss takes `context_miss_ns`, in which the caller does the adapter's work and nothing
-/// else: the adapter of a peer is waited for like that of this process.
+/// Uses that context. A miss takes `context_miss_ns`, during which the caller does nothing but the adapter's
+/// work: waiting for a peer's adapter is like waiting for one's own.
 inline void use_context(segment& owner, std::uint32_t index, const engine_settings& settings) noexcept {
   if (find_context(owner, index, settings.contexts) || settings.context_miss_ns == 0) return;
   const std::chrono::nanoseconds takes{settings.context_miss_ns};

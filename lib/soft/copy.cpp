@@ -8,7 +8,7 @@
 namespace chorale::soft {
 namespace {
 
-/// Walks two lists of pieces together and calls `f(local, remote, bytes, last)` for each common stretch.
+/// Walks two lists of pieces together and calls `f(local, remote, bytes, last)` for each common range.
 template <class F>
 copy_result for_each_stretch(std::span<const local_piece> local, std::span<const remote_piece> remote, F f) {
   std::size_t left_local = 0;
@@ -36,7 +36,7 @@ copy_result for_each_stretch(std::span<const local_piece> local, std::span<const
 
 enum class direction { in, out };
 
-/// One stretch through process_vm_*; `must_bounce` is set where the system forbids it.
+/// Copies one range with process_vm_*; sets `must_bounce` if the system forbids that.
 copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
                     bool last) {
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
@@ -59,7 +59,7 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
       return copy_result::silent;
     }
     if (moved < 0 && errno == EINTR) continue;
-    // After exec() there is another program's memory.
+    // After exec() the memory belongs to another program.
     return (moved < 0 && errno == ESRCH) || target.gone() ? copy_result::silent : copy_result::refused;
   }
   return copy_result::done;
@@ -122,7 +122,7 @@ copy_result atomic_remote(process& self, peer& target, const remote_piece& where
       (self.copying() == copy_mode::bounce || target.must_bounce.load(std::memory_order_relaxed)))
     return bounce_atomic(self, target, named, where, compare_add, swap, old);
   {
-    // Reading and writing are two steps here: all initiators take turns.
+    // Reading and writing are two separate steps here, so all initiators take turns.
     const lock_guard lock(target.base->atomics_lock, self.lock_name());
     if (!lock) return copy_result::silent;
     if (where.mapped != nullptr) {

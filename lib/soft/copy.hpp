@@ -1,4 +1,4 @@
-// Moving bytes between address spaces, so that a poller of the last word sees all that came before it.
+// Copies between address spaces such that a poller of the last word sees all earlier bytes.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,14 @@
 
 namespace chorale::soft {
 
-/// Bytes of this process.
+/// A range of bytes of this process.
 struct local_piece {
   unsigned char* data;
   std::size_t bytes;
 };
 
-/// Bytes of a target, inside one of its memory regions. `mapped`: where this process sees them, or nullptr.
+/// A range of bytes of a target, inside one of its memory regions. `mapped`: its address in this process, or
+/// nullptr.
 struct remote_piece {
   std::uint64_t address;
   std::size_t bytes;
@@ -32,7 +33,7 @@ inline void store_last(unsigned char* to, const unsigned char* from) noexcept {
   std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_release);
 }
 
-/// Bytes at the end of [to, to + bytes) that are stored in one go: the largest aligned word that ends there.
+/// Size of the final store into [to, to + bytes): the largest aligned word that ends there.
 inline std::size_t tail_bytes(std::uint64_t to, std::size_t bytes) noexcept {
   const std::uint64_t end = to + bytes;
   if (bytes >= 8 && end % 8 == 0) return 8;
@@ -41,7 +42,7 @@ inline std::size_t tail_bytes(std::uint64_t to, std::size_t bytes) noexcept {
   return bytes == 0 ? 0 : 1;
 }
 
-/// Copies all but the last word, then releases the last word: memcpy alone may store the end first.
+/// Copies all but the last word, then stores it with release order: memcpy alone may store the end first.
 inline void ordered_copy(unsigned char* to, const unsigned char* from, std::size_t bytes) noexcept {
   if (bytes == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0) {
     store_last<std::uint64_t>(to, from);
@@ -70,21 +71,21 @@ inline void ordered_copy(unsigned char* to, const unsigned char* from, std::size
 
 enum class copy_result {
   done,
-  silent,   ///< the peer is dead or does not answer
-  refused,  ///< the target's memory is not there
+  silent,   ///< the peer is dead or does not respond
+  refused,  ///< the target's memory is not mapped
 };
 
-/// Copies `from` into `to`, as many bytes as the shorter side has, the last word of all last.
+/// Copies `from` to `to`, up to the length of the shorter side, the last word last.
 copy_result write_remote(process& self, peer& target, std::span<const local_piece> from,
                          std::span<const remote_piece> to) noexcept;
-/// Copies `from` into `to`.
+/// Copies `from` to `to`.
 copy_result read_remote(process& self, peer& target, std::span<const local_piece> to,
                         std::span<const remote_piece> from) noexcept;
 
 enum class atomic_operation { fetch_add, compare_swap };
 
-/// One atomic operation on 8 aligned bytes of the target; the old value in `old`. `shared_memory`: the target
-/// is in memory that every initiator maps, so the processor's own atomics serve.
+/// An atomic operation on 8 aligned bytes of the target; returns the old value in `old`. `shared_memory`:
+/// every initiator maps the target, so the processor's own atomics suffice.
 copy_result atomic_remote(process& self, peer& target, const remote_piece& where, atomic_operation operation,
                           std::uint64_t compare_add, std::uint64_t swap, bool shared_memory,
                           std::uint64_t& old) noexcept;
@@ -95,12 +96,12 @@ copy_result bounce_copy(process& self, peer& target, bounce_operation operation,
 copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
                           std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept;
 
-/// Withdraws the copies into this segment that users have left behind who died, and waits for those that its
-/// owner's threads have begun. Nothing is copied for them any more. False if such a thread is stopped for
-/// longer than `patience_ns`.
+/// Withdraws copies into this segment requested by users that have died, and waits for those that its owner's
+/// threads have begun. No more copies are made for them. False if such a thread is stopped for longer than
+/// `patience_ns`.
 bool settle_bounces(segment& base, std::int64_t patience_ns) noexcept;
 
-/// The processor's atomic on memory that this process can reach.
+/// The processor's atomic operation on memory that this process can access.
 std::uint64_t atomic_here(unsigned char* where, bounce_operation operation, std::uint64_t first,
                           std::uint64_t second) noexcept;
 

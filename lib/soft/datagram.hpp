@@ -1,4 +1,4 @@
-// A datagram on its way, apart from the queue pair that sent it.
+// A datagram in flight, independent of the queue pair that sent it.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct datagram_header {
   bool solicited;
 };
 
-/// Gives a datagram to a QP, if that takes it. The caller guards `regions`.
+/// Delivers a datagram to a QP, if that accepts it. The caller guards `regions`.
 void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, const datagram_header& header,
                       std::span<const local_piece> payload) noexcept;
 
-/// Datagrams of the deferred engine that are under way. Any thread; to be called with a send lock or none.
+/// Datagrams of the deferred engine in flight. Thread-safe; call with at most a send lock held.
 class flights {
  public:
-  /// Launches a datagram, which arrives now, later, twice or never, as the seed says for this `number` of
-  /// this sender and this `copy` to a group. Where there is no memory to delay it, it arrives now.
+  /// Launches a datagram, which arrives now, later, twice or never, decided by the seed for this `number` of
+  /// this sender and this `copy` to a group. If there is no memory to delay it, it arrives now.
   void launch(process& self, std::uint64_t sender, std::uint64_t number, std::uint32_t copy,
               std::uint32_t qpn, const datagram_header& header,
               std::span<const local_piece> payload) noexcept;
-  /// Delivers what has come to its time, or `all`.
+  /// Delivers datagrams that are due, or `all`.
   void land(process& self, bool all = false) noexcept;
 
  private:
@@ -47,7 +47,7 @@ class flights {
            std::span<const local_piece> payload);
 
   std::mutex mutex_;
-  std::vector<flight> flights_;  ///< in the order of their launch
+  std::vector<flight> flights_;  ///< in launch order
   region_cache regions_;
 };
 

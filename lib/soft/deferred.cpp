@@ -1,6 +1,6 @@
-// The deferred engine: what the specification allows a device to do, and a device that executes at once
-// hides. Requests wait, writes land line by line, what belongs to the device meanwhile is poisoned. The seed
-// decides.
+// The deferred engine does what the specification permits a device to do, and what a device that executes at
+// once hides: requests wait, writes land line by line, and memory that belongs to the device meanwhile is
+// poisoned. The seed decides.
 #include <algorithm>
 #include <array>
 
@@ -36,7 +36,7 @@ bool may_touch(queue_pair& qp, const work_request& wr, std::uint32_t access) noe
                      [&](const ibv_sge& s) { return local_range(qp.owner->own(), s, qp.pd_id, access); });
 }
 
-/// The part [begin, begin + bytes) of a message; returns how many pieces it has.
+/// The part [begin, begin + bytes) of a message; returns the number of its pieces.
 std::uint32_t part_of(std::span<const local_piece> message, std::uint64_t begin, std::uint64_t bytes,
                       std::array<local_piece, max_sge>& part) noexcept {
   std::uint32_t count = 0;
@@ -54,7 +54,7 @@ std::uint32_t part_of(std::span<const local_piece> message, std::uint64_t begin,
   return count;
 }
 
-/// Behind a fence a request may send what a read before the fence brings: its buffer changes by right.
+/// After a fence, a request may send what a read before the fence fetches: its buffer changes legitimately.
 bool is_fenced(const stalled_request& r) noexcept {
   return (r.wr.flags & IBV_SEND_FENCE) != 0;
 }
@@ -86,7 +86,7 @@ void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept {
   qp.owner->motor().counters.changed.fetch_add(1, std::memory_order_relaxed);
   try {
     r.inline_data.assign(r.wr.bytes, poison);
-  } catch (...) {  // no memory for the poison: what is there goes out
+  } catch (...) {  // no memory for the poison: send the data as it is
     return;
   }
   r.sges.assign(
@@ -109,7 +109,7 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
   dice cuts{motor.settings, matter::placement, qp.ordinal, wr.number};
   std::array<std::uint64_t, most_parts + 1> edges{};
   std::uint32_t parts = 1;
-  const std::uint64_t first = line - to.address % line;  // up to the first line that begins in the message
+  const std::uint64_t first = line - to.address % line;  // up to the first line boundary within the message
   if (first < wr.bytes) {
     const std::uint64_t lines = (wr.bytes - first + line - 1) / line;
     const std::uint32_t wanted =

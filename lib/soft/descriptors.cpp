@@ -17,8 +17,8 @@ namespace {
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-/// Holds descriptor `fd` of process `pid` without opening it: what lies behind can be looked at, and nothing
-/// happens to it. Opening a stranger's device, FIFO or terminal could have effects.
+/// References descriptor `fd` of process `pid` without opening it, so that it can be inspected without side
+/// effects. Opening another process's device, FIFO or terminal could have effects.
 unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
@@ -27,16 +27,16 @@ unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
   return held;
 }
 
-/// Opens what `held` holds: nobody can exchange it any more. (Of the thread, since a process whose first
-/// thread has ended shows no descriptors.)
+/// Opens the object that `held` references, which nobody can replace any more. (Through the thread's entry in
+/// /proc, since a process whose first thread has ended shows no descriptors.)
 unique_fd open_held(const unique_fd& held, int flags) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", held.get());
   return unique_fd{open(path, flags | O_CLOEXEC | O_NOCTTY)};
 }
 
-/// The file system that a memory or a pipe of this process lies in: the kernel's own, where no user can make
-/// anything but such objects. 0 with errno if none can be made.
+/// The file system of memfds or pipes of this process: internal to the kernel, so users can create only such
+/// objects there. 0 with errno if none can be created.
 dev_t kernel_device(bool pipe) noexcept {
   static std::atomic<dev_t> known[2];
   dev_t device = known[pipe ? 1 : 0].load(std::memory_order_relaxed);
@@ -52,7 +52,7 @@ dev_t kernel_device(bool pipe) noexcept {
   return s.st_dev;
 }
 
-/// Holds the pipe with that inode of a process of this user. Not held, with errno, if it is anything else.
+/// References the pipe with that inode in a process of this user. Empty, with errno, if it is anything else.
 unique_fd hold_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   const dev_t device = kernel_device(true);
   if (device == 0) return unique_fd{};
@@ -73,7 +73,7 @@ struct process_stat {
   unsigned long long start;
 };
 
-/// A process whose first thread has ended shows as a zombie, too.
+/// A process whose first thread has ended also shows as a zombie.
 bool has_ended(const process_stat& s) noexcept {
   return (s.state == 'Z' || s.state == 'X') && s.threads <= 1;
 }
@@ -91,7 +91,7 @@ bool read_stat(pid_t pid, process_stat& s) noexcept {
     return false;
   }
   text[got] = '\0';
-  const char* rest = std::strrchr(text, ')');  // the name of the program may hold anything
+  const char* rest = std::strrchr(text, ')');  // the program's name may contain anything
   return rest != nullptr &&
          std::sscanf(rest + 1,
                      " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
@@ -101,7 +101,7 @@ bool read_stat(pid_t pid, process_stat& s) noexcept {
 }  // namespace
 
 int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept {
-  // Beyond this limit the kernel ends a process by SIGXFSZ, unless it expects that signal.
+  // Beyond this limit the kernel terminates a process by SIGXFSZ, unless it handles that signal.
   rlimit largest{};
   if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY &&
       bytes > largest.rlim_cur) {
@@ -110,7 +110,7 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
   }
   unique_fd fd{memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (fd.get() < 0) return -1;
-  // Sealed, so that nobody's mapping can be cut short under them.
+  // Sealed, so that nobody can truncate memory that others have mapped.
   if (fchmod(fd.get(), 0600) != 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
       fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     const int saved = errno;
@@ -135,7 +135,7 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
   }
   unique_fd opened = open_held(held, O_RDWR);
   if (opened.get() < 0) return -1;
-  // The size once more: now that it is seen to be sealed, it stays.
+  // Check the size again: once the memory is known to be sealed, its size cannot change.
   const int sealed = fcntl(opened.get(), F_GET_SEALS);
   if (sealed < 0 || fstat(opened.get(), &s) != 0) return -1;
   if ((sealed & seals) != seals || static_cast<std::uint64_t>(s.st_size) < bytes) {
@@ -147,7 +147,7 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
 
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   const unique_fd held = hold_pipe(pid, fd, inode);
-  // Both ways, so that there is always a reader and a write never raises SIGPIPE.
+  // For reading and writing, so that there is always a reader and a write never raises SIGPIPE.
   return held.get() < 0 ? -1 : open_held(held, O_RDWR | O_NONBLOCK).release();
 }
 
@@ -167,7 +167,7 @@ int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
   }
   unique_fd opened = open_held(held, O_RDONLY | O_NONBLOCK);
   if (opened.get() < 0) return -1;
-  // A pipe that is opened after its last writer has gone never hangs up.
+  // A pipe opened after its last writer has closed it never hangs up.
   char byte = 0;
   if (read(opened.get(), &byte, 1) == 0) {
     errno = ESRCH;
@@ -180,16 +180,16 @@ bool is_alive(const member& entry) noexcept {
   const pid_t pid = entry.pid.load(std::memory_order_acquire);
   if (pid == 0) return false;
   process_stat before{};
-  // Without a descriptor to spare nobody is declared dead.
+  // Without a spare descriptor, nobody is declared dead.
   if (!read_stat(pid, before)) return errno != ENOENT && errno != ESRCH;
   if (has_ended(before) || before.start != entry.start_time.load()) return false;
-  // exec() keeps both, and closes the segment.
+  // exec() keeps pid and start time, but closes the segment.
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), entry.segment_fd.load());
   struct stat s {};
   if (stat(path, &s) == 0) return s.st_ino == entry.segment_inode.load();
   if (errno != ENOENT && errno != ESRCH) return true;
-  // The first thread of a process gives its descriptors back when it ends; the others go on.
+  // The first thread of a process closes its descriptors when it ends; the others continue.
   constexpr unsigned exiting = 4;
   process_stat now{};
   if (!read_stat(pid, now)) return errno != ENOENT && errno != ESRCH;

@@ -16,10 +16,10 @@
 namespace chorale::soft {
 namespace {
 
-/// An OUI of the range that anyone may choose from (bit 0x02 of its first byte), so no vendor's.
+/// A locally administered OUI (bit 0x02 of its first byte), so it belongs to no vendor.
 constexpr std::uint32_t vendor_id = 0x066368;
 
-/// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.
+/// Providers of real hardware read their own marker behind the ibv_device before they accept a device.
 struct padded_device {
   ibv_device device;
   void* no_provider[64];
@@ -38,8 +38,8 @@ ibv_device& device() noexcept {
   return only.device;
 }
 
-/// Programs close a device and leave objects of it behind; the kernel then takes them away. Here no peer
-/// reaches them any more, while their memory stays: the program has pointers to it.
+/// Programs may close a device and leave its objects behind, which a kernel device would destroy. Here peers
+/// can no longer reach them, but their memory stays, since the program has pointers to it.
 void take_out_of_service(context& c) noexcept {
   process& self = *c.owner;
   if (self.abandoned()) return;
@@ -78,7 +78,7 @@ ibv_context* open_device(ibv_device* which) noexcept {
   context* c = nullptr;
   try {
     c = new context;
-  } catch (...) {  // its containers, too, need memory
+  } catch (...) {  // its containers need memory, too
   }
   int ends[2];
   if (c == nullptr || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -118,7 +118,7 @@ int close_device(ibv_context* base) noexcept {
   }
   close(base->async_fd);
   close(async_write);
-  // Objects that are left name the context, and lie in this process's part of the fabric.
+  // The remaining objects refer to the context, and lie in this process's part of the fabric.
   if (!empty) return 0;
   pthread_mutex_destroy(&base->mutex);
   c.owner->leave();

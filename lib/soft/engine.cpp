@@ -9,10 +9,11 @@
 namespace chorale::soft {
 namespace {
 
-/// A millisecond: far more than an adapter takes, and not yet what peers that wait for a lock give up after.
+/// One millisecond: far longer than an adapter needs, but short enough that peers do not give up waiting for
+/// a lock.
 constexpr std::uint32_t longest_miss_ns = 1'000'000;
 
-/// False if the variable is set to what is no number up to `largest`. Unset or empty: `value` stays.
+/// False if the variable's value is not a number up to `largest`. Unset or empty: `value` is unchanged.
 template <class Number>
 bool read_number(const char* name, Number& value, Number largest) noexcept {
   const char* text = std::getenv(name);
@@ -50,7 +51,7 @@ int read_engine_settings(engine_settings& settings) noexcept {
       !read_number("CHORALE_SOFT_CONTEXT_MISS_NS", settings.context_miss_ns, longest_miss_ns))
     return EINVAL;
   settings.counts_contexts = settings.deferred || settings.context_miss_ns != 0;
-  // Not ours to judge: a launcher that counts otherwise only makes ranks decide alike.
+  // Failures are ignored: a launcher with another numbering only makes ranks decide alike.
   (void)read_number("PMIX_RANK", settings.rank, any);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Asynchronous events: a queue of each context, and a byte on its socket for each entry.
+// Asynchronous events: one queue per context, and one byte on its socket per entry.
 #include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds settle_patience{30};
 
-/// Where deliveries about the event's object are counted; nullptr for events of the port.
+/// The counter of deliveries about the event's object; nullptr for events of the port.
 event_count* count_of(const ibv_async_event& event) noexcept {
   switch (event.event_type) {
     case IBV_EVENT_CQ_ERR:
@@ -53,14 +53,14 @@ void raise_event(context& c, const ibv_async_event& event) noexcept {
     const char byte = 0;
     c.async_events.push_back(event);
     if (send(c.async_write, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) c.async_events.pop_back();
-  } catch (...) {  // no memory: the event is lost, the state it tells of is not
+  } catch (...) {  // out of memory: the event is lost, but not the state that it reports
   }
 }
 
 bool settle_events(context& c, const void* element, const event_count& asynchronous,
                    const event_count* completions) noexcept {
   if (c.owner->abandoned())
-    return true;  // the parent's: another thread's lock may have come along in the fork
+    return true;  // the parent's: fork() may have copied the lock while another thread held it
   std::unique_lock lock(c.events_mutex);
   const auto about = [&](const ibv_async_event& e) {
     return count_of(e) != nullptr && e.element.qp == element;
@@ -78,7 +78,7 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
 
 int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
   context& c = context::of(base);
-  if (c.owner->abandoned()) {  // the parent's events are not the child's to take
+  if (c.owner->abandoned()) {  // the child must not take the parent's events
     errno = EINVAL;
     return -1;
   }

@@ -1,5 +1,5 @@
-// One request of a connection, reliable or not: the initiator does the target's part as well. What a reliable
-// connection reports or waits for, an unreliable one drops without a word (IBTA 9.8.3, 9.9.3.2).
+// Executes one request of a connection, reliable or not: the initiator also does the target's part. Where a
+// reliable connection reports an error or waits, an unreliable one drops silently (IBTA 9.8.3, 9.9.3.2).
 #include <algorithm>
 
 #include "claim.hpp"
@@ -9,7 +9,7 @@
 namespace chorale::soft {
 namespace {
 
-/// The record of the QP this one is connected to; nullptr while nothing there would answer.
+/// The record of the QP that this one is connected to; nullptr while it would not respond.
 [[gnu::always_inline]] inline qp_record* find_target(queue_pair& qp) noexcept {
   const std::uint32_t destination = qp.record->destination.load(std::memory_order_relaxed);
   if (qp.target == nullptr || qp.target->dead.load(std::memory_order_relaxed)) [[unlikely]] {
@@ -22,21 +22,21 @@ namespace {
       record.destination.load(std::memory_order_relaxed) == qp.qp_num &&
       record.type.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(qp.qp_type)) [[likely]]
     return &record;
-  // Its process may have left and come again: look afresh the next time.
+  // Its process may have left and joined again: look it up anew next time.
   qp.target = nullptr;
   return nullptr;
 }
 
-/// The target does not take the request.
+/// The target rejects the request.
 outcome refuse(queue_pair& qp, qp_record& record, ibv_wc_status status, ibv_event_type event) noexcept {
   if (!reliable(qp)) return {};
-  // What was read of a process that died meanwhile were zeroes.
+  // Data read from a process that died meanwhile is zeroes.
   if (qp.target->dead.load()) return outcome::silence();
   fail_responder(*qp.target, record, event);
   return outcome::failure(status);
 }
 
-/// The target's own receive is bad, which it learns of in any case.
+/// The target's own receive is invalid, which the target is told in any case.
 outcome fail_both(queue_pair& qp, qp_record& record, ibv_wc_status status) noexcept {
   if (qp.target->dead.load()) return reliable(qp) ? outcome::silence() : outcome{};
   fail_responder(*qp.target, record, IBV_EVENT_QP_FATAL);
@@ -79,7 +79,7 @@ void deliver(queue_pair& qp, qp_record& record, claim& to, const completion& c,
                   (wr.flags & IBV_SEND_SOLICITED) != 0);
 }
 
-/// The region an RDMA request names; nullptr if key, rights or bounds are wrong.
+/// The region of an RDMA request; nullptr if key, rights or bounds are invalid.
 [[gnu::always_inline]] inline const region_view* find_remote(queue_pair& qp, const qp_record& record,
                                                              std::uint32_t key, std::uint64_t address,
                                                              std::uint64_t bytes,
@@ -208,7 +208,7 @@ outcome execute_send(queue_pair& qp, qp_record& record, const work_request& wr) 
   return {};
 }
 
-/// An unreliable message may get lost on its way.
+/// An unreliable message may be lost.
 bool is_lost(queue_pair& qp, const work_request& wr) noexcept {
   engine& motor = qp.owner->motor();
   if (reliable(qp) || !dice{motor.settings, matter::loss, qp.ordinal, wr.number}.happens(motor.settings.loss))

@@ -1,4 +1,4 @@
-// Datagrams: to one QP, or to every member of a multicast group. What cannot be delivered is lost.
+// Datagrams, to one QP or to every member of a multicast group. Undeliverable ones are lost.
 #include <algorithm>
 #include <arpa/inet.h>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t multicast_qpn = 0xffffff;
 constexpr std::int64_t shortage_ns = 1'000'000'000;
 
-/// The 40 bytes before the payload: a GRH where there was one, else noise, as on hardware.
+/// The 40 bytes before the payload: a GRH if there was one, otherwise noise, as on hardware.
 void fill_grh(const process& self, const datagram_header& d, std::uint64_t payload,
               unsigned char (&bytes)[grh_bytes]) noexcept {
   if (!d.to.global) {
@@ -20,7 +20,7 @@ void fill_grh(const process& self, const datagram_header& d, std::uint64_t paylo
   }
   ibv_grh grh{};
   grh.version_tclass_flow = htonl(6U << 28 | d.to.flow);
-  grh.paylen = htons(static_cast<std::uint16_t>(payload + 24));  // with BTH, DETH and ICRC
+  grh.paylen = htons(static_cast<std::uint16_t>(payload + 24));  // including BTH, DETH and ICRC
   grh.next_hdr = 0x1b;
   grh.hop_limit = d.to.hop_limit;
   grh.sgid.global.subnet_prefix = htobe64(0xfe80000000000000);
@@ -39,7 +39,7 @@ std::uint64_t bytes_of(std::span<const local_piece> pieces) noexcept {
   return sum;
 }
 
-/// Scatters into the receive: false if a key of the receiver is bad or its memory is out of reach.
+/// Scatters into the receive: false if a key of the receiver is invalid or its memory is inaccessible.
 bool scatter(process& self, region_cache& regions, peer& target, const taken_receive& taken,
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   const std::uint64_t bytes = bytes_of(payload);
@@ -65,7 +65,7 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
          copy_result::done;
 }
 
-/// Sends to one QP: delivered at once, or under way in the deferred engine.
+/// Sends to one QP: delivered at once, or put in flight by the deferred engine.
 void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint32_t qpn,
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   if (qp.owner->motor().deferred()) [[unlikely]]
@@ -119,10 +119,10 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
   bool limit = false;
   bool bad_key = false;
   {
-    // Held over the copy: a receiver that takes its memory back waits for this lock.
+    // Held during the copy: a receiver that frees its memory waits for this lock.
     const lock_guard lock(queue->lock, self.lock_name(), lock_patience_ns, &base);
     taken_receive taken;
-    // The QP may have been destroyed since, and its queue may serve another.
+    // The QP may have been destroyed meanwhile, and its queue reused for another.
     if (lock && at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed)) != queue)
       return;
     if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < bytes) return drop(base);
@@ -143,7 +143,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     }
     bad_key = !scatter(self, regions, *target, taken, d, payload);
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
-    // Not before: a sender that dies in the midst of its copy has taken nothing.
+    // Not before: a sender that dies during its copy has consumed nothing.
     limit = drop_receive(*queue);
     push_completion(self, *target, record.receive_cq.load(std::memory_order_relaxed), c, d.solicited);
   }
@@ -155,7 +155,7 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   if (qp.owner->motor().counts_contexts()) use_context(qp.owner->own(), qp.index, qp.owner->motor().settings);
-  // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
+  // A datagram larger than the MTU is silently not sent (IBTA C10-93.1.1).
   if (wr.bytes > mtu_bytes || !wr.to->reachable) return {};
   const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;
   const datagram_header d{.to = *wr.to,
@@ -169,7 +169,8 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
     if (wr.remote_qpn == multicast_qpn) send_to_group(qp, wr.number, d, payload);
   } else {
     const std::uint32_t slot = slot_of(wr.remote_qpn);
-    // A shortage here may pass, and datagrams may be lost; one that stays is no silence of the other side.
+    // A shortage here may be temporary, and datagrams may be lost; a persistent one must not look like a
+    // silent peer.
     if (qp.owner->find_peer(slot) == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0)
       return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
     send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);

@@ -1,4 +1,4 @@
-// ibv_create_cq_ex: completions read field by field, with the time they came if that is asked for.
+// ibv_create_cq_ex: completions read field by field, optionally with timestamps.
 #include <cerrno>
 
 #include "extended.hpp"

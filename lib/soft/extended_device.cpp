@@ -1,4 +1,4 @@
-// Queries that grew with the verbs: each answers as many bytes as the program's structure has.
+// Queries that verbs have extended over time: each fills as many bytes as the program's structure has.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -35,7 +35,7 @@ int query_device_ex(ibv_context* c, const ibv_query_device_ex_input* input, ibv_
   if ((input != nullptr && input->comp_mask != 0) || bytes < sizeof(ibv_device_attr)) return EINVAL;
   ibv_device_attr_ex a{};
   if (const int status = query_device(c, &a.orig_attr)) return status;
-  // No page is ever pinned, so every region is on demand.
+  // No page is ever pinned, so every region is on-demand.
   constexpr std::uint32_t datagrams = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
   constexpr std::uint32_t unreliable = datagrams | IBV_ODP_SUPPORT_WRITE;
   a.odp_caps.general_caps = IBV_ODP_SUPPORT;

@@ -1,4 +1,4 @@
-// ibv_create_qp_ex, and posting through ibv_qp_ex: the calls collect a list, wr_complete posts it.
+// ibv_create_qp_ex, and posting through ibv_qp_ex: calls collect a list, which wr_complete posts.
 #include <cerrno>
 #include <memory>
 
@@ -25,7 +25,7 @@ queue_pair& of(ibv_qp_ex* qp) noexcept {
   return static_cast<queue_pair&>(qp->qp_base);
 }
 
-/// Runs `f` on the builder unless an earlier call has failed.
+/// Calls `f` on the builder unless an earlier call has failed.
 template <class F>
 void build(ibv_qp_ex* qp, F f) noexcept {
   request_builder& b = *of(qp).builder;
@@ -72,14 +72,14 @@ ibv_send_wr immediate(__be32 imm) noexcept {
 void set_sges(ibv_qp_ex* qp, std::size_t count, const ibv_sge* list) noexcept {
   build(qp, [&](request_builder& b, queue_pair& q) {
     if (b.entries.empty() || count > q.cap.max_send_sge) return EINVAL;
-    b.sges.resize(b.entries.back().first_sge);  // a second call replaces what the first one set
+    b.sges.resize(b.entries.back().first_sge);  // a second call replaces the entries of the first
     b.sges.insert(b.sges.end(), list, list + count);
     b.entries.back().wr.num_sge = static_cast<int>(count);
     return 0;
   });
 }
 
-/// Inline data is copied now: the program may reuse its memory at once.
+/// Inline data is copied now, since the program may reuse its memory at once.
 void set_inline(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* list) noexcept {
   build(qp, [&](request_builder& b, queue_pair& q) {
     std::size_t bytes = 0;
@@ -116,7 +116,7 @@ void abort_building(ibv_qp_ex* qp) noexcept {
   of(qp).builder->building.unlock();
 }
 
-/// All or nothing: posting half of the list and then failing is what ibv_post_send does.
+/// All or nothing, unlike ibv_post_send, which may post part of a list and then fail.
 bool has_room(queue_pair& qp, std::size_t count) noexcept {
   const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
   return lock && qp.posted - qp.retired.load(std::memory_order_acquire) + count <= qp.cap.max_send_wr;

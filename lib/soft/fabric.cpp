@@ -33,7 +33,7 @@ std::uint64_t hash(std::string_view text) noexcept {
   return h * 0x9e3779b97f4a7c15;
 }
 
-/// False if the environment asks for something that is no name.
+/// False if the environment contains an invalid name.
 bool fabric_name(std::string& name) {
   if (const char* chosen = std::getenv("CHORALE_SOFT_FABRIC")) {
     name = chosen;
@@ -41,7 +41,7 @@ bool fabric_name(std::string& name) {
   }
   const char* job = std::getenv("PMIX_NAMESPACE");
   name = job == nullptr || *job == '\0' ? "default" : job;
-  if (!is_fabric_name(name)) {  // launchers put '@' and more into theirs
+  if (!is_fabric_name(name)) {  // launchers use '@' and other characters in theirs
     char hashed[32];
     std::snprintf(hashed, sizeof hashed, "job-%016llx", static_cast<unsigned long long>(hash(name)));
     name = hashed;
@@ -49,7 +49,7 @@ bool fabric_name(std::string& name) {
   return true;
 }
 
-/// An abstract socket of that name; -1 with errno, EADDRINUSE if somebody has it.
+/// Binds an abstract socket to that name; -1 with errno, EADDRINUSE if it is taken.
 int bind_name(const std::string& name) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -74,15 +74,15 @@ registry* map_registry(int fd) noexcept {
   return mapped == MAP_FAILED ? nullptr : static_cast<registry*>(mapped);
 }
 
-/// The registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone can bind
-/// any name: `open_memory` sees to it that only this user's memory is believed.
+/// Finds the registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone
+/// can bind any name: `open_memory` ensures that only this user's memory is trusted.
 int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) noexcept {
   FILE* names = std::fopen("/proc/thread-self/net/unix", "re");
   if (names == nullptr) return errno;
   char line[512];
   int status = 0;
-  // Who founds a second fabric because there was no descriptor for a moment would never be found by the
-  // others.
+  // A process that founds a second fabric because of a temporary lack of descriptors would never be found by
+  // the others.
   while (joined.shared == nullptr && !is_shortage(status) &&
          std::fgets(line, sizeof line, names) != nullptr) {
     member_name found{};
@@ -128,12 +128,12 @@ int create_registry(std::uint64_t fabric_hash, membership& joined) noexcept {
   return 0;
 }
 
-/// Takes a free slot and a name that says which. 0 or an errno.
+/// Takes a free slot and binds a name that identifies it. 0 or an errno.
 int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_inode, membership& joined) {
   const auto first = static_cast<std::uint32_t>(random_word() % slot_count);
   errno = 0;
   const std::uint64_t start_time = start_time_of(getpid());
-  if (start_time == 0 && is_shortage(errno)) return errno;  // nobody would take this process for alive
+  if (start_time == 0 && is_shortage(errno)) return errno;  // nobody would consider this process alive
   int names_left = most_names;
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     const std::uint32_t slot = (first + i) % slot_count;
@@ -142,7 +142,7 @@ int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_
     joined.name.reset(bind_name(prefix + "/" + std::to_string(slot) + "/" + std::to_string(getpid()) + "/" +
                                 std::to_string(joined.registry_fd.get())));
     if (joined.name.get() < 0) {
-      // Another user has taken the name, or a process that lives on in a name space of that number: another
+      // The name is taken by another user, or by a surviving process in a namespace of that number: another
       // slot has another name.
       if (errno != EADDRINUSE || --names_left == 0) return errno;
       continue;
@@ -168,8 +168,8 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
 
   // The kernel frees this name when its holder dies.
   unique_fd startup;
-  // Hundreds that wait must not keep the one that works from its core: each naps for longer each time, and
-  // for another while than the others.
+  // Hundreds of waiting processes must not keep the working one from its core: each naps longer each time, by
+  // a different amount than the others.
   clock::duration longest_nap = std::chrono::microseconds{500};
   for (const auto begun = clock::now();;) {
     startup.reset(bind_name(prefix + "/lock"));

@@ -1,4 +1,4 @@
-// Finding the fabric: the processes of one user and one job that share a soft0, without a file system.
+// Finds the fabric, without a file system: the processes of one user and one job that share a soft0.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class unique_fd {
   int fd_;
 };
 
-/// A place in a fabric: a mapped registry, one of its slots, and the name that leads others here.
+/// Membership of a fabric: a mapped registry, one of its slots, and the name by which others find it.
 struct membership {
   unique_fd registry_fd;
   registry* shared = nullptr;
@@ -41,58 +41,58 @@ struct membership {
   unique_fd name;  ///< abstract socket; its name vanishes with the process
 };
 
-/// Where a member of a fabric can be found.
+/// How to find a member of a fabric.
 struct member_name {
   std::uint32_t slot;
   pid_t pid;
   int registry_fd;
 };
-/// True if `name` can be CHORALE_SOFT_FABRIC.
+/// True if `name` is a valid value of CHORALE_SOFT_FABRIC.
 bool is_fabric_name(std::string_view name) noexcept;
-/// What the names of a fabric's members begin with. Names are seen in all of a network name space, which
-/// containers may share: only processes that see each other under the same numbers and with the same rights
-/// can meet.
+/// Common prefix of the names of a fabric's members. Names are visible in the whole network namespace, which
+/// containers may share; only processes that see each other under the same PIDs and with the same rights can
+/// meet.
 /// @throws std::system_error
 std::string name_prefix(const std::string& fabric);
-/// Reads a line of /proc/net/unix; false if it names no member of the fabric with this prefix.
+/// Parses a line of /proc/net/unix; false if it does not name a member of the fabric with this prefix.
 bool read_member_name(std::string_view line, std::string_view prefix, member_name& found) noexcept;
 
-/// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric
-/// where there is none. 0 or an errno: ENODEV (CHORALE_SOFT_FABRIC is no name), ETIMEDOUT (someone holds the
-/// start-up lock for longer than 30 s), EUSERS (all slots taken), EADDRINUSE (someone has taken one name
-/// after the other), EPROTO (a member of another version), or that of a system call.
+/// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric if
+/// there is none. 0 or an errno: ENODEV (invalid CHORALE_SOFT_FABRIC), ETIMEDOUT (the start-up lock was held
+/// for longer than 30 s), EUSERS (all slots taken), EADDRINUSE (names are taken again and again), EPROTO (a
+/// member has another version), or that of a system call.
 int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept;
-/// Gives the slot back.
+/// Frees the slot.
 void leave_fabric(membership& joined) noexcept;
 
-/// A sealed memfd of that size, of mode 0600, without a name; its inode in `inode`. -1 with errno, EFBIG
-/// where the limit of file size is smaller.
+/// An unnamed, sealed memfd of `bytes` with mode 0600; returns its inode in `inode`. -1 with errno, EFBIG if
+/// the file size limit is smaller.
 int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept;
-/// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memory of this user with
-/// that inode (0: any) and of at least that size. -1 with errno.
+/// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memfd of this user with
+/// that inode (0: any) and at least that size. -1 with errno.
 ///
-/// This and its kin below never open anything else: whatever another process shows under that number, and
-/// however fast it exchanges it, what is opened is what was looked at.
+/// This function and the ones below never open anything else: whatever another process shows under that
+/// number, and however fast it replaces it, the object opened is the object checked.
 int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-/// Opens the pipe `fd` of process `pid` for writing without ever blocking or SIGPIPE. -1 with errno.
+/// Opens the pipe `fd` of process `pid` for nonblocking writes without SIGPIPE. -1 with errno.
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
-/// False if that process has closed it.
+/// False if that process has closed the pipe.
 bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
 std::uint64_t inode_of(int fd) noexcept;
 
 /// Opens the pipe `fd` of process `pid` for reading: it hangs up when that process ends or calls exec(). -1
-/// with errno, ESRCH if that has happened already.
+/// with errno, ESRCH if that has already happened.
 int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept;
 
-/// False if the process that made the entry has ended, or has become another program by exec().
+/// False if the process that made the entry has ended, or has called exec().
 bool is_alive(const member& entry) noexcept;
-/// When a process started, in ticks since boot; 0 if there is none of that pid or only its zombie.
+/// Start time of a process in ticks since boot; 0 if there is none with that pid, or only a zombie.
 std::uint64_t start_time_of(pid_t pid) noexcept;
-/// What tells the name space of that kind ("pid", "user") that this process is in from others; 0 with errno,
-/// ENOENT if the kernel has none.
+/// Identifies this process's namespace of that kind ("pid", "user"); 0 with errno, ENOENT if the kernel has
+/// no such namespaces.
 std::uint32_t namespace_of(const char* kind) noexcept;
 std::uint64_t random_word() noexcept;
-/// True if `errnum` says that this process or system lacks something for now, and nothing about the peer.
+/// True if `errnum` indicates a temporary lack of resources of this process or system, unrelated to the peer.
 bool is_shortage(int errnum) noexcept;
 
 }  // namespace chorale::soft

@@ -1,4 +1,4 @@
-// Datagrams under way in the deferred engine: they overtake each other, come twice, get lost.
+// Datagrams in flight in the deferred engine: reordered, duplicated, lost.
 #include <algorithm>
 
 #include "datagram.hpp"
@@ -11,7 +11,7 @@ void flights::put(process& self, std::uint64_t due, std::uint32_t qpn, const dat
   flight f{due, qpn, header, {}};
   for (const local_piece& p : payload) f.payload.insert(f.payload.end(), p.data, p.data + p.bytes);
   flights_.push_back(std::move(f));
-  if (flights_.size() == 1) self.wake_service();  // the program may not call the device for long
+  if (flights_.size() == 1) self.wake_service();  // the program may not call the device for a long time
   self.motor().flying.store(static_cast<std::uint32_t>(flights_.size()), std::memory_order_relaxed);
 }
 
@@ -35,7 +35,7 @@ void flights::launch(process& self, std::uint64_t sender, std::uint64_t number, 
         put(self, e.now() + ticks, qpn, header, payload);
         e.remind(e.now() + ticks);
         continue;
-      } catch (...) {  // no memory to be late with
+      } catch (...) {  // no memory to delay it
       }
     }
     if (!flights_.empty()) e.counters.reordered.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// What lies in the memory that processes of a fabric share. Offsets, never pointers; every reader of
-// another process's segment checks what it reads before use.
+// The memory layout that the processes of a fabric share. It uses offsets, never pointers; every reader of
+// another process's segment validates what it reads.
 #pragma once
 
 #include <atomic>
@@ -33,20 +33,20 @@ inline constexpr std::uint32_t bounce_slots = 8;
 inline constexpr std::uint32_t bounce_bytes = 64 * 1024;
 inline constexpr std::uint64_t segment_bytes = 1ULL << 30;
 
-/// One process of the fabric. `pid` 0: free. Changed under the start-up lock only.
+/// A process of the fabric. `pid` 0: free. Modified only under the start-up lock.
 struct alignas(64) member {
   shared<std::int32_t> pid;
-  shared<std::uint32_t> generation;  ///< grows with each owner of the slot
-  shared<std::uint64_t> start_time;  ///< of the process, so that a recycled pid is seen
+  shared<std::uint32_t> generation;  ///< increases with each owner of the slot
+  shared<std::uint64_t> start_time;  ///< of the process, to detect a reused pid
   shared<std::int32_t> segment_fd;
   shared<std::uint64_t> segment_inode;
 };
 
-/// One QP's membership of one multicast group. `qpn` 0: free.
+/// Membership of one QP in one multicast group. `qpn` 0: free.
 struct multicast_entry {
   shared<std::uint64_t> gid[2];
   shared<std::uint32_t> lid;
-  shared<std::uint32_t> generation;  ///< of the member that made it: an entry dies with its process
+  shared<std::uint32_t> generation;  ///< of the member that made it: an entry ends with its process
   shared<std::uint32_t> qpn;
 };
 
@@ -58,26 +58,26 @@ struct registry {
   std::uint64_t guid;
   alignas(64) member members[slot_count];
   alignas(64) shared_lock multicast_lock;
-  shared<std::uint32_t> multicast_high;  ///< entries from here on were never used
+  shared<std::uint32_t> multicast_high;  ///< entries from here on have never been used
   alignas(64) multicast_entry multicast[multicast_entries];
 };
 
-/// Set in mr_record::access by a peer that maps the region for itself: the pages are its as well then, and
-/// stay when the owner gives them back.
+/// Set in mr_record::access by a peer that maps the region for its own use: the pages then also belong to the
+/// peer, and stay when the owner frees them.
 inline constexpr std::uint32_t mapped_by_peer = 1U << 31;
 
-/// A memory region. Readers take `generation` first and last; odd means valid.
+/// A memory region. Readers read `generation` first and last; odd means valid.
 struct alignas(64) mr_record {
   shared<std::uint32_t> generation;
   shared<std::uint32_t> lkey;
   shared<std::uint32_t> rkey;
   shared<std::uint32_t> access;
   shared<std::uint32_t> pd;
-  shared<std::int32_t> memory_fd;  ///< -1: not in memory that others can map
+  shared<std::int32_t> memory_fd;  ///< -1: not in mappable memory
   shared<std::uint64_t> address;
   shared<std::uint64_t> length;
   shared<std::uint64_t> memory_inode;
-  shared<std::uint64_t> memory_bytes;  ///< of the whole allocation
+  shared<std::uint64_t> memory_bytes;  ///< size of the whole allocation
   shared<std::uint64_t> memory_offset;
 };
 static_assert(sizeof(mr_record) == 64);
@@ -88,28 +88,28 @@ struct shared_sge {
   std::uint32_t lkey;
 };
 
-/// A posted receive: this header, then `max_sge` of its queue times a `shared_sge`.
+/// A posted receive: this header, followed by `max_sge` entries of type `shared_sge`.
 struct receive_entry {
   std::uint64_t wr_id;
   std::uint32_t sge_count;
   std::uint32_t reserved;
 };
 
-/// Receives of one QP or of a shared receive queue, taken by initiators of any process under `lock`.
+/// Receives of one QP or of a shared receive queue; initiators in any process take them under `lock`.
 struct alignas(64) receive_queue_record {
   shared_lock lock;
   shared<std::uint64_t> ring;  ///< offset of the entries
   shared<std::uint32_t> mask;  ///< entries - 1
   shared<std::uint32_t> sge_limit;
   shared<std::uint32_t> pd;
-  shared<std::uint32_t> limit;             ///< SRQ: fires below; 0: not armed
-  shared<std::uint32_t> limit_reached;     ///< SRQ: the owner has to raise the event
+  shared<std::uint32_t> limit;             ///< SRQ: raise the event below this number; 0: not armed
+  shared<std::uint32_t> limit_reached;     ///< SRQ: the owner must raise the event
   shared<std::uint64_t> tail_seen;         ///< the takers' copy of `tail`
   alignas(64) shared<std::uint64_t> head;  ///< next to take
-  alignas(64) shared<std::uint64_t> tail;  ///< next to post; written by the owner only
+  alignas(64) shared<std::uint64_t> tail;  ///< next to post; written only by the owner
 };
 
-/// A completion as poll_cq hands it out.
+/// A completion as returned by poll_cq.
 struct completion {
   std::uint64_t wr_id;
   std::uint32_t status;
@@ -119,44 +119,44 @@ struct completion {
   std::uint32_t qp_num;
   std::uint32_t src_qp;
   std::uint32_t wc_flags;
-  std::uint8_t voided;         ///< its QP is gone: skip
-  std::uint8_t service_level;  ///< of a datagram
+  std::uint8_t voided;         ///< its QP no longer exists: skip it
+  std::uint8_t service_level;  ///< service level of a datagram
   std::uint16_t slid;
-  std::uint64_t send_count;  ///< work requests of the send queue that this one retires; 0: a receive
-  std::uint64_t timestamp;   ///< now_ns() of the completion, in a queue that is asked for it
+  std::uint64_t send_count;  ///< number of send work requests that this completion retires; 0: a receive
+  std::uint64_t timestamp;   ///< now_ns() of the completion, if the queue records timestamps
 };
 
 /// An entry of a completion queue.
 struct alignas(64) completion_entry {
   completion body;
-  shared<std::uint64_t> sequence;  ///< position in the queue + 1, stored last
+  shared<std::uint64_t> sequence;  ///< position in the queue + 1; stored last
 };
 static_assert(sizeof(completion_entry) == 64);
 
 enum class notify : std::uint32_t { none, solicited, any };
 
 struct alignas(64) completion_queue_record {
-  shared_lock lock;  ///< of producers, and of whoever changes what is here
+  shared_lock lock;  ///< held by producers, and by whoever modifies this record
   shared<std::uint64_t> ring;
   shared<std::uint64_t> producer;
   shared<std::uint64_t> consumer_seen;  ///< the producers' copy of `consumer`
   shared<std::uint32_t> mask;
   shared<notify> armed;
-  shared<std::uint32_t> timestamps;  ///< 1: producers say when
-  shared<std::int32_t> channel_fd;   ///< write here when an armed completion comes; -1: no channel
+  shared<std::uint32_t> timestamps;  ///< 1: producers record timestamps
+  shared<std::int32_t> channel_fd;   ///< descriptor to write to for an armed completion; -1: no channel
   shared<std::uint64_t> channel_inode;
-  shared<std::uint64_t> name;  ///< what to write
+  shared<std::uint64_t> name;  ///< value to write
   alignas(64) shared<std::uint64_t> consumer;
-  /// Not beside what producers write: whoever polls an empty queue looks here each time.
+  /// In a separate line from what producers write: polling an empty queue reads it each time.
   alignas(64) shared<std::uint32_t> overrun;
-  shared<std::uint32_t> owed;  ///< 1: an event that its producer could not write; the owner does
+  shared<std::uint32_t> owed;  ///< 1: a producer could not write an event, so the owner must
 };
 
 /// A QP as its peers see it.
 struct alignas(64) qp_record {
-  shared<std::uint32_t> state;  ///< ibv_qp_state, stored last; RESET (0) also where there is no QP
+  shared<std::uint32_t> state;  ///< ibv_qp_state, stored last; RESET (0) also if there is no QP
   shared<std::uint32_t> type;
-  shared<std::uint32_t> destination;  ///< QP number it is connected to
+  shared<std::uint32_t> destination;  ///< number of the QP it is connected to
   shared<std::uint32_t> access;
   shared<std::uint32_t> pd;
   shared<std::uint32_t> qkey;
@@ -164,20 +164,19 @@ struct alignas(64) qp_record {
   shared<std::uint32_t> rnr_timer;
   shared<std::uint64_t> receive_queue;
   shared<std::uint64_t> receive_cq;
-  shared<std::uint32_t> shared_receive_queue;  ///< 1: `receive_queue` is an SRQ's
+  shared<std::uint32_t> shared_receive_queue;  ///< 1: `receive_queue` belongs to an SRQ
   shared<std::uint32_t> path_mtu;
   shared<std::uint32_t>
       responder_error;  ///< ibv_event_type + 1 that a peer's request caused; the owner takes it
-  /// Held by the owner while it executes work requests: whoever waits for its release knows that no
-  /// earlier copy goes on.
+  /// Held by the owner while it executes work requests: once it is released, no earlier copy is in progress.
   alignas(64) shared_lock send_lock;
 };
 static_assert(sizeof(qp_record) == 128);
 
 enum class bounce_state : std::uint32_t { idle, request, busy, done };
-/// State of a slot, and the hold of its lock (`shared_lock::hold`) that it belongs to: so what a dead user
-/// has left is told from the request of the next one, and the end of a copy is taken for that of the right
-/// one.
+/// State of a slot, and the acquisition of its lock (`shared_lock::hold`) that it belongs to. This
+/// distinguishes the request of a dead user from the next one, and associates the end of a copy with the
+/// right request.
 struct alignas(8) bounce_phase {
   std::uint32_t hold;
   bounce_state state;
@@ -186,9 +185,9 @@ struct alignas(8) bounce_phase {
 static_assert(std::atomic<bounce_phase>::is_always_lock_free);
 enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_swap };
 
-/// A copy that the owner of the segment makes in its own address space for a peer that cannot reach it.
+/// A copy that the owner of the segment makes in its own address space for a peer that cannot access it.
 struct alignas(64) bounce_slot {
-  shared_lock lock;  ///< of the peer that uses the slot
+  shared_lock lock;  ///< held by the peer that uses the slot
   shared<bounce_phase> phase;
   bounce_operation operation;
   std::uint64_t address;
@@ -205,12 +204,12 @@ struct segment {
   std::uint32_t version;
   std::uint32_t slot;
   std::uint32_t generation;
-  std::int32_t wake_fd;  ///< a byte written to this pipe wakes the service thread
+  std::int32_t wake_fd;  ///< pipe that wakes the service thread when a byte is written
   std::uint64_t wake_inode;
-  std::uint64_t address;  ///< of this segment in its owner
+  std::uint64_t address;  ///< address of this segment in its owner
   std::uint64_t life_inode;
   std::int32_t life_fd;             ///< read end of a pipe that hangs up when the owner ends or calls exec()
-  shared<std::uint32_t> attention;  ///< a peer left something for the owner to do
+  shared<std::uint32_t> attention;  ///< a peer has left work for the owner
   shared<std::uint64_t> qkey_violations;
   shared<std::uint64_t> dropped_datagrams;
   shared<std::uint64_t> context_hits;
@@ -225,7 +224,7 @@ struct segment {
 inline constexpr std::uint64_t arena_begin = offsetof(segment, arena);
 static_assert(arena_begin < segment_bytes / 8);
 
-/// The record at an offset that another process wrote, nullptr if it cannot lie in the arena.
+/// The record at an offset written by another process; nullptr if it cannot lie in the arena.
 template <class T>
 T* at(segment& base, std::uint64_t offset, std::uint64_t count = 1) noexcept {
   if (offset < arena_begin || offset % alignof(T) != 0 || offset > segment_bytes) return nullptr;

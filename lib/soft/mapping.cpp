@@ -1,4 +1,4 @@
-// Memory of a connected process as memory of this one, for who loads and stores there without the device.
+// Maps memory of a connected process into this one, for loads and stores without the device.
 #include <cerrno>
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uintptr_t mapping_granule = 4096;
 
-/// The whole pages that [address, address + bytes) lies in.
+/// The whole pages that contain [address, address + bytes).
 struct page_range {
   page_range(void* address, std::size_t bytes) noexcept
       : begin(reinterpret_cast<std::uintptr_t>(address) & ~(mapping_granule - 1)),
@@ -38,10 +38,10 @@ void* map_remote(ibv_qp* base, std::uint64_t address, std::uint32_t rkey, std::s
   errno = EOPNOTSUPP;
   if (!region->shared_memory || region->mapped == nullptr || qp.owner->copying() != copy_mode::automatic)
     return nullptr;
-  // Before there is a mapping: the owner looks once no peer holds a send lock that it had before.
+  // Set before the mapping exists: the owner checks it once no peer holds a send lock that it held before.
   qp.target->base->mrs[rkey >> 16].access.fetch_or(mapped_by_peer, std::memory_order_relaxed);
-  // The mapping that the device has ends with the peer, and its place may go to other memory of it; a second
-  // one of the same pages is the caller's own.
+  // The device's own mapping ends with the peer, or is replaced by one of other memory; a second mapping of
+  // the same pages belongs to the caller.
   const page_range pages{region->mapped + (address - region->begin), bytes};
   void* twin = mremap(reinterpret_cast<void*>(pages.begin), 0, pages.length, MREMAP_MAYMOVE);
   if (twin == MAP_FAILED) return nullptr;

@@ -16,7 +16,7 @@ constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | 
                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
                              IBV_ACCESS_OPTIONAL_RANGE;
 
-/// Memory of this process that others can map: one memfd an allocation.
+/// Memory of this process that others can map: one memfd per allocation.
 struct allocation {
   std::uint64_t bytes;
   int fd;
@@ -45,7 +45,7 @@ void note_mapped(std::uint64_t address) noexcept {
   if (it != allocations.begin()) std::prev(it)->second.is_mapped_by_peer = true;
 }
 
-/// 32 bits that nobody guesses by accident, without a system call each.
+/// 32 bits that nobody guesses by accident, without a system call for each.
 std::uint32_t chance_of_key() noexcept {
   static std::atomic<std::uint64_t> state{random_word()};
   std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
@@ -85,8 +85,7 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   std::atomic_thread_fence(std::memory_order_acquire);
   if (r.generation.load(std::memory_order_relaxed) != generation) return false;
   if (fresh.begin + fresh.length < fresh.begin) return false;
-  // Allocations begin with a page; words of a record that says otherwise would not lie on their own bounds
-  // here.
+  // Allocations are page-aligned; with a record that says otherwise, words would not be aligned here.
   if (fd >= 0 && (fresh.begin - offset) % page_bytes != 0) return false;
   fresh.shared_memory = fd >= 0;
   if (target.self) {
@@ -153,7 +152,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
     errno = ENOMEM;
     return nullptr;
   }
-  // The low bits are chance, so that a stale or a wrong key is seen; the two differ.
+  // The low bits are random, to detect stale and wrong keys; the two keys differ.
   const std::uint32_t chance = chance_of_key();
   mr->index = index;
   mr->lkey = index << 16 | (chance & 0xffffU);
@@ -188,7 +187,7 @@ int dereg_mr(ibv_mr* base) noexcept {
   if (!self.abandoned()) {
     mr_record& r = self.own().mrs[mr->index];
     if ((r.generation.load() & 1U) != 0) r.generation.fetch_add(1);
-    // A peer that looked before may still be copying.
+    // A peer that looked it up earlier may still be copying.
     if (!self.quiesce()) return EBUSY;
     if ((r.access.load(std::memory_order_relaxed) & mapped_by_peer) != 0)
       note_mapped(reinterpret_cast<std::uint64_t>(mr->addr));
@@ -211,7 +210,7 @@ bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode)
 }
 
 void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
-  // No lock: the fork handlers hold it still, and there is no other thread.
+  // Without locking: the fork handlers still hold the lock, and there is no other thread.
   const auto it = allocations.find(reinterpret_cast<std::uint64_t>(address));
   if (it == allocations.end()) return;
   if (fd < 0) {
@@ -255,8 +254,8 @@ int release(ibv_context* c, void* address, std::size_t) noexcept {
     memory = it->second;
     allocations.erase(it);
   }
-  // Peers may keep it mapped for long, for no purpose: take the pages back now, unless they have mapped them
-  // for one. In a forked child they are the parent's.
+  // Peers may keep an unused mapping for a long time: free the pages now, unless a peer has mapped them for
+  // its own use. In a forked child they belong to the parent.
   if (!process_of(c).abandoned() && !memory.is_mapped_by_peer) madvise(address, memory.bytes, MADV_REMOVE);
   munmap(address, memory.bytes);
   close(memory.fd);

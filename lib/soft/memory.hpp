@@ -1,4 +1,4 @@
-// Memory regions: keys, bounds, rights, and where a target's memory is seen from here.
+// Memory regions: keys, bounds, rights, and the local mapping of a target's memory.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace chorale::soft {
 
-/// A region of some process, as looked up once. Good while its record still has this generation.
+/// A cached lookup of a region of some process. Valid while its record still has this generation.
 struct region_view {
   const peer* owner = nullptr;
   std::uint32_t key = 0;
@@ -18,9 +18,9 @@ struct region_view {
   std::uint32_t pd = 0;
   std::uint64_t begin = 0;
   std::uint64_t length = 0;
-  unsigned char* mapped = nullptr;  ///< where `begin` is seen from here
-  /// The same for atomic operations, which go through the mapping whatever CHORALE_SOFT_COPY says: the
-  /// others' do.
+  unsigned char* mapped = nullptr;  ///< local address of `begin`
+  /// The same for atomic operations, which use the mapping regardless of CHORALE_SOFT_COPY, since those of
+  /// other processes do.
   unsigned char* word_access = nullptr;
   bool remote_key = false;
   bool shared_memory = false;  ///< every process of the fabric can map it
@@ -33,10 +33,10 @@ struct region_view {
   }
 };
 
-/// The regions a QP used last. Not thread-safe: it belongs to whoever holds the QP's send lock.
+/// The regions that a QP used last. Not thread-safe: guarded by the QP's send lock.
 class region_cache {
  public:
-  /// The region of `target` that this key names, nullptr if there is none.
+  /// The region of `target` with this key; nullptr if there is none.
   const region_view* find(process& self, peer& target, std::uint32_t key) noexcept {
     const region_view& seen = views_[key >> 16 & 7U];
     if (seen.key == key && seen.owner == &target &&
@@ -50,21 +50,21 @@ class region_cache {
   std::array<region_view, 8> views_{};
 };
 
-/// True if a local key of this process opens the range for these rights (IBV_ACCESS_*).
+/// True if a local key of this process permits these rights (IBV_ACCESS_*) for the range.
 bool local_range(segment& own, const ibv_sge& range, std::uint32_t pd, std::uint32_t access) noexcept;
 
 ibv_pd* alloc_pd(ibv_context* c) noexcept;
 int dealloc_pd(ibv_pd* pd) noexcept;
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept;
 int dereg_mr(ibv_mr* mr) noexcept;
-/// For the fork handlers: the table of allocations is locked over the fork.
+/// For the fork handlers, which hold the lock of the allocation table during fork().
 std::mutex& allocations_lock() noexcept;
 
-/// Says that memory of this process can be mapped by others: `fd`, of `create_memory`, is mapped whole at
-/// `address`. False if there is no memory for the note.
+/// Registers memory of this process that others can map: `fd`, from `create_memory`, is mapped whole at
+/// `address`. False if out of memory.
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept;
-/// In a forked child, whose only thread calls it: other memory is mapped there now; fd -1: none that others
-/// can map.
+/// In a forked child, from its only thread: other memory is mapped at `address` now; fd -1: memory that
+/// others cannot map.
 void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
 
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;

@@ -1,4 +1,4 @@
-// Multicast membership, in the registry: senders of any process read it, no one has to answer.
+// Multicast membership, in the registry: senders in any process read it, and nobody has to answer.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -8,7 +8,7 @@
 namespace chorale::soft {
 namespace {
 
-/// True if the process that made the entry is gone, so that the entry may be used again.
+/// True if the process that made the entry has ended, so that the entry may be reused.
 bool is_stale(process& self, const multicast_entry& e) noexcept {
   const std::uint32_t qpn = e.qpn.load();
   const std::uint32_t slot = slot_of(qpn);
@@ -75,7 +75,7 @@ int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
   if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid)) return EINVAL;
   std::uint64_t words[2];
   words_of(gid, words);
-  if (self.abandoned()) {  // the parent's: another thread's lock may have come along in the fork
+  if (self.abandoned()) {  // the parent's: fork() may have copied the lock while another thread held it
     qp.groups.clear();
     return 0;
   }

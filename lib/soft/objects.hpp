@@ -16,7 +16,7 @@
 
 namespace chorale::soft {
 
-/// A lock among threads of this process, for critical sections of nanoseconds.
+/// A spin lock between threads of this process, for critical sections of nanoseconds.
 class spin_lock {
  public:
   void lock() noexcept {
@@ -28,14 +28,15 @@ class spin_lock {
   std::atomic<bool> flag_{false};
 };
 
-/// How many events about an object a program has got and acknowledged. Guarded by `context::events_mutex`.
+/// Numbers of events about an object that a program has received and acknowledged. Guarded by
+/// `context::events_mutex`.
 struct event_count {
   unsigned delivered = 0;
   unsigned acknowledged = 0;
 };
 
-/// `Base` with room behind it for the rest of `Extended`, a structure that begins with the same fields:
-/// programs that asked for the extended object hold the same address.
+/// `Base` followed by room for the rest of `Extended`, a structure that begins with the same fields: programs
+/// that asked for the extended object hold the same address.
 template <class Base, class Extended>
 struct extendable : Base {
   alignas(8) unsigned char rest[sizeof(Extended) - sizeof(Base)]{};
@@ -45,14 +46,14 @@ static_assert(offsetof(ibv_cq_ex, comp_mask) == sizeof(ibv_cq));
 static_assert(offsetof(ibv_qp_ex, comp_mask) == sizeof(ibv_qp));
 
 struct context {
-  verbs_context extended{};  ///< its `context` member is what programs hold
+  verbs_context extended{};  ///< programs hold its `context` member
   process* owner = nullptr;
   std::atomic<int> objects{0};
 
   std::mutex events_mutex;
   std::condition_variable acknowledged;
   std::deque<ibv_async_event> async_events;
-  int async_write = -1;  ///< one byte for each entry of `async_events`
+  int async_write = -1;  ///< receives one byte for each entry of `async_events`
 
   ibv_context* verbs() noexcept { return &extended.context; }
   static context& of(ibv_context* c) noexcept {
@@ -63,8 +64,8 @@ struct context {
 
 /// Queues an asynchronous event for the program.
 void raise_event(context& c, const ibv_async_event& event) noexcept;
-/// Drops what is queued about an object, and waits until the program has acknowledged what it got. `element`
-/// as in ibv_async_event. False if it does not within the deadline.
+/// Discards queued events about an object, and waits until the program has acknowledged those it received.
+/// `element` as in ibv_async_event. False if it does not do so within the deadline.
 bool settle_events(context& c, const void* element, const event_count& asynchronous,
                    const event_count* completions = nullptr) noexcept;
 
@@ -89,14 +90,14 @@ struct completion_queue : extendable<ibv_cq, ibv_cq_ex> {
   completion_entry* entries = nullptr;
   std::uint64_t mask = 0;
   std::uint64_t next = 0;
-  spin_lock polling;  ///< guards the four above
+  spin_lock polling;  ///< guards the four members above
   std::uint64_t name = 0;
   std::atomic<int> users{0};
   event_count completions;
   event_count asynchronous;
   bool failure_raised = false;
 
-  /// What a program that polls through ibv_cq_ex looks at, from start_poll to end_poll.
+  /// Current completion for a program that polls through ibv_cq_ex, from start_poll to end_poll.
   ibv_wc current{};
   std::uint64_t current_timestamp = 0;
   spin_lock polling_extended;
@@ -110,9 +111,9 @@ struct receive_queue {
   std::uint32_t max_wr = 0;
   std::uint32_t max_sge = 0;
   spin_lock posting;
-  std::uint64_t head_seen = 0;  ///< the owner's copy of `head`; under `posting`
-  /// Receives whose completions the owner has polled, so that it knows of free places without a look at
-  /// `head`, which initiators write. Never more than `head`; not counted for an SRQ.
+  std::uint64_t head_seen = 0;  ///< the owner's copy of `head`; guarded by `posting`
+  /// Number of receives whose completions the owner has polled, so that it can find free entries without
+  /// reading `head`, which initiators write. At most `head`; not counted for an SRQ.
   std::atomic<std::uint64_t> polled{0};
 };
 
@@ -122,9 +123,9 @@ struct shared_receive_queue : ibv_srq {
   event_count asynchronous;
 };
 
-/// Where a datagram or a connection goes.
+/// The destination of a datagram or a connection.
 struct address_vector {
-  bool reachable;  ///< of this fabric
+  bool reachable;  ///< within this fabric
   bool global;
   bool multicast;
   std::uint8_t service_level;
@@ -142,12 +143,12 @@ inline process& process_of(const ibv_context* c) noexcept {
   return *context::of(const_cast<ibv_context*>(c)).owner;
 }
 
-/// Makes an object and fills the fields of its ibv_* part that all have; nullptr with errno ENOMEM.
+/// Makes an object and fills the common fields of its ibv_* part; nullptr with errno ENOMEM.
 template <class Object>
 Object* make_object(ibv_context* c) noexcept {
   Object* object = nullptr;
   try {
-    object = new Object();  // containers of its own may need memory, too
+    object = new Object();  // its containers may need memory, too
   } catch (...) {
     errno = ENOMEM;
     return nullptr;

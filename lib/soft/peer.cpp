@@ -19,13 +19,14 @@ void* map_shared(int fd, std::uint64_t bytes, void* where) noexcept {
   return mapped;
 }
 
-/// `errnum` if it says that this process lacks something or has no right, not that the other is gone; else 0.
+/// `errnum` if it means that this process lacks resources or rights, not that the peer has ended; otherwise
+/// 0.
 int obstacle(int errnum) noexcept {
   return is_shortage(errnum) || errnum == EACCES || errnum == EPERM ? errnum : 0;
 }
 
-/// Takes the page faults now, where that is cheap, and not at the first message. Among hundreds of peers it
-/// is not: most of what they have is never touched from here.
+/// Takes the page faults now instead of at the first message, if that is cheap. With hundreds of peers it is
+/// not: most of their memory is never accessed from here.
 void prefault(void* mapped, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
   constexpr std::uint64_t cheap = 2U << 20;
@@ -73,7 +74,8 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
     if (s.magic != segment_magic || s.version != layout_version || s.slot != slot ||
         s.generation != fresh->generation)
       return nullptr;
-    // Last: the segment was its own until here. Without a descriptor to spare its end is looked for.
+    // Last, since until here the segment belonged to the peer. Without a spare descriptor its end is detected
+    // by polling.
     fresh->life.reset(open_life_line(fresh->pid, s.life_fd, s.life_inode));
     if (fresh->life.get() < 0 && !is_shortage(errno)) return nullptr;
     return fresh.release();
@@ -95,7 +97,7 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
     for (mapping& m : mappings_) {
       if (m.fd != fd) continue;
       if (m.inode == inode && m.bytes == bytes) return m.address;
-      stale = &m;  // the number has been given to a younger allocation
+      stale = &m;  // the descriptor number was reused for a newer allocation
     }
     if (dead.load()) return nullptr;
     const unique_fd opened{open_memory(pid, fd, inode, bytes)};
@@ -107,7 +109,7 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
       if (mapped != nullptr) mappings_.push_back({fd, inode, bytes, mapped});
       return mapped;
     }
-    // No region of the stale allocation is valid any more, so no copy of ours goes on in it.
+    // No region of the stale allocation is valid any more, so no copy of this process is using it.
     const bool fits = stale->bytes == bytes;
     auto* mapped =
         static_cast<unsigned char*>(map_shared(opened.get(), bytes, fits ? stale->address : nullptr));
@@ -131,7 +133,8 @@ int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
       }
       return p.opened.get();
     }
-    // Ends of pipes that the peer has closed go when there are twice as many as were left at the last look.
+    // Pipe ends that the peer has closed are dropped once there are twice as many as remained at the last
+    // check.
     if (pipes_.size() >= pipes_kept_) {
       std::erase_if(pipes_, [this](const pipe_end& p) { return !has_pipe(pid, p.fd, p.inode); });
       pipes_kept_ = std::max(fewest_pipes_kept, 2 * pipes_.size());
@@ -161,7 +164,7 @@ void peer::wake() noexcept {
     const int to = pipe_to(base->wake_fd, base->wake_inode);
     retry = to < 0 && is_shortage(errno) && !dead.load();
     const char byte = 0;
-    // A full pipe is readable already: the reader will come.
+    // A full pipe is readable already: the reader will wake.
     if (to >= 0) (void)!write(to, &byte, 1);
   }
   if (owes_wake_.exchange(retry) != retry && retry) wake_own_service();
@@ -185,7 +188,7 @@ bool peer::gone() noexcept {
   const std::lock_guard lock(mutex_);
   char byte = 0;
   if (dead.load() || (life.get() >= 0 && read(life.get(), &byte, 1) == 0)) return true;
-  // In exec() the memory goes before the descriptors.
+  // In exec() the memory is unmapped before the descriptors are closed.
   std::uint64_t magic = 0;
   const iovec here{&magic, sizeof magic};
   const iovec there{reinterpret_cast<void*>(base->address), sizeof magic};

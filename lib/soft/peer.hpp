@@ -12,8 +12,8 @@
 
 namespace chorale::soft {
 
-/// Its segment stays mapped until this process leaves the fabric; once the peer is dead the mapping is
-/// replaced by zeroes, so that its memory goes back to the system and late readers see no QP.
+/// Its segment stays mapped until this process leaves the fabric; when the peer dies, the mapping is replaced
+/// by zeroes, so that the system can reclaim the memory and late readers see no QP.
 struct peer {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
@@ -22,22 +22,22 @@ struct peer {
   bool self = false;
   segment* base = nullptr;
   std::atomic<bool> dead{false};
-  std::atomic<bool> must_bounce{false};  ///< process_vm_* is refused
-  unique_fd pidfd;                       ///< readable when the process has ended
-  unique_fd life;                        ///< hangs up when it has ended or called exec()
+  std::atomic<bool> must_bounce{false};  ///< process_vm_* is not permitted
+  unique_fd pidfd;                       ///< becomes readable when the process has ended
+  unique_fd life;                        ///< hangs up when the process has ended or called exec()
 
   ~peer();
 
-  /// This process's mapping of an allocation of the peer; nullptr if it cannot be had.
+  /// This process's mapping of an allocation of the peer; nullptr on failure.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-  /// True if its process has ended or called exec(), known or not. For where copies into it work, but one
-  /// failed.
+  /// True if its process has ended or called exec(), even if that was not known yet. For use after a failed
+  /// copy.
   bool gone() noexcept;
-  /// True if the kernel does not tell of its end.
+  /// True if the kernel does not report its end.
   [[nodiscard]] bool unwatched() const noexcept {
     return !dead.load() && (pidfd.get() < 0 || life.get() < 0);
   }
-  /// Wakes its service thread. Where there is no descriptor for that, this process's own one tries again.
+  /// Wakes its service thread. If there is no descriptor for that, this process's service thread retries.
   void wake() noexcept;
   [[nodiscard]] bool owes_wake() const noexcept { return owes_wake_.load(std::memory_order_relaxed); }
   /// Makes it check for work that this process has left for it.
@@ -45,13 +45,13 @@ struct peer {
     base->attention.store(1, std::memory_order_seq_cst);
     wake();
   }
-  /// Writes a completion channel's event. False if it could not: its owner has to.
+  /// Writes a completion channel's event. False on failure: then its owner must write it.
   [[nodiscard]] bool post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
-  /// Replaces everything mapped by zeroes, and closes what was opened.
+  /// Replaces all mappings by zeroes, and closes all descriptors.
   void bury() noexcept;
-  /// After fork(), in the child: closes and forgets what is the parent's.
+  /// In a forked child: closes and forgets what belongs to the parent.
   void abandon() noexcept;
-  /// For the fork handlers, which hold it over the fork.
+  /// For the fork handlers, which hold it during fork().
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
@@ -73,11 +73,11 @@ struct peer {
   std::vector<mapping> mappings_;
   std::vector<pipe_end> pipes_;
   static constexpr std::size_t fewest_pipes_kept = 8;
-  std::size_t pipes_kept_ = fewest_pipes_kept;  ///< so many are not looked through for stale ones
+  std::size_t pipes_kept_ = fewest_pipes_kept;  ///< up to this number, pipes are not checked for staleness
 };
 
-/// Maps a peer's segment. nullptr if there is no such process or its segment is not sound; then `why` is 0,
-/// or the errno if it is this process that cannot (descriptors, addresses, rights).
+/// Maps a peer's segment. nullptr if there is no such process or its segment is invalid, with `why` 0, or if
+/// this process lacks resources (descriptors, addresses, rights), with `why` set to the errno.
 peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept;
 
 }  // namespace chorale::soft

@@ -1,4 +1,4 @@
-// ibv_post_send: checks a request, executes it at once where possible, queues it where not.
+// ibv_post_send: checks a request, executes it at once if possible, and queues it otherwise.
 #include <cerrno>
 
 #include "queue_pair.hpp"

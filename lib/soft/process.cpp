@@ -20,9 +20,9 @@ namespace chorale::soft {
 namespace {
 
 std::mutex join_mutex;
-process* current = nullptr;  // under join_mutex for those who change it
+process* current = nullptr;  // modified under join_mutex
 std::atomic<registry*> current_registry{nullptr};
-std::atomic<process*> current_process{nullptr};  // current, once it is complete
+std::atomic<process*> current_process{nullptr};  // equals current once it is complete
 std::once_flag fork_handlers;
 
 }  // namespace
@@ -106,7 +106,7 @@ int process::set_up() noexcept {
     interest.data.ptr = nullptr;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_read_.get(), &interest) != 0) return errno;
 
-    // Where Yama lets only parents look into a process, the fabric's members may look into this one.
+    // If Yama lets only parents access a process, permit the fabric's members to access this one.
     shown_to_all_ = prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
 
     segment& s = own();
@@ -134,7 +134,7 @@ int process::set_up() noexcept {
 
 process::~process() {
   if (abandoned()) {
-    // The child has no service thread; the handle of the parent's must not be joined.
+    // The child has no service thread; the parent's handle must not be joined.
     if (service_.joinable()) service_.detach();
   } else if (service_.joinable()) {
     stopping_.store(true);
@@ -143,7 +143,7 @@ process::~process() {
     air_->land(*this, true);
   }
   if (shown_to_all_ && !abandoned()) prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-  // Not before: the service thread asks it whether the holder of a lock lives.
+  // Not earlier: the service thread uses it to check whether the holder of a lock is alive.
   registry* mine = membership_.shared;
   current_registry.compare_exchange_strong(mine, nullptr);
   leave_fabric(membership_);
@@ -213,7 +213,7 @@ bool owner_gone(std::uint32_t lock_owner) noexcept {
   if (fabric == nullptr || slot >= slot_count) return true;
   const member& m = fabric->members[slot];
   if (m.pid.load() == getpid() && m.generation.load() == lock_owner >> 11)
-    return false;  // whatever /proc says
+    return false;  // regardless of /proc
   return m.generation.load() != lock_owner >> 11 || !is_alive(m);
 }
 
@@ -225,7 +225,7 @@ void wake_own_service() noexcept {
   if (process* here = current_process.load(std::memory_order_relaxed)) here->wake_service();
 }
 
-// fork(): the child is no member. Every lock that guards what the handlers walk is taken around it.
+// fork(): the child is not a member. Every lock that guards what the handlers access is held during fork().
 void process::before_fork() noexcept {
   join_mutex.lock();
   if (current == nullptr) return;

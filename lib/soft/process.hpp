@@ -1,4 +1,4 @@
-// This process's place in the fabric: one for all contexts, so that threads as ranks share it.
+// This process's membership of the fabric, shared by all contexts, so that threads can be ranks.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class flights;
 
 enum class copy_mode { automatic, vm, bounce };
 
-/// Owns the segment, the service thread and the map of peers. Any thread.
+/// Owns the segment, the service thread and the map of peers. Thread-safe.
 class process {
  public:
   /// Joins the fabric at the first call; each success needs one `leave()`. nullptr with errno.
@@ -39,22 +39,21 @@ class process {
   [[nodiscard]] segment& own() noexcept { return *self_.base; }
   [[nodiscard]] peer& self() noexcept { return self_; }
   [[nodiscard]] std::uint32_t slot() const noexcept { return membership_.slot; }
-  /// What this process writes into a `shared_lock`.
+  /// The owner value that this process writes into a `shared_lock`.
   [[nodiscard]] std::uint32_t lock_name() const noexcept { return lock_name_; }
   [[nodiscard]] arena& memory() noexcept { return *arena_; }
-  /// Records of receive queues come from here and go back here; they never become anything else, since a
-  /// sender that found a queue before its QP was destroyed may still try its lock. nullptr if there is no
-  /// room.
+  /// Allocates records of receive queues, which are only ever reused as such records, since a sender that
+  /// found a queue before its QP was destroyed may still try its lock. nullptr if there is no room.
   receive_queue_record* take_receive_queue_record();
   void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
   [[nodiscard]] engine& motor() noexcept { return motor_; }
-  /// Datagrams under way, of the deferred engine.
+  /// Datagrams in flight, with the deferred engine.
   [[nodiscard]] flights& air() noexcept { return *air_; }
-  /// The parent's process object seen from a forked child: everything shared has become private zeroes.
+  /// True if a forked child sees the parent's process object: everything shared has become private zeroes.
   [[nodiscard]] bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
 
-  /// The live process in that slot; nullptr if there is none. No lock and no system call once it is known.
+  /// The live process in that slot; nullptr if there is none. Known peers need no lock or system call.
   peer* find_peer(std::uint32_t slot) noexcept {
     if (slot >= slot_count) return nullptr;
     peer* known = peers_[slot].load(std::memory_order_acquire);
@@ -64,10 +63,10 @@ class process {
     return find_new_peer(slot);
   }
 
-  /// The errno that keeps this process from mapping one that is there, if it has for `at_least_ns`; else 0.
+  /// The errno that has kept this process from mapping an existing peer for `at_least_ns`; otherwise 0.
   [[nodiscard]] int why_unreachable(std::uint32_t slot, std::int64_t at_least_ns = 0) noexcept;
 
-  /// Work that could not be done at once: QPs with stalled sends are retried until they are struck off.
+  /// Deferred work: QPs with stalled sends are retried until they are removed from the list.
   [[nodiscard]] bool add_stalled(queue_pair& qp) noexcept;
   void forget_stalled(queue_pair& qp) noexcept;
   [[nodiscard]] bool has_chores() noexcept {
@@ -75,34 +74,34 @@ class process {
            stalled_count_.load(std::memory_order_relaxed) != 0 ||
            own().attention.load(std::memory_order_relaxed) != 0;
   }
-  /// Does chores and bounced copies, unless another thread is at it.
+  /// Does pending work and bounced copies, unless another thread is doing so.
   void progress() noexcept;
-  /// Serves bounced copies that peers asked for.
+  /// Serves bounced copies requested by peers.
   void serve_bounces() noexcept;
-  /// Makes what `serve_bounces` of other threads wrote visible to this thread: the peers' word that it is
-  /// there came through their memory.
+  /// Acquires the data that other threads wrote in `serve_bounces`: the peers' notifications about it came
+  /// through their own memory.
   void see_bounces() const noexcept { (void)bounced_.load(std::memory_order_acquire); }
   void wake_service() noexcept;
-  /// Writes the events of completion queues of this process that a peer could not write, or found no room
-  /// for. Caller holds `objects_mutex()`.
+  /// Writes events of this process's completion queues that peers could not write. The caller holds
+  /// `objects_mutex()`.
   void post_owed_events() noexcept;
   /// Sets `own().attention`, and wakes the thread that checks it.
   void call_attention() noexcept;
 
-  /// Objects of this process, so that the service thread and destructors find them.
+  /// Objects of this process, for the service thread and destructors.
   std::mutex& objects_mutex() noexcept { return objects_mutex_; }
   std::vector<queue_pair*>& queue_pairs() noexcept { return queue_pairs_; }
   std::vector<completion_queue*>& completion_queues() noexcept { return completion_queues_; }
   std::vector<shared_receive_queue*>& shared_receive_queues() noexcept { return shared_receive_queues_; }
   std::array<std::atomic<queue_pair*>, qp_count>& qp_table() noexcept { return qp_table_; }
-  /// A free QP index, reserved; 0 if there is none. Caller holds `objects_mutex()`.
+  /// Reserves a free QP index; 0 if there is none. The caller holds `objects_mutex()`.
   std::uint32_t next_qp_index() noexcept;
   std::uint32_t next_mr_index() noexcept;
   std::uint64_t next_name() noexcept { return names_.fetch_add(1, std::memory_order_relaxed) + 1; }
   std::vector<bool>& mr_used() noexcept { return mr_used_; }
 
-  /// Waits until no peer executes a request on a QP of this process (QP `only` where given) that it began
-  /// before this call. False if a stopped peer does not let go.
+  /// Waits until no peer executes a request on a QP of this process (only on `only` if given) that it began
+  /// before this call. False if a stopped peer does not finish.
   bool quiesce(queue_pair* only = nullptr) noexcept;
 
   ~process();
@@ -146,9 +145,9 @@ class process {
     int why = 0;
     std::int64_t since = 0;
   };
-  std::map<std::uint32_t, obstacle> obstacles_;  ///< by slot; under peers_mutex_
+  std::map<std::uint32_t, obstacle> obstacles_;  ///< by slot; guarded by peers_mutex_
 
-  std::mutex progress_mutex_;  ///< held by the one thread that does chores
+  std::mutex progress_mutex_;  ///< held by the thread that does pending work
   std::mutex stalled_mutex_;
   std::vector<queue_pair*> stalled_;
   std::atomic<std::uint32_t> stalled_count_{0};
@@ -166,7 +165,7 @@ class process {
   unique_fd wake_read_;
   unique_fd wake_write_;
   unique_fd life_read_;
-  unique_fd life_write_;  ///< this process alone holds it
+  unique_fd life_write_;  ///< held only by this process
   unique_fd epoll_;
   std::atomic<bool> stopping_{false};
   std::thread service_;
@@ -174,8 +173,8 @@ class process {
 
 /// True if the holder named in a lock word is no longer in the fabric.
 bool owner_gone(std::uint32_t lock_owner) noexcept;
-/// Serves bounced copies of this process, if it is in a fabric. Whoever waits for another process calls it:
-/// that one may be waiting for such a copy.
+/// Serves bounced copies of this process, if it is in a fabric. Call it while waiting for another process,
+/// which may itself be waiting for such a copy.
 void serve_while_waiting() noexcept;
 /// Wakes the service thread of this process, if it is in a fabric.
 void wake_own_service() noexcept;

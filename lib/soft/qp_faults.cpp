@@ -1,4 +1,4 @@
-// QPs that fail: by their own requests, by a peer's, or with their completion queue.
+// QPs that fail: because of their own requests, a peer's, or their completion queue.
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -54,7 +54,7 @@ void take_responder_error(queue_pair& qp) noexcept {
     if (lock) flush_sends(qp);
   }
   flush_receives(qp);
-  // Another process wrote the code: nothing but these three is believed.
+  // Another process wrote the code: accept only these three.
   const std::uint32_t event = code - 1;
   const bool known = event == IBV_EVENT_QP_REQ_ERR || event == IBV_EVENT_QP_ACCESS_ERR;
   raise(qp, known ? static_cast<ibv_event_type>(event) : IBV_EVENT_QP_FATAL);

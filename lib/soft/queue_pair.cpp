@@ -24,7 +24,7 @@ void clear(qp_record& r) noexcept {
     field->store(0, std::memory_order_relaxed);
 }
 
-/// After a QP has left service and no peer is in it any more: forgets all that was queued.
+/// Discards all queued work, once a QP has left service and no peer accesses it any more.
 void reset(queue_pair& qp) noexcept {
   process& self = *qp.owner;
   qp.owner->forget_stalled(qp);
@@ -47,12 +47,12 @@ void reset(queue_pair& qp) noexcept {
   purge_completions(self, *qp.receive_completions, qp.qp_num);
   if (qp.send_completions != qp.receive_completions) purge_completions(self, *qp.send_completions, qp.qp_num);
   qp.retired.store(0);
-  // After the purge, so that no completion of before is counted on top.
+  // After the purge, so that no earlier completion is counted in addition.
   if (qp.shared_receives == nullptr) qp.receives.polled.store(qp.receives.record->head.load());
   clear(*qp.record);
 }
 
-/// Puts the new attributes where the engine and the peers read them. Caller holds the send lock.
+/// Stores the new attributes where the engine and the peers read them. The caller holds the send lock.
 void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   ibv_qp_attr& kept = qp.attributes;
   qp_record& r = *qp.record;
@@ -110,7 +110,7 @@ int leave_service(queue_pair& qp, ibv_qp_state to) noexcept {
     if (!lock) return EBUSY;
     qp.record->state.store(to, std::memory_order_seq_cst);
   }
-  // Without a lock of ours: the peer may be doing the same.
+  // Without holding a lock: the peer may be doing the same.
   if (!qp.owner->quiesce(&qp)) return EBUSY;
   if (to == IBV_QPS_RESET) {
     reset(qp);
@@ -194,7 +194,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
     const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
     if (!lock) return EBUSY;
     apply(qp, *a, mask);
-    // A peer may have put it to ERR meanwhile.
+    // A peer may have moved it to ERR meanwhile.
     auto expected = static_cast<std::uint32_t>(from);
     if (from != to && !qp.record->state.compare_exchange_strong(expected, to)) return EINVAL;
     if (to == IBV_QPS_SQD && from != to) run_send_queue(qp, true);
@@ -230,7 +230,7 @@ int destroy_qp(ibv_qp* base) noexcept {
     if (!qp->groups.empty()) return EBUSY;
   }
   if (self.abandoned()) {
-    // The parent's: only what is private is given back.
+    // The parent's: free only private memory.
     qp->groups.clear();
   } else if (const int status = leave_service(*qp, IBV_QPS_RESET)) {
     return status;

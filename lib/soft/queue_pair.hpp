@@ -13,7 +13,7 @@
 
 namespace chorale::soft {
 
-/// A send work request with all that it needs from the caller's structures.
+/// A send work request with everything it needs from the caller's structures.
 struct work_request {
   std::uint64_t wr_id;
   ibv_wr_opcode opcode;
@@ -29,35 +29,35 @@ struct work_request {
   std::uint64_t compare_add;
   std::uint64_t swap;
   const address_vector* to;
-  std::uint64_t number;  ///< how many were posted on the QP, this one included
+  std::uint64_t number;  ///< number of requests posted on the QP so far, including this one
 };
 
-/// A work request that waits, with copies of what the caller may reuse after posting.
+/// A waiting work request, with copies of everything that the caller may reuse after posting.
 struct stalled_request {
   work_request wr;
   std::vector<ibv_sge> sges;
   std::vector<unsigned char> inline_data;
   address_vector to;
 
-  bool executed = false;  ///< its completion waits
+  bool executed = false;  ///< executed; its completion waits
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t byte_len = 0;
 
-  // Of the deferred engine, in its ticks.
+  // For the deferred engine, in its ticks.
   std::uint64_t due = 0;
   std::uint64_t completes = 0;
   bool may_be_overtaken = false;
-  bool watched = false;  ///< `fingerprint` is that of the send buffer when it was posted
+  bool watched = false;  ///< `fingerprint` is that of the send buffer at posting
   std::uint64_t fingerprint = 0;
 };
 
-/// RDMA reads and atomic operations: they return data, and later requests need not wait for that.
+/// RDMA reads and atomic operations: they return data, and later requests need not wait for it.
 constexpr bool reads_back(ibv_wr_opcode opcode) noexcept {
   return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
          opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/// What came of an attempt to execute a work request.
+/// The result of an attempt to execute a work request.
 struct outcome {
   enum kind_type { done, silent, not_ready, failed } kind = done;
   ibv_wc_status status = IBV_WC_SUCCESS;
@@ -72,8 +72,8 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   process* owner = nullptr;
   qp_record* record = nullptr;
   std::uint32_t index = 0;
-  std::uint64_t ordinal = 0;  ///< in its process, from the first QP on
-  bool in_order = true;       ///< bytes of a message are placed in order
+  std::uint64_t ordinal = 0;  ///< in its process, counted from the first QP
+  bool in_order = true;       ///< the bytes of a message are placed in order
   ibv_qp_cap cap{};
   bool signal_all = false;
   receive_queue receives;
@@ -82,7 +82,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   shared_receive_queue* shared_receives = nullptr;
   std::uint32_t pd_id = 0;
 
-  // Under record->send_lock.
+  // Guarded by record->send_lock.
   std::uint64_t posted = 0;
   std::deque<stalled_request> stalled;
   region_cache regions;
@@ -90,7 +90,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   peer* target = nullptr;
   std::int64_t silent_since = 0;
   std::int64_t not_ready_since = 0;
-  std::int64_t next_attempt = 0;  ///< not before, while the target is silent
+  std::int64_t next_attempt = 0;  ///< earliest retry, while the target is silent
   std::atomic<std::uint32_t> stalled_count{0};
   alignas(64) std::atomic<std::uint64_t> retired{0};
 
@@ -98,31 +98,30 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   ibv_qp_attr attributes{};
   event_count asynchronous;
   std::atomic<bool> last_receive_raised{false};
-  std::unique_ptr<request_builder> builder;  ///< of a QP whose work requests are posted through ibv_qp_ex
-  std::vector<std::uint32_t> groups;         ///< multicast entries it is in; under attributes_mutex
+  std::unique_ptr<request_builder> builder;  ///< for a QP whose work requests are posted through ibv_qp_ex
+  std::vector<std::uint32_t> groups;         ///< its multicast entries; guarded by attributes_mutex
 
   [[nodiscard]] ibv_qp_state state_now() const noexcept {
     return static_cast<ibv_qp_state>(record->state.load(std::memory_order_acquire));
   }
 };
 
-/// Executes on a connected target (RC, UC). The caller holds the QP's send lock.
+/// Executes a request on a connected target (RC, UC). The caller holds the QP's send lock.
 outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
-/// What most requests are: a short RDMA write that lies inline and asks for no completion. Executes one for
-/// which nothing stands in the way. False, with no effect, for all others: `execute_now` says what becomes of
-/// them.
+/// Fast path for the most common request: a short inline RDMA write without completion. Executes it if
+/// nothing prevents that. False, with no effect, in all other cases: then use `execute_now`.
 bool write_at_once(queue_pair& qp, const ibv_send_wr& wr) noexcept;
-/// True for an RDMA write that will succeed. A request that fails must not overtake others: the target takes
-/// requests in their order, so those before it would have had their answer.
+/// True for an RDMA write that will succeed. A failing request must not overtake others: the target executes
+/// requests in order, so earlier ones would have been answered.
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;
-/// The region that `key` names at the target, with all of these rights for that range; nullptr if there is
-/// none, or no target. Good while the caller holds the QP's send lock.
+/// The target's region with `key` and all of these rights for that range; nullptr if there is none, or no
+/// target. Valid while the caller holds the QP's send lock.
 const region_view* open_region(queue_pair& qp, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t access) noexcept;
-/// Executes a datagram send. Never waits: what cannot be delivered is lost.
+/// Executes a datagram send. Never waits: undeliverable datagrams are lost.
 outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept;
 
-/// The local pieces of a request's gather list; false if a local key does not allow it.
+/// The local pieces of a request's gather list; false if a local key does not permit access.
 inline bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
                    std::array<local_piece, max_sge>& pieces) noexcept {
   const bool copied = (wr.flags & IBV_SEND_INLINE) != 0;
@@ -134,45 +133,46 @@ inline bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
   return true;
 }
 
-/// Takes a QP to RESET or ERR, waits until no peer is in it any more, and forgets or flushes what is queued.
-/// 0, or EBUSY if a stopped peer does not let go.
+/// Takes a QP to RESET or ERR, waits until no peer accesses it any more, and discards or flushes its queues.
+/// 0, or EBUSY if a stopped peer does not finish.
 int leave_service(queue_pair& qp, ibv_qp_state to) noexcept;
 /// Raises an asynchronous event about a QP.
 void raise(queue_pair& qp, ibv_event_type type) noexcept;
 
-/// Pushes a request's completion, if it gets one.
+/// Pushes a request's completion, if it has one.
 void complete(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::uint32_t byte_len) noexcept;
-/// Executes a request and completes it. False if it has to wait. The caller holds the send lock, as for the
-/// three that follow.
+/// Executes and completes a request. False if it has to wait. The caller holds the send lock, as for the next
+/// three functions.
 bool execute_now(queue_pair& qp, const work_request& wr) noexcept;
-/// Keeps a request for later. False if there is no memory.
+/// Queues a request for later. False if out of memory.
 bool stall(queue_pair& qp, const work_request& wr) noexcept;
-/// Executes and completes what has come to its time, or `all` that does not wait for the target.
+/// Executes and completes requests that are due, or `all` that do not wait for the target.
 void run_send_queue(queue_pair& qp, bool all = false) noexcept;
-/// Retries stalled requests, unless somebody is at it. True if none is left.
+/// Retries stalled requests, unless another thread is doing so. True if none is left.
 bool advance(queue_pair& qp) noexcept;
-/// Lets the seed decide how long a request is held; what the program may not look at meanwhile is poisoned.
+/// The seed decides how long a request is held; data that the program must not read meanwhile is poisoned.
 void defer(queue_pair& qp, stalled_request& r) noexcept;
-/// Poisons a message whose buffer the program has changed since it was posted.
+/// Poisons a message whose buffer the program has changed since posting.
 void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept;
-/// From its posting to its completion a receive belongs to the device: poisons it.
+/// Poisons a receive, which belongs to the device from its posting to its completion.
 void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept;
-/// RDMA write as hardware may do it: cache line by cache line, in any order unless the QP promises one.
+/// An RDMA write as hardware may execute it: cache line by cache line, in any order unless the QP guarantees
+/// one.
 copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
                            const remote_piece& to) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {
   return qp.stalled_count.load() != 0;
 }
-/// Moves a QP to ERR (UC and UD after a local error: SQE) and flushes what that state flushes.
+/// Moves a QP to ERR (UC and UD after a local error: SQE) and flushes the queues as that state requires.
 void fail_local(queue_pair& qp) noexcept;
-/// Completes all that waits on a QP in ERR with WR_FLUSH_ERR. The caller holds the send lock.
+/// Completes everything that waits on a QP in ERR with WR_FLUSH_ERR. The caller holds the send lock.
 void flush_sends(queue_pair& qp) noexcept;
 void flush_receives(queue_pair& qp) noexcept;
-/// What a peer's bad request left to do: flush, event.
+/// Completes the handling of a peer's invalid request: flush, event.
 void take_responder_error(queue_pair& qp) noexcept;
-/// The QP's completion queue has overrun: it can go on no longer.
+/// The QP's completion queue has overrun: the QP cannot continue.
 void take_completion_error(queue_pair& qp) noexcept;
-/// Puts a peer's QP to ERR for a bad request, and has its owner raise `event`.
+/// Moves a peer's QP to ERR because of an invalid request, and makes its owner raise `event`.
 void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexcept;
 
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) noexcept;

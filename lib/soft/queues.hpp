@@ -1,4 +1,4 @@
-// Completion queues and receive queues, which initiators of any process fill and drain.
+// Completion queues and receive queues, which initiators in any process fill and drain.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace chorale::soft {
 
-/// Puts `what` (all but `sequence`) into a completion queue of `target`, and fires its notification. False if
-/// the queue has overrun, is not there, or stays locked.
+/// Pushes `what` (except `sequence`) to a completion queue of `target`, and fires its notification. False if
+/// the queue has overrun, does not exist, or stays locked.
 bool push_completion(process& self, peer& target, std::uint64_t queue, const completion& what,
                      bool solicited) noexcept;
 inline bool push_completion(process& self, completion_queue& queue, const completion& what,
@@ -29,7 +29,7 @@ struct taken_receive {
 
 /// Reads the oldest receive of a queue, whose lock the caller holds. False if there is none.
 bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept;
-/// Removes it. An SRQ that falls below its limit leaves a note for its owner: then true.
+/// Removes it. True if an SRQ falls below its limit, which is also recorded for its owner.
 bool drop_receive(receive_queue_record& queue) noexcept;
 
 int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr, std::uint32_t max_sge,
@@ -37,7 +37,7 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
 void close_receive_queue(process& self, receive_queue& queue) noexcept;
 int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept;
 
-/// Voids what a QP that goes away has in a completion queue.
+/// Voids the completions of a destroyed QP in a completion queue.
 void purge_completions(process& self, completion_queue& queue, std::uint32_t qpn) noexcept;
 
 ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channel* channel,
@@ -45,7 +45,7 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
 int resize_cq(ibv_cq* cq, int entries) noexcept;
 int destroy_cq(ibv_cq* cq) noexcept;
 int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) noexcept;
-/// The same; what `timestamp` points to (unless nullptr) gets the time of the last completion.
+/// The same; stores the time of the last completion in `timestamp` unless that is nullptr.
 int poll(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp) noexcept;
 int req_notify_cq(ibv_cq* cq, int solicited_only) noexcept;
 

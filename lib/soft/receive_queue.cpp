@@ -13,7 +13,7 @@ constexpr std::uint64_t entry_bytes(std::uint32_t sges) noexcept {
   return sizeof(receive_entry) + std::uint64_t{sges} * sizeof(shared_sge);
 }
 
-/// The entry at a position, with room for `sges`; nullptr if the record is not sound.
+/// The entry at a position, with room for `sges`; nullptr if the record is invalid.
 receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_t position,
                         std::uint32_t& sges) noexcept {
   const std::uint64_t mask = queue.mask.load(std::memory_order_relaxed);
@@ -30,7 +30,7 @@ receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_
 
 bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept {
   const std::uint64_t head = queue.head.load(std::memory_order_relaxed);
-  // The owner writes `tail` with each receive that it posts: takers look there when they know of no more.
+  // The owner writes `tail` with each posted receive: takers read it only when they know of no more.
   if (head >= queue.tail_seen.load(std::memory_order_relaxed)) {
     const std::uint64_t tail = queue.tail.load(std::memory_order_acquire);
     if (head == tail) return false;
@@ -39,7 +39,7 @@ bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& tak
   std::uint32_t room = 0;
   const receive_entry* entry = entry_at(base, queue, head, room);
   if (entry == nullptr) return false;
-  // The owner wrote the next ones: their lines come while this one is worked on.
+  // The owner has written the next entries: prefetch their lines meanwhile.
   std::uint32_t room_after = 0;
   __builtin_prefetch(entry_at(base, queue, head + 1, room_after));
   taken.wr_id = entry->wr_id;
@@ -77,7 +77,7 @@ void process::give_back(receive_queue_record* record) noexcept {
   try {
     const std::lock_guard lock(spare_records_mutex_);
     spare_records_.push_back(record);
-  } catch (...) {  // no memory for the entry: the record is not used again
+  } catch (...) {  // no memory for the entry: the record is not reused
   }
 }
 
@@ -104,7 +104,7 @@ int open_receive_queue(process& self, receive_queue& queue, std::uint32_t max_wr
     }
   } catch (...) {  // no memory for the arena's own entries
   }
-  // A queue has a record or none: what closes it gives back the ring that belongs to the record.
+  // A queue must not keep a record without a ring, since closing it frees the ring of its record.
   if (record != nullptr) self.give_back(record);
   return ENOMEM;
 }
@@ -114,7 +114,7 @@ void close_receive_queue(process& self, receive_queue& queue) noexcept {
   receive_queue_record& r = *std::exchange(queue.record, nullptr);
   {
     const lock_guard lock(r.lock, self.lock_name(), lock_patience_ns, &self.own());
-    if (!lock) return;  // a stopped process holds it: neither is used again
+    if (!lock) return;  // a stopped process holds it: neither is reused
     r.ring.store(0);
     r.mask.store(0);
     r.sge_limit.store(0);
@@ -149,7 +149,8 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
       if (bad != nullptr) *bad = wr;
       break;
     }
-    // Where the entry is, the owner knows: initiators write to the line of the record that says it.
+    // The owner knows the location of the entry: initiators write to the cache line of the record that
+    // contains it.
     const std::uint64_t bytes = entry_bytes(queue.max_sge);
     auto* entry = reinterpret_cast<receive_entry*>(
         at<unsigned char>(self.own(), queue.ring + (tail & queue.mask) * bytes, bytes));

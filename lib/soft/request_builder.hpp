@@ -1,4 +1,4 @@
-// The send work requests that a program builds call by call between ibv_wr_start and ibv_wr_complete.
+// Send work requests that a program builds call by call between ibv_wr_start and ibv_wr_complete.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace chorale::soft {
 
-/// One a QP. `building` is held from wr_start until wr_complete or wr_abort, as verbs ask for.
+/// One per QP. `building` is held from wr_start until wr_complete or wr_abort, as verbs require.
 struct request_builder {
   struct entry {
     ibv_send_wr wr;
     std::size_t first_sge;     ///< in `sges`
-    std::size_t first_inline;  ///< in `inline_bytes`, where its data was set inline
+    std::size_t first_inline;  ///< in `inline_bytes`, if its data was set inline
     bool has_inline;
   };
 
@@ -21,7 +21,7 @@ struct request_builder {
   std::vector<entry> entries;
   std::vector<ibv_sge> sges;
   std::vector<unsigned char> inline_bytes;
-  int failure = 0;  ///< the first one; wr_complete returns it, and nothing is posted
+  int failure = 0;  ///< the first failure: wr_complete returns it and posts nothing
 };
 
 }  // namespace chorale::soft

@@ -12,7 +12,7 @@ namespace chorale::soft {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-/// Between looks at a target that does not answer: a look may open files.
+/// Pause between checks of a target that does not respond: a check may open files.
 constexpr std::int64_t silence_pause_ns = 50'000;
 
 std::int64_t transport_ns(const queue_pair& qp) noexcept {
@@ -20,7 +20,7 @@ std::int64_t transport_ns(const queue_pair& qp) noexcept {
   return (std::int64_t{4096} << (qp.attributes.timeout & 31)) * (qp.attributes.retry_cnt + 1);
 }
 
-/// Executes one request. False if it has to wait; else what its completion is to say.
+/// Executes one request. False if it has to wait; otherwise sets the contents of its completion.
 bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
              std::uint32_t& byte_len) noexcept {
   const outcome result = qp.qp_type == IBV_QPT_UD ? execute_ud(qp, wr) : execute_connected(qp, wr);
@@ -49,7 +49,7 @@ bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
   return true;
 }
 
-/// Why the peer could not be reached; 0 if that has no cause on this side.
+/// Why the peer could not be reached; 0 if the cause is not on this side.
 std::uint32_t vendor_error(const queue_pair& qp, const work_request& wr) noexcept {
   const bool datagram = qp.qp_type == IBV_QPT_UD;
   const std::uint32_t other =
@@ -63,7 +63,7 @@ void finish(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::u
   if (status != IBV_WC_SUCCESS) fail_local(qp);
 }
 
-/// Copies a request with all that the caller may reuse after posting.
+/// Copies a request with everything that the caller may reuse after posting.
 void keep(stalled_request& kept, const work_request& wr) {
   kept.wr = wr;
   kept.sges.assign(wr.sges, wr.sges + wr.sge_count);
@@ -84,8 +84,8 @@ void keep(stalled_request& kept, const work_request& wr) {
   kept.wr.sge_count = static_cast<std::uint32_t>(kept.sges.size());
 }
 
-/// Executes what may be executed now: in order, but that writes without a fence may overtake a read or an
-/// atomic operation which the deferred engine holds.
+/// Executes what may be executed now: in order, except that writes without a fence may overtake a read or an
+/// atomic operation that the deferred engine holds.
 void execute_queue(queue_pair& qp, bool all) noexcept {
   engine& motor = qp.owner->motor();
   bool overtakes = false;
@@ -122,7 +122,7 @@ void retire(queue_pair& qp, bool all) noexcept {
     finish(qp, r.wr, r.status, r.byte_len);
     qp.stalled.pop_front();
     if (!failed) continue;
-    // What overtook it may have had its effect, but is flushed like all behind a failure.
+    // Requests that overtook it may have taken effect, but are flushed like all that follow a failure.
     for (stalled_request& behind : qp.stalled) behind.executed = false;
     break;
   }
@@ -189,7 +189,7 @@ bool advance(queue_pair& qp) noexcept {
 }
 
 void flush_sends(queue_pair& qp) noexcept {
-  bool went_well = true;  // as long as all before did
+  bool went_well = true;  // true while all earlier ones succeeded
   for (const stalled_request& r : qp.stalled) {
     went_well = went_well && r.executed && r.status == IBV_WC_SUCCESS;
     complete(qp, r.wr, went_well ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR, went_well ? r.byte_len : 0);

@@ -1,5 +1,5 @@
-// The thread that serves peers which cannot help themselves, watches them, and keeps stalled work moving
-// while the program blocks.
+// The thread that serves peers that cannot help themselves, watches them, and advances stalled work while the
+// program blocks.
 #include <algorithm>
 #include <cerrno>
 #include <pthread.h>
@@ -13,7 +13,7 @@ namespace chorale::soft {
 namespace {
 
 constexpr int longest_nap_ms = 8;
-constexpr int death_check_ms = 50;  // where the kernel has no pidfd
+constexpr int death_check_ms = 50;  // if the kernel has no pidfd
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void process::serve() noexcept {
     if (unwatched) check_unwatched();
     if (unwoken) repeat_wakes();
     serve_bounces();
-    if (count == 0 && motor_.now() == clock) motor_.jump();  // the program is quiet
+    if (count == 0 && motor_.now() == clock) motor_.jump();  // the program is idle
     progress();
   }
 }
@@ -65,7 +65,7 @@ void process::watch(peer& p) noexcept {
   interest.data.ptr = &p;
   if (p.pidfd.get() >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, p.pidfd.get(), &interest) != 0)
     p.pidfd.reset();
-  interest.events = 0;  // it hangs up, no more
+  interest.events = 0;  // only hang-up is of interest
   if (p.life.get() >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, p.life.get(), &interest) != 0)
     p.life.reset();
   if (p.unwatched()) wake_service();
@@ -97,7 +97,7 @@ void process::post_owed_events() noexcept {
     if (cq->record->owed.load(std::memory_order_relaxed) == 0 || cq->channel == nullptr) continue;
     cq->record->owed.exchange(0);
     const int to = static_cast<completion_channel*>(cq->channel)->write_end.get();
-    // Where the pipe is full, whoever reads from it makes room and comes here.
+    // If the pipe is full, its reader will make room and come here.
     if (write(to, &cq->name, sizeof cq->name) != ssize_t{sizeof cq->name}) cq->record->owed.store(1);
   }
 }
@@ -138,7 +138,7 @@ void process::progress() noexcept {
   if (own().attention.load(std::memory_order_relaxed) != 0) attend();
   if (motor_.flying.load(std::memory_order_relaxed) != 0) air_->land(*this);
   if (stalled_count_.load(std::memory_order_relaxed) == 0) return;
-  // Index by index: only this thread takes entries out, others append.
+  // By index: only this thread removes entries, while others append.
   for (std::size_t i = 0;; ++i) {
     queue_pair* qp = nullptr;
     {
@@ -203,7 +203,7 @@ bool process::quiesce(queue_pair* only) noexcept {
     quiet = std::all_of(queue_pairs_.begin(), queue_pairs_.end(),
                         [&](queue_pair* qp) { return quiesce_one(*qp); });
   }
-  // Those that live have let go. What the dead have asked for is done now or never.
+  // Live processes have released it. Requests of dead ones are served now or never.
   serve_bounces();
   for (bounce_slot& slot : own().bounce)
     for (unsigned round = 0; slot.phase.load(std::memory_order_acquire).state == bounce_state::busy; ++round)

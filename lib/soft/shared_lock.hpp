@@ -1,4 +1,4 @@
-// A lock in memory that several processes share, which survives the death of its holder.
+// A lock in memory shared by processes, which survives the death of its holder.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,14 @@
 
 namespace chorale::soft {
 
-/// How long anyone waits for a live holder: only a stopped process keeps a lock that long.
+/// Maximum wait for a live holder: only a stopped process keeps a lock that long.
 inline constexpr std::int64_t lock_patience_ns = 5'000'000'000;
 
 struct segment;
 
-/// The word: low half the owner (0 = free, else slot + 1 and the slot's generation), high half a count of
-/// acquisitions, so that an observer can tell one hold from the next. Critical sections publish last: what
-/// a dead holder leaves behind is consistent, or its successor mends it.
+/// The word: the lower half is the owner (0 = free, otherwise slot + 1 and the slot's generation), the upper
+/// half counts acquisitions, so that an observer can distinguish one hold from the next. Critical sections
+/// publish last: what a dead holder leaves behind is consistent, or its successor repairs it.
 struct shared_lock {
   std::atomic<std::uint64_t> word;
 
@@ -31,9 +31,9 @@ struct shared_lock {
     std::uint64_t seen = word.load(std::memory_order_relaxed);
     return owner(seen) == 0 && word.compare_exchange_strong(seen, next(seen, me), std::memory_order_seq_cst);
   }
-  /// False when a live holder keeps the lock for longer than `patience_ns`. `written`: the segment that
-  /// holders copy into, if they do: before the lock passes on from a dead one, copies are over that the owner
-  /// of the segment was to make for it.
+  /// False if a live holder keeps the lock for longer than `patience_ns`. `written`: the segment that holders
+  /// copy into, if any: before the lock is taken over from a dead holder, copies that the segment's owner
+  /// makes for it are completed.
   bool lock(std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
             segment* written = nullptr) noexcept {
     return try_lock(me) || lock_contended(me, patience_ns, written);
@@ -41,7 +41,7 @@ struct shared_lock {
   void unlock() noexcept {
     word.store((word.load(std::memory_order_relaxed) >> 32) << 32, std::memory_order_release);
   }
-  /// Waits until whoever holds the lock now has let it go. False as for `lock`.
+  /// Waits until the current holder has released the lock. False as for `lock`.
   bool await_release() noexcept;
 
  private:
@@ -49,7 +49,7 @@ struct shared_lock {
 };
 static_assert(sizeof(shared_lock) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// Holds a `shared_lock` for a scope; `if (!guard)` where it could not be had.
+/// Holds a `shared_lock` for a scope; test with `if (!guard)` whether it was acquired.
 class lock_guard {
  public:
   lock_guard(shared_lock& lock, std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
@@ -66,9 +66,9 @@ class lock_guard {
   shared_lock* lock_;
 };
 
-/// Backs off in a wait loop: pauses, then yields, then naps of 50 us.
+/// Back-off in a wait loop: pauses, then yields, then naps of 50 us.
 void back_off(unsigned round) noexcept;
-/// `clock::now()` in nanoseconds: of CLOCK_MONOTONIC, where the thread has no other time.
+/// `clock::now()` in nanoseconds: CLOCK_MONOTONIC, unless the thread's time is simulated.
 std::int64_t now_ns() noexcept;
 
 }  // namespace chorale::soft
