@@ -15,7 +15,7 @@ namespace chorale {
 template <std::size_t N>
 struct operator_name {
   char text[N];  ///< null-terminated
-  // Implicit, so that a string literal converts to a template argument of `named`.
+  /// Implicit, so that a string literal converts to a template argument of `named`.
   consteval operator_name(const char (&literal)[N]) {  // NOLINT(google-explicit-constructor)
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
