@@ -12,7 +12,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # In a header of a copy: what is taken out or put in, and what the check has to say then.
 MISTAKES = {
-    "a function": ("chorale/communicator.hpp", "  /// Returns when all ranks have called it.\n", "", "chorale::communicator::barrier has no description"),
+    "a function": ("chorale/communicator.hpp", "  /// Returns once all ranks have called it.\n", "", "chorale::communicator::barrier has no description"),
     "a class": ("chorale/core/in_place.hpp", "///", "//", "struct chorale::in_place_t has no description"),
     "an enumerator": ("chorale/core/error.hpp", "///< a rank died or cannot be reached", "", "chorale::errc::peer_lost has no description"),
     "markup": ("chorale/core/config.hpp", "/// Registrations of user memory that are kept.", "/// Registrations of <user> memory that are kept.", "Unsupported xml/html tag <user>"),
