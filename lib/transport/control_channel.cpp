@@ -20,6 +20,9 @@ namespace {
 /// Repetitions of an unacknowledged message: if one datagram in ten is lost, one rank in 100,000 misses it.
 constexpr int repetitions = 5;
 constexpr auto patience_of_one = std::chrono::milliseconds{100};
+/// A full queue has dozens of datagrams to send: a rank that watched each of them leave would take a core
+/// from others.
+constexpr auto pause_of_full_queue = std::chrono::microseconds{20};
 constexpr auto patience_of_all = std::chrono::seconds{1};
 
 }  // namespace
@@ -78,7 +81,7 @@ bool control_channel::send(int to, std::uint16_t kind, std::span<const std::byte
 
 void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body) {
   const auto give_up = clock::now() + patience_of_one;
-  while (!send(to, kind, body) && clock::now() < give_up) clock::give_way();
+  while (!send(to, kind, body) && clock::now() < give_up) clock::sleep_for(pause_of_full_queue);
 }
 
 void control_channel::broadcast(std::uint16_t kind,

@@ -21,7 +21,10 @@ std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
 }  // namespace
 
 peer_calls::peer_calls(int rank, int ranks, const status_page& mine)
-    : rank_(rank), mine_(&mine), answers_(static_cast<std::size_t>(ranks)) {}
+    : rank_(rank),
+      mine_(&mine),
+      answers_(static_cast<std::size_t>(ranks)),
+      farewells_(static_cast<std::size_t>(ranks)) {}
 
 peer_calls::verdict peer_calls::judge_newest(int peer, call_id now, clock::time_point time) {
   const auto newest = std::exchange(answers_[static_cast<std::size_t>(peer)], std::nullopt);
@@ -29,8 +32,8 @@ peer_calls::verdict peer_calls::judge_newest(int peer, call_id now, clock::time_
 }
 
 peer_calls::verdict peer_calls::judge_farewell(int peer, call_id now, clock::time_point time) {
-  const auto told = farewells_.find(peer);
-  return told == farewells_.end() ? std::nullopt : judge(peer, told->second.about(now.number), now, time);
+  const farewell* const told = farewell_of(peer);
+  return told == nullptr ? std::nullopt : judge(peer, told->about(now.number), now, time);
 }
 
 peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, call_id now,
@@ -62,9 +65,9 @@ bool peer_calls::has_told(int peer, std::uint64_t number) {
   auto& answer = answers_[static_cast<std::size_t>(peer)];
   if (answer && answer->find(number) != nullptr) return true;
   // A rank that has left does not answer, but its farewell lists its last calls.
-  const auto told = farewells_.find(peer);
-  if (told == farewells_.end()) return false;
-  answer = told->second.about(number);
+  const farewell* const told = farewell_of(peer);
+  if (told == nullptr) return false;
+  answer = told->about(number);
   return answer->find(number) != nullptr;
 }
 
@@ -98,8 +101,8 @@ peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t see
 }
 
 std::optional<std::string> peer_calls::difference(int peer) const {
-  const auto told = farewells_.find(peer);
-  return told == farewells_.end() ? std::nullopt : farewell{*mine_}.difference(told->second);
+  const farewell* const told = farewell_of(peer);
+  return told == nullptr ? std::nullopt : farewell{*mine_}.difference(*told);
 }
 
 }  // namespace chorale::transport

@@ -1,8 +1,9 @@
 // Which calls the peers of a rank are in, and whether they match its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,9 @@ class peer_calls {
 
   // Input.
   void take(int from, const status_answer& theirs) { answers_[static_cast<std::size_t>(from)] = theirs; }
-  void take(int from, const farewell& told) { farewells_.insert_or_assign(from, told); }
+  void take(int from, const farewell& told) {
+    farewells_[static_cast<std::size_t>(from)] = std::make_unique<farewell>(told);
+  }
 
   // For a rank that waits for `peer` in call `now`:
   /// Judges the latest answer of `peer`, once.
@@ -69,11 +72,16 @@ class peer_calls {
   };
 
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen, const call* theirs);
+  /// What `peer` said when it left; null if it has not.
+  [[nodiscard]] const farewell* farewell_of(int peer) const noexcept {
+    return farewells_[static_cast<std::size_t>(peer)].get();
+  }
 
   int rank_;
   const status_page* mine_;
   std::vector<std::optional<status_answer>> answers_;  ///< the latest of each
-  std::map<int, farewell> farewells_;
+  /// Null for those that have not left. Not a map: a thousand ranks that leave at once tell each other.
+  std::vector<std::unique_ptr<const farewell>> farewells_;
   stray_message stray_;
   overdue_peer overdue_;
 };
