@@ -92,6 +92,7 @@ class Faster:
 
     `at` lists points ({"ranks": 8}); `most`: the largest ratio among them is the claim ("up to 1.64"), else the ratio
     has the sign of the claim at each of them, and the least is shown. `than_at`: where `than` is looked at, if elsewhere.
+    `over`: the paper's number is a bound ("over 33 %"), which a larger ratio meets.
     `than` may be a function that gives a name for each point, as a library chooses. Of rates (units with "/s") more is better."""
     text: str
     who: str
@@ -100,6 +101,7 @@ class Faster:
     paper: float = None
     most: bool = False
     slower: bool = False
+    over: bool = False
     than_at: tuple = None
     headline: bool = False
     network: str = ""  # why this cannot be seen where ranks share a host
@@ -110,6 +112,8 @@ class Faster:
     def judge(self, results):
         """A Verdict."""
         says = factor(self.paper) if self.paper else "slower" if self.slower else "faster"
+        if self.over:
+            says = f"over {says}"
         ratios = []
         for at, other in zip(self.at, self.than_at or self.at):
             who, than = results.row(self.who, at), results.row(self.than(other) if callable(self.than) else self.than, other)

@@ -134,6 +134,18 @@ class Catalogue(unittest.TestCase):
             self.assertEqual(bool(lines[0][-1]), explained)
             self.assertEqual(counts, (1, int(abs(int(off)) <= 10), int(other > 10), 1))
 
+    def test_bound(self):
+        """What a paper says as a bound is met by more, and missed by less."""
+        claim = figure.Faster("a over b", "a", "b", figure.at_each(ranks=2), 2, over=True)
+        for other, off, near in ((30.0, "+0", 1), (20.0, "+0", 1), (19.5, "-5", 1), (15.0, "-50", 0)):
+            results = figure.Results([figure.Row("a", (("ranks", 2),), 10.0, "us", 10.0, 10.0, 1),
+                                      figure.Row("b", (("ranks", 2),), other, "us", other, other, 1)])
+            one = figure.Figure("P1.8", "made up", "P1 section 6", (), "ranks", claims=(claim,))
+            _, lines, counts = simulated.table([(one, lambda ranks: "made-up", results)])
+            self.assertEqual(lines[0][3], "over 2.00x")
+            self.assertEqual(lines[0][5], off)
+            self.assertEqual(counts, (1, near, 1, 1))
+
     def test_baseline_of_a_point(self):
         """The other side of a claim may depend on the point."""
         rows = [figure.Row(name, (("bytes", size),), value, "us", value, value, 1)
