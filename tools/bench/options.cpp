@@ -18,6 +18,15 @@ const std::vector<std::string>& all_operations() {
   return all;
 }
 
+int blocks_of(const std::vector<std::string>& operations, int ranks) {
+  const auto has_block_of_each = [](const std::string& operation) {
+    return operation == "allgather" || operation == "alltoall" || operation == "gather" ||
+           operation == "scatter" || operation == "reduce_scatter";
+  };
+  return operations.empty() || std::any_of(operations.begin(), operations.end(), has_block_of_each) ? ranks
+                                                                                                    : 1;
+}
+
 void add_limit_options(CLI::App& app, limits& l) {
   const auto bytes = CLI::AsSizeValue(false);
   app.add_option("--sizes", l.sizes, "These sizes and no others, with commas between")

@@ -20,6 +20,10 @@ struct common_options {
 /// All operations, in the order of the table.
 const std::vector<std::string>& all_operations();
 
+/// For how many blocks, each of the bytes of a row, the buffers of these operations (none: of all) need room
+/// on so many ranks: one for each rank only where an operation has one for each.
+int blocks_of(const std::vector<std::string>& operations, int ranks);
+
 /// Sizes, samples, time.
 void add_limit_options(CLI::App& app, limits& l);
 /// Those, the operations and what else programs that measure collectives have.

@@ -51,7 +51,8 @@ int measure_all(const program_options& o, const place& here, const place::known&
   if (!o.plan.empty()) {
     done.rows = measure_set_ups(read_set_ups(o.plan), done.about, in, o.limit, around);
   } else {
-    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), all.size(), o.fresh ? places_in_turns : 1};
+    buffers memory{std::max(o.limit.max_bytes, sizeof(float)), blocks_of(o.wanted.operations, all.size()),
+                   o.fresh ? places_in_turns : 1};
     const contestants everyone = enter_all(o.wanted, in, memory);
     if (everyone.empty()) {
       if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);

@@ -119,7 +119,8 @@ std::vector<result_row> measure_one(const set_up& of, const job& in, const limit
       of.sizes.empty() ? sizeof(float) : *std::max_element(of.sizes.begin(), of.sizes.end());
   const bool in_turns = std::any_of(of.contestants.begin(), of.contestants.end(),
                                     [](const auto& c) { return c.memory.front().places > 1; });
-  buffers memory{std::max(most, sizeof(float)), ranks.size(), in_turns ? places_in_turns : 1};
+  buffers memory{std::max(most, sizeof(float)), blocks_of({of.operation}, ranks.size()),
+                 in_turns ? places_in_turns : 1};
   contestants entered;
   std::vector<std::string> names;
   for (const auto& wanted : of.contestants) {
