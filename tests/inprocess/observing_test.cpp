@@ -272,6 +272,37 @@ TEMPLATE_TEST_CASE("observers are told what is done with windows", "[observing]"
   }
 }
 
+TEST_CASE("waits of a window are not those of a nonblocking call in progress", "[observing]") {
+  for (const bool ends_meanwhile : {false, true}) {
+    run_ranks<chorale::communicator<>>(2, settings(), [&](auto& comm) {
+      std::vector<std::int64_t> cells(2);
+      chorale::window w{comm, std::span{cells}};
+      comm.barrier();
+      const auto journal = std::make_shared<journal_of_calls>();
+      chorale::observe(comm, journal);
+      int data = 1;
+      if (comm.rank() == 0) {
+        auto call = comm.iallreduce(data);
+        w.wait_notified(1, 0);
+        // Without a wait: what is told is the window's.
+        while (!call.test()) chorale::clock::give_way();
+      } else {
+        chorale::clock::sleep_for(std::chrono::milliseconds{20});
+        if (ends_meanwhile) static_cast<void>(comm.allreduce(data));
+        chorale::clock::sleep_for(std::chrono::milliseconds{20});
+        w.put_notify(0, 0, std::int64_t{6}, 0);
+        if (!ends_meanwhile) static_cast<void>(comm.allreduce(data));
+      }
+      chorale::stop_observing(comm, journal);
+      journal->check();
+      compare(journal->calls,
+              {comm.rank() == 0 ? "3 allreduce of 4 bytes nonblocking" : "3 allreduce of 4 bytes"});
+      if (comm.rank() == 0 && journal->calls[0].waits != 0)
+        throw std::runtime_error("a wait of the window was told as one of the call");
+    });
+  }
+}
+
 TEST_CASE("a call that fails has its end, as have those behind it", "[observing]") {
   for (const int size : {2, 3, 5}) {
     run_ranks<chorale::communicator<>>(size, settings(), [&](auto& comm) {

@@ -1,7 +1,10 @@
 // Traces: clocks that are apart, parts of one rank each, and files that are none.
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -19,11 +22,27 @@
 #include "../../lib/transport/observers/trace_merge.hpp"
 #include "../../lib/transport/observers/trace_part.hpp"
 #include "../support/seed.hpp"
+#include "ranks.hpp"
 
 using chorale::transport::clock_alignment;
 using chorale::transport::trace_header;
 using chorale::transport::trace_part;
 using chorale::transport::trace_record;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How many allocations of disk space signals are still to interrupt.
+std::atomic<int> interruptions{0};
+
+}  // namespace
+
+/// In place of the system's, for this program and the library.
+extern "C" int posix_fallocate(int file, off_t begin, off_t bytes) {
+  if (interruptions.load() > 0 && interruptions.fetch_sub(1) > 0) return EINTR;
+  return fallocate(file, 0, begin, bytes) == 0 ? 0 : errno;
+}
 
 namespace {
 
@@ -251,4 +270,23 @@ TEST_CASE("what is no part of a trace is refused, and what was cut short is read
     } catch (const chorale::error&) {
     }
   }
+}
+
+TEST_CASE("signals that interrupt the allocation of disk space lose nothing of a trace", "[trace]") {
+  const scratch_folder folder;
+  auto with = inprocess::settings();
+  with.trace = folder.file("trace.json").string();
+  interruptions = 5;
+  inprocess::run_ranks<chorale::communicator<>>(1, with, [](auto& comm) {
+    comm.barrier();
+    // A mebibyte of records, then the next one.
+    for (int i = 0; i < 22'000; ++i) {
+      if (i == 21'000) interruptions = 5;
+      comm.barrier();
+    }
+  });
+  CHECK(interruptions <= 0);
+  const std::string all = read(folder.file("trace.json"));
+  CHECK(all.find("dropped") == std::string::npos);
+  CHECK(all.find("\"call\":22001") != std::string::npos);
 }

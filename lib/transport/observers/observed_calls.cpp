@@ -43,6 +43,7 @@ void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
     open_.clear();
     first_ = 0;
     waits_since_ = {};
+    is_accessing_ = false;
   }
   kept->on_ended(who_);
 }
@@ -114,7 +115,7 @@ void observed_calls::end_first(const std::exception_ptr& failure, clock::time_po
 }
 
 void observed_calls::begin_wait() noexcept {
-  waits_since_ = times_.now();
+  if (!is_accessing_) waits_since_ = times_.now();
 }
 
 void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
@@ -132,6 +133,16 @@ void observed_calls::tell(observed_event what) noexcept {
   what.on = &who_;
   what.time = times_.now();
   for (const listener& l : all_) l.who->on_event(what);
+}
+
+clock::time_point observed_calls::begin_access() noexcept {
+  is_accessing_ = true;
+  return times_.now();
+}
+
+void observed_calls::end_access(const observed_event& what) noexcept {
+  is_accessing_ = false;
+  tell(what);
 }
 
 void observed_calls::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {

@@ -50,7 +50,11 @@ bool trace_memory::grow(std::size_t end) noexcept {
   if (end > most_) return false;
   const std::size_t from = room_;
   const std::size_t to = std::min(most_, (end + step - 1) / step * step);
-  if (::posix_fallocate(file_, static_cast<off_t>(room_), static_cast<off_t>(to - room_)) != 0) return false;
+  int failure = EINTR;
+  // A signal, such as a profiler's, interrupts it on some file systems, without effect.
+  for (int attempts_left = 100; failure == EINTR && attempts_left > 0; --attempts_left)
+    failure = ::posix_fallocate(file_, static_cast<off_t>(from), static_cast<off_t>(to - from));
+  if (failure != 0) return false;
   room_ = to;
 #ifdef MADV_POPULATE_WRITE
   // Faulting in all pages at once takes a third of the time. Older kernels do not support it.

@@ -58,8 +58,11 @@ class observed_calls {
   void begin_wait() noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;
-  /// The time by the clock that also times calls.
-  [[nodiscard]] clock::time_point now() noexcept { return times_.now(); }
+  /// A window operation begins; returns the time by the clock that also times calls. Until `end_access`, waits
+  /// are the operation's, and not those of a nonblocking call that is in progress meanwhile.
+  [[nodiscard]] clock::time_point begin_access() noexcept;
+  /// The window operation has ended, as `what` says.
+  void end_access(const observed_event& what) noexcept;
 
   /// Registers an algorithm for `what` that chooses anew in each call: `name(choice)` returns its latest
   /// choice, or an empty text if unknown. Both must live as long as the communicator makes calls.
@@ -92,7 +95,8 @@ class observed_calls {
   std::vector<observed_call> open_;  ///< those before `first_` have ended
   std::size_t first_ = 0;
   std::uint64_t resent_before_ = 0;  ///< at the end of the previous call
-  clock::time_point waits_since_{};  ///< beginning of the current wait; zero if there is none
+  clock::time_point waits_since_{};  ///< beginning of the current wait of a call; zero if there is none
+  bool is_accessing_ = false;        ///< a window operation is in progress
   std::array<chooser, operations> choosers_{};
   std::array<std::string, operations> names_;  ///< names of algorithms that are the same in each call
 };
