@@ -256,7 +256,7 @@ concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 ///
 /// * `name`: the transport's name in tuning tables and errors.
 /// * `oversubscribed()`: whether ranks outnumber the cores on any host.
-/// * `settings()`: the configuration; config::tuning and config::explain are used.
+/// * `settings()`: the configuration; config::tuning, config::trials and config::explain are used.
 template <class T>
 concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
   { T::name } -> std::convertible_to<const char*>;

@@ -58,8 +58,8 @@ class observed_calls {
   void begin_wait() noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;
-  /// A window operation begins; returns the time by the clock that also times calls. Waits before `end_access`
-  /// belong to the operation, not to a nonblocking call that is in progress meanwhile.
+  /// A window operation begins; returns the time by the clock that also times calls. Until `end_access`,
+  /// waits belong to the operation, not to a nonblocking call that is in progress meanwhile.
   [[nodiscard]] clock::time_point begin_access() noexcept;
   /// The window operation has ended, as `what` says.
   void end_access(const observed_event& what) noexcept;
