@@ -22,9 +22,9 @@ namespace chorale::transport {
 class datagram_port {
  public:
   struct options {
-    std::size_t payload_bytes = 1024;  ///< maximum of unread datagrams
-    std::uint32_t receives = 256;      ///< maximum of outstanding sends
-    std::uint32_t sends = 64;          ///< datagrams that may be under way
+    std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
+    std::uint32_t receives = 256;      ///< maximum of unread datagrams
+    std::uint32_t sends = 64;          ///< maximum of outstanding sends
     /// Channel for events of solicited datagrams, raised if the port is armed; may be null.
     verbs::completion_channel* channel = nullptr;
   };

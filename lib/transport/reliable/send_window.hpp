@@ -30,10 +30,8 @@ class send_window {
   send_window& operator=(send_window&&) = delete;
 
   [[nodiscard]] sequence oldest() const noexcept { return oldest_; }  ///< all earlier packets have arrived
-  [[nodiscard]] sequence unsent() const noexcept {
-    return unsent_;
-    /// All earlier packets were handed to the device
-  }
+  /// All earlier packets were handed to the device.
+  [[nodiscard]] sequence unsent() const noexcept { return unsent_; }
   [[nodiscard]] sequence next() const noexcept { return next_; }  ///< number of the next packet
   [[nodiscard]] std::uint32_t outstanding() const noexcept { return next_ - oldest_; }
 

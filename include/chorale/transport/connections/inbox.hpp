@@ -126,7 +126,7 @@ class inbox {
                         layout_.block_end(0));
   }
   bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
-  /// For messages longer than `short_message`.
+  /// For messages longer than `short_message`, or than the device takes inline.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
                  shared_payload* shared);
   /// True if the payload is now in shared staging.
