@@ -87,6 +87,15 @@ struct refusing {
   int operator()(int, int) const { throw std::runtime_error{"no sum today"}; }
 };
 
+/// Fails on one rank.
+struct refusing_on_one {
+  bool refuses;
+  int operator()(int a, int b) const {
+    if (refuses) throw std::runtime_error{"no sum here"};
+    return a + b;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("what is left in slots comes to its place", "[shared]") {
@@ -141,11 +150,17 @@ TEST_CASE("the rank that arrives last names the one that makes another call", "[
     });
     for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
   }
+  SECTION("of another size, in slots for long messages") {
+    const auto all = outcomes(4, [](meeting& comm) {
+      std::vector<int> data(comm.rank() == odd ? 30'000 : 2);
+      comm.broadcast(data, 3);
+    });
+    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
+  }
   SECTION("one that uses no slots") {
     const auto all = outcomes(4, [](meeting& comm) {
-      int x = 1;
       if (comm.rank() == odd)
-        comm.broadcast(x, 0);
+        static_cast<void>(comm.scan(1));
       else
         comm.barrier();
     });
@@ -171,6 +186,26 @@ TEST_CASE("an operator that throws on the rank that arrives last fails the call 
   });
   CHECK(own == 1);
   CHECK(others == 3);
+}
+
+TEST_CASE("an operator that throws in its share of a long message fails the call on all ranks", "[shared]") {
+  for (int refuses = 0; refuses < 4; ++refuses) {
+    std::atomic<int> own{0};
+    std::atomic<int> others{0};
+    run_anywhere(4, [&](support::any_group& group) {
+      meeting comm{group, settings()};
+      std::vector<int> data(30'000, 1);
+      try {
+        comm.allreduce(std::span{data}, refusing_on_one{group.rank() == refuses});
+      } catch (const error&) {
+        ++others;
+      } catch (const std::runtime_error&) {
+        ++own;
+      }
+    });
+    CHECK(own == 1);
+    CHECK(others == 3);
+  }
 }
 
 TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
