@@ -86,6 +86,17 @@ def missing_reference(site):
                 yield f"the search does not know {word} of reference/{name}.html"
 
 
+def wrong_menu(site):
+    """Whether the menu has every page of the guide, in the order in which README.md names them."""
+    there = {path.stem for path in (ROOT / "docs/guide").glob("*.md")}
+    named = list(dict.fromkeys(re.findall(r"docs/guide/([\w-]+)\.md", (ROOT / "README.md").read_text(encoding="utf-8"))))
+    menu = re.findall(r'<a href="guide/([\w-]+)\.html" class="dropdown-item', (site / "index.html").read_text(encoding="utf-8"))
+    if set(named) != there:
+        yield f"README.md and docs/guide differ: {sorted(set(named) ^ there)}"
+    if menu != named:
+        yield f"the menu has {menu}, README.md names {named}"
+
+
 def main():
     for program in ("mkdocs", "doxygen"):
         if shutil.which(program) is None:
@@ -94,7 +105,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="chorale-site-") as place:
         site = pathlib.Path(place).resolve() / "site"
         subprocess.run([ROOT / "tools/docs", "--output", site], check=True)
-        wrong = [*broken(site), *unfound(site), *missing_reference(site)]
+        wrong = [*broken(site), *unfound(site), *missing_reference(site), *wrong_menu(site)]
         print(f"{len(list(site.rglob('*.html')))} pages")
         if wrong:
             sys.exit("\n".join(wrong))

@@ -19,11 +19,11 @@ namespace {
 // Pixels.
 constexpr double width = 1240;
 constexpr double line_height = 16;
-constexpr double least_height = 330;  ///< of a strip
-constexpr double title_height = 34;   ///< above its panels
-constexpr double foot_height = 52;    ///< below them
+constexpr double key_line_height = 17;  ///< gnuplot's line of a key in this font, rounded up
+constexpr double least_height = 330;    ///< of a strip
+constexpr double title_height = 34;     ///< above its panels
+constexpr double foot_height = 52;      ///< below them
 constexpr double panel_width = 360;
-constexpr double panel_height = least_height - title_height - foot_height;
 constexpr double first_panel = 84;
 constexpr double second_panel = 530;
 constexpr double key = 915;
@@ -83,6 +83,13 @@ std::string ticks_of_sizes(std::vector<double> sizes, const range& r) {
     out += fmt::format("{}'{}' {:.17g}", out.empty() ? "" : ", ", size_text(bytes), bytes);
   }
   return out;
+}
+
+/// The height of a strip's panels, which is at least that of their key: gnuplot breaks a key that is higher than
+/// its panel into columns, and the picture has no room for a second one.
+double panel_height(const strip& of) {
+  return std::max(least_height - title_height - foot_height,
+                  key_line_height * static_cast<double>(of.curves.size() + 1));
 }
 
 /// One of the two panels of a strip.
@@ -154,7 +161,7 @@ void write_panel(output into, const strip& of, std::size_t number, const panel& 
                  "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\n"
                  "set tmargin at screen {:.6f}\nset bmargin at screen {:.6f}\n",
                  p.left / width, (p.left + panel_width) / width, 1 - at.top / at.whole,
-                 1 - (at.top + panel_height) / at.whole);
+                 1 - (at.top + panel_height(of)) / at.whole);
   write_axes(into, of, p);
   // One key for both panels.
   if (p.is_time)
@@ -182,9 +189,7 @@ std::string shortened(const std::string& text) {
 }
 
 double height_of(const strip& one) {
-  const double for_key = static_cast<double>(one.curves.size()) * line_height;
-  const double notes = one.left_out.empty() ? 0 : line_height;
-  return std::max(least_height, title_height + for_key + 12) + notes;
+  return title_height + panel_height(one) + foot_height + (one.left_out.empty() ? 0 : line_height);
 }
 
 }  // namespace

@@ -91,6 +91,22 @@ class Plot(Made):
             looks.setdefault(name, (re.search(r"#gpPt(\d+)", drawn).group(1), dash and dash.group(1)))
         self.assertEqual((len(looks), len(set(looks.values()))), (60, 60), looks)
 
+    def test_key_in_one_column(self):
+        """However many curves there are: a second column would end beyond the edge of the picture. The panels beside it are as high."""
+        for curves in (5, 15, 60):
+            self.draw(self.write("a.json", result(*(row("scan", f"curve {i}", size, i + 1) for i in range(curves) for size in (8, 16)))))
+            root = xml.etree.ElementTree.parse(self.folder / "o.svg").getroot()
+            places = {}
+            for group in root.iter(f"{SVG}g"):
+                text = group.find(f"{SVG}text")
+                moved = re.match(r"translate\(([\d.]+),([\d.]+)\)", group.get("transform", ""))
+                if text is not None and moved and "".join(text.itertext()).strip().startswith("curve "):
+                    places["".join(text.itertext()).strip()] = tuple(map(float, moved.groups()))
+            self.assertEqual(len(places), curves, places)
+            self.assertEqual(len({x for x, _ in places.values()}), 1, places)
+            self.assertEqual([name for name, _ in sorted(places.items(), key=lambda one: one[1][1])], [f"curve {i}" for i in range(curves)])
+            self.assertLess(max(y for _, y in places.values()), float(root.get("height")))
+
     def test_transports_and_files_side_by_side(self):
         both = [row("scan", "ring", 8, 1), row("scan", "ring", 8, 2, transport="ud")]
         texts = self.draw(self.write("a.json", result(*both)))
