@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -31,10 +32,12 @@ void laplacian(std::span<const double> x, field y, std::size_t rows, std::size_t
   }
 }
 
-/// Solves A u = 1 on `rows` rows of n cells; returns the number of steps. `p` has a row more above and below,
-/// which `fill_halo` fills. `total` sums up over all ranks.
+constexpr int most_steps = 10'000;
+
+/// Solves A u = 1 on `rows` rows of n cells in `most` steps at most; returns their number. `p` has a row more
+/// above and below, which `fill_halo` fills. `total` sums up over all ranks.
 template <class FillHalo, class Total>
-int solve(field u, field p, std::size_t rows, std::size_t n, FillHalo&& fill_halo, Total&& total) {
+int solve(field u, field p, std::size_t rows, std::size_t n, int most, FillHalo&& fill_halo, Total&& total) {
   std::vector<double> r(rows * n, 1.0);
   std::vector<double> ap(rows * n);
   const auto inner = p.subspan(n, rows * n);
@@ -42,7 +45,7 @@ int solve(field u, field p, std::size_t rows, std::size_t n, FillHalo&& fill_hal
   double rr = total(dot(r, r));
   const double enough = 1e-20 * rr;
   int steps = 0;
-  for (; rr > enough && steps < 10'000; ++steps) {
+  for (; rr > enough && steps < most; ++steps) {
     fill_halo();
     laplacian(p, ap, rows, n);
     const double alpha = rr / total(dot(inner, ap));
@@ -56,23 +59,29 @@ int solve(field u, field p, std::size_t rows, std::size_t n, FillHalo&& fill_hal
   return steps;
 }
 
-}  // namespace
+/// The first row of a rank; the next rank's first row ends its part.
+std::size_t first_row(std::size_t n, int rank, int ranks) {
+  return static_cast<std::size_t>(rank) * n / static_cast<std::size_t>(ranks);
+}
 
-// Usage: 08_conjugate_gradient [N]
-int main(int count, char** words) try {
-  const std::size_t n = count > 1 ? std::strtoul(words[1], nullptr, 10) : 48;
-  chorale::communicator<> comm;
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  if (n < ranks) throw std::invalid_argument("there are more ranks than rows");
+struct solution {
+  std::vector<double> u;  ///< this rank's rows
+  int steps = 0;
+};
 
-  const auto first = [&](std::size_t rank) { return rank * n / ranks; };
-  const auto me = static_cast<std::size_t>(comm.rank());
-  const std::size_t rows = first(me + 1) - first(me);
+/// Solves A u = 1 on n x n cells. Collective. `worked` is told the number of cells of each step: runs in
+/// virtual time, where computing takes no time by itself, need it (scaling/).
+solution conjugate_gradient(chorale::communicator<>& comm, std::size_t n, int most,
+                            const std::function<void(double)>& worked) {
+  if (n < static_cast<std::size_t>(comm.size()))
+    throw std::invalid_argument("there are more ranks than rows");
+  const std::size_t rows =
+      first_row(n, comm.rank() + 1, comm.size()) - first_row(n, comm.rank(), comm.size());
   const int above = comm.rank() - 1;
   const int below = comm.rank() + 1;
 
   // The search direction with its halo is what the neighbours write into.
-  chorale::window<double, decltype(comm)> window{comm, (rows + 2) * n};
+  chorale::window<double, chorale::communicator<>> window{comm, (rows + 2) * n};
   const field p = window.local();
   enum : std::size_t { from_above, from_below, room_above, room_below };
   const auto fill_halo = [&] {
@@ -93,29 +102,41 @@ int main(int count, char** words) try {
     if (has_below) window.wait_notified(below, from_below);
     // The rows that were sent change after this step.
     window.flush_all();
+    worked(static_cast<double>(rows * n));  // in the step that begins now
   };
-  std::vector<double> u(rows * n);
-  const int steps =
-      solve(u, p, rows, n, fill_halo, [&](double mine) { return comm.allreduce(mine, chorale::sum); });
+  solution found{std::vector<double>(rows * n)};
+  found.steps = solve(found.u, p, rows, n, most, fill_halo,
+                      [&](double mine) { return comm.allreduce(mine, chorale::sum); });
+  return found;
+}
+
+}  // namespace
+
+// Usage: 08_conjugate_gradient [N]
+int main(int count, char** words) try {
+  const std::size_t n = count > 1 ? std::strtoul(words[1], nullptr, 10) : 48;
+  chorale::communicator<> comm;
+  const solution found = conjugate_gradient(comm, n, most_steps, [](double) {});
 
   // The same on one rank, which needs no halo.
   std::vector<double> whole(n * n);
   std::vector<double> direction((n + 2) * n);
   const int serial_steps = solve(
-      whole, direction, n, n, [] {}, [](double mine) { return mine; });
+      whole, direction, n, n, most_steps, [] {}, [](double mine) { return mine; });
   double worst = 0;
   double largest = 0;
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    worst = std::max(worst, std::abs(u[i] - whole[first(me) * n + i]));
-    largest = std::max(largest, std::abs(u[i]));
+  const std::size_t top = first_row(n, comm.rank(), comm.size());
+  for (std::size_t i = 0; i < found.u.size(); ++i) {
+    worst = std::max(worst, std::abs(found.u[i] - whole[top * n + i]));
+    largest = std::max(largest, std::abs(found.u[i]));
   }
   worst = comm.allreduce(worst, chorale::max);
   largest = comm.allreduce(largest, chorale::max);
-  const bool right = worst <= 1e-8 * largest && steps < 10'000;
+  const bool right = worst <= 1e-8 * largest && found.steps < most_steps;
   if (comm.rank() == 0)
     fmt::print(
         "{0} x {0} cells on {1} ranks: {2} steps (serial {3}), largest difference {4:.1e} of {5:.1f} ({6})\n",
-        n, ranks, steps, serial_steps, worst, largest, right ? "right" : "WRONG");
+        n, comm.size(), found.steps, serial_steps, worst, largest, right ? "right" : "WRONG");
   return right ? 0 : 1;
 } catch (const std::exception& e) {
   fmt::print(stderr, "08_conjugate_gradient: {}\n", e.what());

@@ -1,6 +1,7 @@
 // Jacobi's iteration on a square, dealt out to the ranks in two dimensions: each step exchanges the halos.
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,11 +23,15 @@ range part_of(int cells, int parts, int part) {
 /// A rectangle of cells with a border of one cell around it, row by row.
 class field {
  public:
-  field(range rows, range columns) : rows_(rows.size()), columns_(columns.size()) {
+  field(range rows, range columns)
+      : top_(rows.first), left_(columns.first), rows_(rows.size()), columns_(columns.size()) {
     cells_.resize(static_cast<std::size_t>((rows_ + 2) * (columns_ + 2)));
     for (int i = -1; i <= rows_; ++i)
       for (int j = -1; j <= columns_; ++j) at(i, j) = start(rows.first + i, columns.first + j);
   }
+  /// The part of the square that these cells are.
+  [[nodiscard]] range rows() const { return {top_, top_ + rows_}; }
+  [[nodiscard]] range columns() const { return {left_, left_ + columns_}; }
   double& at(int row, int column) { return cells_[index(row, column)]; }
   /// The cells of a row without the border.
   std::span<double> row(int i) {
@@ -54,22 +59,25 @@ class field {
   [[nodiscard]] std::size_t index(int row, int column) const {
     return static_cast<std::size_t>((row + 1) * (columns_ + 2) + column + 1);
   }
+  int top_;
+  int left_;
   int rows_;
   int columns_;
   std::vector<double> cells_;
 };
 
-}  // namespace
+/// The number of rows of a grid of ranks that is as square as possible.
+int ranks_down(int ranks) {
+  int down = static_cast<int>(std::sqrt(ranks));
+  while (ranks % down != 0) --down;
+  return down;
+}
 
-// Usage: 10_jacobi [cells of a side [steps]]
-int main(int count, char** words) try {
-  const int n = count > 1 ? std::atoi(words[1]) : 200;
-  const int steps = count > 2 ? std::atoi(words[2]) : 50;
-  chorale::communicator<> comm;
-
-  // As square a grid of ranks as there is; those at its edges have nobody beyond.
-  int down = static_cast<int>(std::sqrt(comm.size()));
-  while (comm.size() % down != 0) --down;
+/// This rank's part of a square of n x n cells after so many steps. Collective. `worked` is told the number
+/// of computed cells: runs in virtual time, where computing takes no time by itself, need it (scaling/).
+field jacobi(chorale::communicator<>& comm, int n, int steps, const std::function<void(double)>& worked) {
+  // Ranks at the edges of their grid have nobody beyond.
+  const int down = ranks_down(comm.size());
   const int across = comm.size() / down;
   const int my_row = comm.rank() / across;
   const int my_column = comm.rank() % across;
@@ -99,8 +107,20 @@ int main(int count, char** words) try {
     if (left != chorale::nobody) now.set_column(-1, from_left);
     if (right != chorale::nobody) now.set_column(columns.size(), from_right);
     next.step_from(now);
+    worked(static_cast<double>(rows.size()) * columns.size());
     std::swap(now, next);
   }
+  return now;
+}
+
+}  // namespace
+
+// Usage: 10_jacobi [cells of a side [steps]]
+int main(int count, char** words) try {
+  const int n = count > 1 ? std::atoi(words[1]) : 200;
+  const int steps = count > 2 ? std::atoi(words[2]) : 50;
+  chorale::communicator<> comm;
+  field mine = jacobi(comm, n, steps, [](double) {});
 
   // The whole square on each rank: the same operations in the same order give the same bits.
   field whole{{0, n}, {0, n}};
@@ -110,13 +130,13 @@ int main(int count, char** words) try {
     std::swap(whole, other);
   }
   int wrong = 0;
-  for (int i = 0; i < rows.size(); ++i)
-    for (int j = 0; j < columns.size(); ++j)
-      if (now.at(i, j) != whole.at(rows.first + i, columns.first + j)) ++wrong;
+  for (int i = 0; i < mine.rows().size(); ++i)
+    for (int j = 0; j < mine.columns().size(); ++j)
+      if (mine.at(i, j) != whole.at(mine.rows().first + i, mine.columns().first + j)) ++wrong;
   wrong = comm.allreduce(wrong, chorale::sum);
   if (comm.rank() == 0)
     fmt::print("{0} x {0} cells, {1} steps on {2} x {3} ranks: {4} cells differ from the serial result\n", n,
-               steps, down, across, wrong);
+               steps, ranks_down(comm.size()), comm.size() / ranks_down(comm.size()), wrong);
   return wrong == 0 ? 0 : 1;
 } catch (const std::exception& e) {
   fmt::print(stderr, "10_jacobi: {}\n", e.what());

@@ -26,8 +26,17 @@ namespace {
 
 using scaling::problem;
 
-const std::vector<const problem*> problems{&scaling::heat, &scaling::k_means, &scaling::sample_sort,
-                                           &scaling::sgd, &scaling::parameter_server};
+const std::vector<const problem*> problems{
+#ifdef CHORALE_EXAMPLES_HAVE_BLAS
+    &scaling::matrix_multiply,
+#endif
+    &scaling::conjugate_gradient,
+    &scaling::jacobi,
+    &scaling::heat,
+    &scaling::k_means,
+    &scaling::sample_sort,
+    &scaling::sgd,
+    &scaling::parameter_server};
 
 /// Virtual seconds of the slowest rank. The second of two solutions counts: connections are there, as in a
 /// program that runs for longer.

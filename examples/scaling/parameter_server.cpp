@@ -18,4 +18,4 @@ void solve(chorale::communicator<>& comm, const scaling::work& worked) {
 
 }  // namespace
 
-const scaling::problem scaling::parameter_server{"parameter server", "multiplication", 2.8, solve};
+const scaling::problem scaling::parameter_server{"parameter server", "multiplication", 1.8, solve};

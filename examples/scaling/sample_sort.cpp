@@ -28,4 +28,4 @@ void solve(chorale::communicator<>& comm, const scaling::work& worked) {
 
 }  // namespace
 
-const scaling::problem scaling::sample_sort{"sample sort", "comparison", 2.3, solve};
+const scaling::problem scaling::sample_sort{"sample sort", "comparison", 2.6, solve};

@@ -19,6 +19,12 @@ struct problem {
   void (*solve)(chorale::communicator<>& comm, const work& worked);
 };
 
+// Matrices are multiplied by a BLAS; without one this program is built without that problem.
+#ifdef CHORALE_EXAMPLES_HAVE_BLAS
+extern const problem matrix_multiply;
+#endif
+extern const problem conjugate_gradient;
+extern const problem jacobi;
 extern const problem heat;
 extern const problem k_means;
 extern const problem sample_sort;

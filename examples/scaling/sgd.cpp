@@ -18,4 +18,4 @@ void solve(chorale::communicator<>& comm, const scaling::work& worked) {
 
 }  // namespace
 
-const scaling::problem scaling::sgd{"SGD", "multiplication", 0.54, solve};
+const scaling::problem scaling::sgd{"SGD", "multiplication", 0.45, solve};

@@ -85,8 +85,8 @@ std::string ticks_of_sizes(std::vector<double> sizes, const range& r) {
   return out;
 }
 
-/// The height of a strip's panels, which is at least that of their key: gnuplot breaks a key that is higher than
-/// its panel into columns, and the picture has no room for a second one.
+/// The height of a strip's panels, which is at least that of their key: gnuplot breaks a key that is higher
+/// than its panel into columns, and the picture has no room for a second one.
 double panel_height(const strip& of) {
   return std::max(least_height - title_height - foot_height,
                   key_line_height * static_cast<double>(of.curves.size() + 1));

@@ -1,0 +1,21 @@
+// Jacobi's iteration of examples/10_jacobi.cpp, a problem large enough for many ranks.
+#include <cmath>
+#include <stdexcept>
+
+#include "scaling.hpp"
+
+// The functions of the example are wanted; its main() becomes a function that nobody calls.
+#define main program_of_jacobi
+#include "../10_jacobi.cpp"
+#undef main
+
+namespace {
+
+void solve(chorale::communicator<>& comm, const scaling::work& worked) {
+  field mine = jacobi(comm, 1536, 20, worked);
+  if (!std::isfinite(mine.at(0, 0))) throw std::runtime_error("Jacobi: a cell is no number");
+}
+
+}  // namespace
+
+const scaling::problem scaling::jacobi{"Jacobi", "cell", 2.1, solve};
