@@ -23,6 +23,10 @@ void call_record::note_wait(call_id now, int peer, clock::time_point since,
   published_->note_wait(now.number, peer, since, until);
 }
 
+void call_record::note_absence() noexcept {
+  published_->note_absence();
+}
+
 void call_record::note_failure(std::string_view why) noexcept {
   published_->note_failure(why);
 }

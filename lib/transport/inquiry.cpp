@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -74,15 +75,18 @@ inquiry::inquiry(const membership& group, call_record& calls, control_channel& c
       user_(&user),
       peers_(std::make_unique<peer_calls>(group.rank(), group.size(), calls.page())) {
   using reader = control_channel::reader;
-  const auto to = [this, &channel](datagram_kind kind, reader who, auto method) {
+  const auto to = [this, &channel](datagram_kind kind, reader who, auto method,
+                                   std::function<void()> tend = {}) {
     return channel.subscribe(raw(kind), raw(kind), who,
                              {[this, method](int from, std::uint16_t, std::span<const std::byte> body) {
-                               (this->*method)(from, body);
-                             }});
+                                (this->*method)(from, body);
+                              },
+                              std::move(tend)});
   };
-  subscriptions_ = {to(datagram_kind::question, reader::any, &inquiry::take_question),
-                    to(datagram_kind::answer, reader::own, &inquiry::take_answer),
-                    to(datagram_kind::farewell, reader::own, &inquiry::take_farewell)};
+  subscriptions_ = {
+      to(datagram_kind::question, reader::any, &inquiry::take_question, [this] { calls_->note_absence(); }),
+      to(datagram_kind::answer, reader::own, &inquiry::take_answer),
+      to(datagram_kind::farewell, reader::own, &inquiry::take_farewell)};
 }
 
 inquiry::~inquiry() = default;

@@ -95,4 +95,13 @@ void published_status::note_wait(std::uint64_t number, std::int32_t peer, clock:
   slot_->page.note_wait(peer, since, until);
 }
 
+void published_status::note_absence() noexcept {
+  if (!segment_) return;  // nobody sees it
+  const std::uint64_t number = slot_->page.current();
+  if (slot_->page.completed() != number || slot_->absent.after.load(std::memory_order_relaxed) == number)
+    return;
+  slot_->absent.since.store(clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  slot_->absent.after.store(number, std::memory_order_release);
+}
+
 }  // namespace chorale::transport

@@ -31,6 +31,9 @@ class published_status {
   /// The calling thread waits in call `number` for `peer` since `since`; see `status_page::note_wait`.
   void note_wait(std::uint64_t number, std::int32_t peer, clock::time_point since,
                  clock::time_point until) noexcept;
+  /// Notes the time if this rank is outside all calls and was not before. The service thread calls this now
+  /// and then: reading the clock at the end of each call would cost more than a short call may.
+  void note_absence() noexcept;
 
  private:
   std::shared_ptr<status_segment> segment_;  ///< null: the slot is private

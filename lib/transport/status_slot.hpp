@@ -11,6 +11,13 @@
 
 namespace chorale::transport {
 
+/// The last call before the service thread found a rank outside all calls, and when it did so first.
+struct absence {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> after{never};
+  std::atomic<clock::rep> since{0};
+};
+
 /// One rank of one communicator. Its process writes it with plain stores; readers copy the bytes and trust
 /// none of them.
 struct alignas(64) status_slot {
@@ -27,6 +34,7 @@ struct alignas(64) status_slot {
   /// The call of this rank's latest wait, and its beginning in nanoseconds of the clock.
   std::atomic<std::uint64_t> waited_call{no_call};
   std::atomic<clock::rep> waited_since{0};
+  absence absent;
 
   std::uint64_t group = 0;  ///< the same on all ranks of a communicator, and unique to it
   std::int32_t rank = 0;
@@ -43,7 +51,7 @@ struct alignas(64) status_slot {
 /// The beginning of the memory. Slots follow at distance `slot_bytes`; the header occupies one slot.
 struct status_header {
   static constexpr std::uint64_t expected_magic = 0x7375746174734843ULL;  // "CHstatus"
-  static constexpr std::uint32_t expected_layout = 1;
+  static constexpr std::uint32_t expected_layout = 2;
 
   std::uint64_t magic = expected_magic;
   std::uint32_t layout = expected_layout;

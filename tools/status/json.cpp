@@ -27,6 +27,7 @@ json of(const place& p) {
                                                 : json(p.waits_for)},
          {"waited", p.waits_for == for_none ? json(nullptr) : json(seconds(p.waited))},
          {"in_call_for", p.in_call.count() < 0 ? json(nullptr) : json(seconds(p.in_call))},
+         {"outside_for", p.absent.count() < 0 ? json(nullptr) : json(seconds(p.absent))},
          {"stands", p.stands},
          {"says", describe(p)}};
   if (p.failure) j["failure"] = *p.failure;

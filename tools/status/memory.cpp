@@ -99,6 +99,7 @@ std::optional<place> place_in(const status_slot& s) {
   p.ended = std::min(s.page.completed(), p.begun);
   p.last = known_call(s.page, p.begun, p.size);
   if (p.is_in_call()) p.under_way = known_call(s.page, p.ended + 1, p.size);
+  if (!p.is_in_call() && s.absent.after.load() == p.begun) p.absent = since(s.absent.since.load());
   take_waits(s, p);
   return p;
 }

@@ -36,6 +36,7 @@ struct place {
   int waits_for = for_none;
   std::chrono::nanoseconds waited{};     ///< so far
   std::chrono::nanoseconds in_call{-1};  ///< at the least, since it waited in it first; negative: not known
+  std::chrono::nanoseconds absent{-1};   ///< at the least, outside all calls; negative: in one, or not known
 
   bool is_torn = false;  ///< it made calls too quickly to be read
   // Of two looks.

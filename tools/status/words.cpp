@@ -46,8 +46,9 @@ std::string describe(const place& p) {
     return text + ", " + (waits.empty() ? "does not wait" : waits);
   }
   if (!waits.empty()) return fmt::format("{} in an operation of a window, after {}", waits, describe_call(p));
-  return p.begun == 0 ? "in no call, and has made none yet"
-                      : fmt::format("in no call; its last was {}", describe_call(p));
+  const std::string absent = p.absent.count() < 0 ? "" : " for " + seconds(p.absent);
+  return p.begun == 0 ? fmt::format("in no call{}, and has made none yet", absent)
+                      : fmt::format("in no call{}; its last was {}", absent, describe_call(p));
 }
 
 const char* describe_state(char state) {

@@ -129,13 +129,29 @@ class Hanging(unittest.TestCase):
         self.assertEqual(late[0]["waiters"], size - 1)
         return told, last
 
+    def check_absence(self, job, size):
+        """The time since which the late rank is outside all calls: known as soon as its service thread has looked, and the same later."""
+        def is_known(told):
+            return communicator(told, "solver")["ranks"][-1]["outside_for"] is not None
+
+        began = []
+        for _ in range(2):
+            before = time.monotonic()
+            ranks = communicator(job.look(is_known), "solver")["ranks"]
+            after = time.monotonic()
+            self.assertEqual([rank["outside_for"] for rank in ranks[:-1]], [None] * (size - 1))
+            began.append((before - ranks[-1]["outside_for"], after - ranks[-1]["outside_for"]))
+        # Two looks agree on the instant, which each of them places between two readings of the clock.
+        self.assertLessEqual(max(first for first, _ in began), min(last for _, last in began) + 0.01)
+
     def test_a_rank_that_is_late(self):
         for size in (2, 3, 5):
             with self.subTest(size=size):
                 job = Job(self, size, "late")
                 _, last = self.check_late(job, size)
+                self.check_absence(job, size)
                 text = status(last["pid"]).stdout
-                self.assertRegex(text, rf"rank {size - 1} \(pid {last['pid']}\) IS LATE: in no call; its last was allreduce of 8 bytes \(call 6\)")
+                self.assertRegex(text, rf"rank {size - 1} \(pid {last['pid']}\) IS LATE: in no call for \d+\.\d s; its last was allreduce of 8 bytes \(call 6\)")
                 self.assertRegex(text, r"<- rank 0 \(pid \d+\) in barrier \(call 7\).*, waits for rank \d for \d+\.\d s")
                 job.say("go")
                 self.assertEqual(job.process.wait(timeout=LIMIT), 0)
@@ -265,7 +281,7 @@ class Forged(unittest.TestCase):
         finally:
             os.close(memory)
 
-    def header(self, magic=MAGIC, layout=1, slot_bytes=SLOT_BYTES, slots=SLOTS, pid=None):
+    def header(self, magic=MAGIC, layout=2, slot_bytes=SLOT_BYTES, slots=SLOTS, pid=None):
         return struct.pack("<QIIIiI", magic, layout, slot_bytes, slots, os.getpid() if pid is None else pid, 0)
 
     def test_headers(self):
@@ -283,7 +299,7 @@ class Forged(unittest.TestCase):
     def test_a_child_that_has_it_from_its_parent(self):
         slot = bytearray(SLOT_BYTES)
         struct.pack_into("<I", slot, 296, 2)  # its version
-        struct.pack_into("<Qiii", slot, 320, 5, 0, 2, 1)  # communicator 5, rank 0 of 2, on one host
+        struct.pack_into("<Qiii", slot, 336, 5, 0, 2, 1)  # communicator 5, rank 0 of 2, on one host
         told = [self.look_at(self.header(pid=pid).ljust(SLOT_BYTES, b"\0") + slot)[0] for pid in (os.getpid(), os.getppid())]
         self.assertEqual([len(jobs) for jobs in told], [1, 0])
         self.assertEqual([(rank["rank"], rank["calls_begun"]) for rank in told[0][0]["communicators"][0]["ranks"]], [(0, 0)])

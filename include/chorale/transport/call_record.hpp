@@ -43,6 +43,9 @@ class call_record {
   [[nodiscard]] const status_page& page() const noexcept { return *page_; }
   /// Records that the calling thread waits in call `now`; see `status_page::note_wait`.
   void note_wait(call_id now, int peer, clock::time_point since, clock::time_point until) noexcept;
+  /// Records when this rank was first seen outside all calls since its last one, for chorale-status. On the
+  /// service thread.
+  void note_absence() noexcept;
   /// Records that the communicator has failed: none of its calls continues.
   void note_failure(std::string_view why) noexcept;
 
