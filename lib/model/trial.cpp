@@ -21,13 +21,17 @@ constexpr std::size_t first_timed(std::size_t bytes) noexcept {
 /// calls are, the more of them it takes to tell them from noise.
 constexpr double turn_time = 200e3;
 constexpr double most_timed = 32;
+/// How long once the slow ones have left, and after how many rounds that is: where ranks share cores one moment
+/// differs from the next, and longer turns of contenders that are near to each other cost little.
+constexpr double late_turn_time = 1e6;
+constexpr std::size_t early_rounds = 3;
 /// Times are as good as equal if they differ by less than this share.
 constexpr double margin = 1.0 / 32;
 
 /// A contender leaves after so many rounds, two at least, if its median is more than so many times the least.
 constexpr double bound(std::size_t rounds) noexcept {
   // The median of two is the lower one: a single turn may be disturbed.
-  return rounds == 2 ? 4 : rounds == 3 ? 1.5 : rounds < 6 ? 1.25 : 1.1;
+  return rounds == 2 ? 4 : rounds == 3 ? 2 : rounds < 6 ? 1.4 : rounds < 9 ? 1.2 : 1.1;
 }
 /// After so many rounds the first one is forgotten: what first calls take is mostly something else.
 constexpr std::size_t rounds_with_first = 2;
@@ -94,9 +98,13 @@ void trial::take_sums() {
   }
 }
 
+/// Who was once ahead of what the best one takes stays, as both may have been disturbed.
 void trial::drop_the_slow() {
-  const double most = least_median() * bound(rounds_);
-  std::erase_if(racing_, [&](std::size_t i) { return is_known(i) && median(i) > most; });
+  const double least = least_median();
+  const double most = least * bound(rounds_);
+  std::erase_if(racing_, [&](std::size_t i) {
+    return is_known(i) && median(i) > most && std::ranges::min(seen_[i]) > least;
+  });
 }
 
 bool trial::all_are_close() const {
@@ -119,7 +127,8 @@ void trial::judge() {
     end();
     return;
   }
-  const double timed = least_median() > 0 ? turn_time / least_median() : most_timed;
+  const double lasts = rounds_ < early_rounds ? turn_time : late_turn_time;
+  const double timed = least_median() > 0 ? lasts / least_median() : most_timed;
   turn_calls_ = 1 + static_cast<std::size_t>(std::clamp(timed, 1.0, most_timed));
   begin_round();
 }
