@@ -26,6 +26,7 @@
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
+#include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/automatic.hpp>

@@ -21,8 +21,8 @@ constexpr std::size_t first_timed(std::size_t bytes) noexcept {
 /// calls are, the more of them it takes to tell them from noise.
 constexpr double turn_time = 200e3;
 constexpr double most_timed = 32;
-/// How long once the slow ones have left, and after how many rounds that is: where ranks share cores one moment
-/// differs from the next, and longer turns of contenders that are near to each other cost little.
+/// How long once the slow ones have left, and after how many rounds that is: where ranks share cores one
+/// moment differs from the next, and longer turns of contenders that are near to each other cost little.
 constexpr double late_turn_time = 1e6;
 constexpr std::size_t early_rounds = 3;
 /// Times are as good as equal if they differ by less than this share.

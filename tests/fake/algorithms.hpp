@@ -25,6 +25,7 @@
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
+#include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -83,10 +84,10 @@ using moving =
               broadcast::scatter_allgather, broadcast::multicast, allgather::standard, allgather::bruck,
               allgather::direct, allgather::recursive_doubling, allgather::recursive_doubling_at<1000>,
               allgather::ring, allgather::last_arriver, broadcast::last_arriver, alltoall::last_arriver,
-              alltoall::standard, alltoall::bruck, alltoall::bruck_k<3>, alltoall::bruck_k<4>,
-              alltoall::bruck_k<40>, alltoall::direct, alltoall::pairwise, alltoall::hybrid_pairwise<2>,
-              gather::standard, gather::binomial, gather::flat, scatter::standard, scatter::binomial,
-              scatter::fetch, scatter::flat, exchange::direct>;
+              alltoall::last_arriver_reads, alltoall::standard, alltoall::bruck, alltoall::bruck_k<3>,
+              alltoall::bruck_k<4>, alltoall::bruck_k<40>, alltoall::direct, alltoall::pairwise,
+              alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial, gather::flat,
+              scatter::standard, scatter::binomial, scatter::fetch, scatter::flat, exchange::direct>;
 using reducing = type_list<
     allreduce::circulant, reduce_scatter::circulant, scan::doubling_123, reduce::two_trees,
     allreduce::two_trees,                                                      //

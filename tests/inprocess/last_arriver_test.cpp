@@ -11,6 +11,7 @@
 #include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
+#include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
@@ -31,6 +32,9 @@ using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::
                                       chorale::broadcast::last_arriver, chorale::allreduce::last_arriver,
                                       chorale::allgather::last_arriver, chorale::alltoall::last_arriver,
                                       chorale::reduce_scatter::last_arriver>;
+
+/// The alltoall of which addresses alone pass through slots.
+using reading = chorale::communicator<chorale::transport::rc, chorale::alltoall::last_arriver_reads>;
 
 /// Sizes in the line of a flag, around it, around a block, and of several.
 constexpr std::size_t counts[] = {1, 0, 6, 7, 100, 1021, 1022, 1023, 3000, 2};
@@ -119,6 +123,67 @@ TEST_CASE("what the last cache does not hold comes to its place past the caches"
     check_alltoall<std::uint8_t>(comm, (std::size_t{3} << 20) + 1, seed(), {.misalignment = 3});
     check_allgather<std::uint64_t>(comm, std::size_t{1} << 20, seed());
   });
+}
+
+TEST_CASE("blocks that others read come to their place, and may be changed after the call", "[shared]") {
+  for (const int size : {1, 2, 3, 5, 8, 13}) {
+    if (too_large(size)) continue;
+    auto with = settings();
+    with.zero_copy_bytes = 256;
+    run_ranks<reading>(size, with, [](auto& comm) {
+      for (std::size_t i = 0; i < std::size(counts); ++i) {
+        const manner way{
+            .nonblocking = i % 3 == 0, .in_place = i % 4 == 1, .misalignment = i % 2 == 0 ? i : 0};
+        check_alltoall<std::uint64_t>(comm, counts[i], seed() + i, way);
+        check_alltoallv<std::uint16_t>(comm, counts[i], seed() + i, way);
+      }
+      // One buffer, which is filled anew as soon as a call is over.
+      const std::size_t block = 1000;
+      std::vector<std::uint32_t> in(block * static_cast<std::size_t>(comm.size()));
+      std::vector<std::uint32_t> out(in.size());
+      for (std::uint32_t call = 1; call <= 20; ++call) {
+        std::fill(in.begin(), in.end(), call * 100 + static_cast<std::uint32_t>(comm.rank()));
+        comm.alltoall(std::span<const std::uint32_t>{in}, std::span{out});
+        for (std::size_t i = 0; i < out.size(); ++i)
+          if (out[i] != call * 100 + i / block) throw std::runtime_error{"a block of another call"};
+      }
+    });
+  }
+}
+
+TEST_CASE("a rank that makes another call is named where addresses pass through slots", "[shared]") {
+  std::atomic<int> named{0};
+  run_anywhere(3, [&](support::any_group& group) {
+    auto with = settings();
+    with.zero_copy_bytes = 256;
+    reading comm{group, with};
+    check_alltoall<std::uint64_t>(comm, 1000, seed());
+    const std::size_t block = comm.rank() == 1 ? 500 : 400;
+    std::vector<std::uint64_t> in(block * 3);
+    std::vector<std::uint64_t> out(in.size());
+    try {
+      comm.alltoall(std::span<const std::uint64_t>{in}, std::span{out});
+      comm.barrier();
+    } catch (const error& e) {
+      if (e.code() == errc::mismatch) ++named;
+    }
+  });
+  CHECK(named == 3);
+}
+
+TEST_CASE("a rank that leaves is not waited for where addresses pass through slots", "[shared]") {
+  std::atomic<int> lost{0};
+  run_anywhere(4, [&](support::any_group& group) {
+    reading comm{group, settings()};
+    check_alltoall<std::uint64_t>(comm, 30000, seed());
+    if (comm.rank() == 2) return;
+    try {
+      check_alltoall<std::uint64_t>(comm, 30000, seed());
+    } catch (const error& e) {
+      if (e.code() == errc::peer_lost) ++lost;
+    }
+  });
+  CHECK(lost == 3);
 }
 
 TEST_CASE("parts of a communicator have slots of their own", "[shared]") {

@@ -64,6 +64,7 @@ using algorithms = chorale::type_list<                           //
     chorale::alltoall::pairwise,                                 //
     chorale::alltoall::direct,                                   //
     chorale::alltoall::last_arriver,                             //
+    chorale::alltoall::last_arriver_reads,                       //
     chorale::alltoall::bruck,                                    //
     chorale::alltoall::bruck_k<4>,                               //
     chorale::alltoall::bruck_k<8>,                               //

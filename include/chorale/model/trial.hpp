@@ -15,10 +15,10 @@ namespace chorale::model {
 
 /// Contenders that serve calls in turn, several calls each, for several rounds. The first call of a turn
 /// warms up, the others are timed. After each round the ranks add their times up, and contenders that are
-/// clearly slower leave, unless they were ahead in a round: what takes much longer serves few calls, and what is
-/// close is compared for up to `most_rounds` rounds, in turns that are then longer. The least median over the rounds wins, so that turns in which a rank was disturbed
-/// do not decide. The first contender is what the tuning table says: it stays unless another one is faster by
-/// more than one part in 32.
+/// clearly slower leave, unless they were ahead in a round: what takes much longer serves few calls, and what
+/// is close is compared for up to `most_rounds` rounds, in turns that are then longer. The least median over
+/// the rounds wins, so that turns in which a rank was disturbed do not decide. The first contender is what
+/// the tuning table says: it stays unless another one is faster by more than one part in 32.
 ///
 /// It knows nothing of messages and reads no clock: the caller makes the calls, times them, and adds times()
 /// up. Ranks that make the same calls are at the same turn.

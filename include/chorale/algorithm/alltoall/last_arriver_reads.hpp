@@ -1,0 +1,76 @@
+// Last-arriver alltoall whose blocks are read where they lie.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include <chorale/algorithm/alltoall/direct.hpp>
+#include <chorale/algorithm/alltoall/straight.hpp>
+#include <chorale/algorithm/host_slots.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::alltoall {
+
+/// Each rank leaves in a slot that all ranks of the host see where its blocks are; whoever is last says so to
+/// all, and each reads its block from every rank, its left neighbour first. So each byte is copied once, as
+/// in `direct`, but what the ranks have to know and to wait for passes through slots, without messages. Even
+/// blocks. Short ones, and all of them where ranks do not share memory, go as in `direct`. Cost: n - 1 reads
+/// and two atomic additions a rank, and two waits. Any n.
+///
+/// Nobody leaves before all have read, so that blocks may be changed then.
+struct last_arriver_reads {
+  static constexpr auto implements = operation::alltoall;
+  static constexpr bool uneven = false;
+  template <class T>
+  static constexpr bool runs_on = mapping_transport<T> && reading_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    return net.maps_memory();
+  }
+
+  template <mapping_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
+    if (!goes_straight(net, in.layout().largest()))
+      return direct::run(net, now, std::move(in), std::move(out));
+    return read_all(net, now, std::move(in), std::move(out));
+  }
+
+ private:
+  template <mapping_transport Net>
+  static task<> read_all(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
+    auto& host = net.template state<host_slots<Net>>();
+    if (!host.is_decided()) [[unlikely]]
+      co_await host.decide(net, now);
+    if (!host.are_there()) [[unlikely]] {
+      co_await direct::run(net, now, in, out);
+      co_return;
+    }
+    shared_slots& slots = host.slots();
+    const auto offered = net.offer(in.buffer().first(in.layout().total()));
+    const auto local = net.expose(out.buffer().first(out.layout().total()));
+    const remote_region here = offered.region();
+    slots.begin(now);
+    std::memcpy(slots.mine(sizeof here), &here, sizeof here);
+    if (co_await host.arrives_last(net, now)) slots.publish();
+    for (int d = 1; d < net.size(); ++d) {
+      const int from = (net.rank() - d + net.size()) % net.size();
+      remote_region there;
+      std::memcpy(&there, slots.of(from, sizeof there).data(), sizeof there);
+      if (there.owner != from || there.bytes != out.layout().total()) [[unlikely]]
+        throw_unequal_sizes(now.what, from, there.bytes, net.rank(), out.layout().total());
+      const extent place = in.layout()[net.rank()];
+      co_await net.get({there.address + place.offset, place.bytes, there.key, there.owner}, 0, local,
+                       out[from], now);
+    }
+    place_own(in[net.rank()], out[net.rank()]);
+    slots.begin(now);
+    if (co_await host.arrives_last(net, now)) slots.publish();
+  }
+};
+
+}  // namespace chorale::alltoall
