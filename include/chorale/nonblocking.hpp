@@ -129,7 +129,7 @@ request communicator<Policies...>::iexscan(In&& in, Out&& out, Op op) {
 template <class... Policies>
 request communicator<Policies...>::iexchange(const calls::messages<outgoing>& sends,
                                              const calls::messages<incoming>& takes) {
-  return on().start(calls::exchange(on(), sends.list, takes.list));
+  return on().start(calls::lasting_exchange(on(), sends.list, takes.list));
 }
 
 template <class... Policies>

@@ -194,7 +194,7 @@ plan communicator<Policies...>::plan_exscan(auto&&... arguments) {
 template <class... Policies>
 plan communicator<Policies...>::plan_exchange(const calls::messages<outgoing>& sends,
                                               const calls::messages<incoming>& takes) {
-  return calls::make_plan(on(), calls::exchange(on(), sends.list, takes.list), [&](auto& buffers) {
+  return calls::make_plan(on(), calls::planned_exchange(on(), sends.list, takes.list), [&](auto& buffers) {
     for (const outgoing& one : sends.list)
       if (one.peer != nobody) buffers.read(one.bytes);
     for (const incoming& one : takes.list)

@@ -1,20 +1,38 @@
 #include <algorithm>
+#include <iterator>
 
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale {
+namespace {
 
-std::vector<int> distances_of_peers(int rank, int ranks, std::span<const outgoing> sends,
-                                    std::span<const incoming> takes) {
-  std::vector<int> distances;
-  const auto add = [&](int peer) {
-    if (peer != nobody && peer != rank) distances.push_back(distance_of(peer, rank, ranks));
-  };
-  for (const outgoing& message : sends) add(message.peer);
-  for (const incoming& message : takes) add(message.peer);
-  std::sort(distances.begin(), distances.end());
-  distances.erase(std::unique(distances.begin(), distances.end()), distances.end());
-  return distances;
+/// Up to so many messages are put into order one by one, which needs no memory of its own.
+constexpr std::size_t few = 16;
+
+template <class Message>
+void order(int rank, int ranks, std::span<const Message> list, std::vector<Message>& ordered) {
+  const auto distance = [&](const Message& m) { return distance_of(m.peer, rank, ranks); };
+  const auto is_nearer = [&](const Message& a, const Message& b) { return distance(a) < distance(b); };
+  ordered.clear();
+  bool is_in_order = true;
+  for (const Message& m : list) {
+    if (m.peer == nobody) continue;
+    is_in_order = is_in_order && (ordered.empty() || !is_nearer(m, ordered.back()));
+    ordered.push_back(m);
+  }
+  if (is_in_order) return;
+  if (ordered.size() > few) return std::stable_sort(ordered.begin(), ordered.end(), is_nearer);
+  for (auto next = std::next(ordered.begin()); next != ordered.end(); ++next)
+    std::rotate(std::upper_bound(ordered.begin(), next, *next, is_nearer), next, std::next(next));
+}
+
+}  // namespace
+
+void order_by_distance(int rank, int ranks, std::span<const outgoing> list, std::vector<outgoing>& ordered) {
+  order(rank, ranks, list, ordered);
+}
+void order_by_distance(int rank, int ranks, std::span<const incoming> list, std::vector<incoming>& ordered) {
+  order(rank, ranks, list, ordered);
 }
 
 }  // namespace chorale

@@ -199,10 +199,10 @@ struct operation_traits<operation::scan> {
   static constexpr bool is_reduction = true;
 };
 
-/// What this rank sends; what it takes.
+/// What this rank sends; what it takes. The lists stay until the call is over.
 template <>
 struct operation_traits<operation::exchange> {
-  using arguments = run_arguments<std::vector<outgoing>, std::vector<incoming>>;
+  using arguments = run_arguments<std::span<const outgoing>, std::span<const incoming>>;
   using default_algorithm = exchange::direct;
   using substitute = void;
   static constexpr operation also = operation::none;

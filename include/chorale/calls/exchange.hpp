@@ -46,14 +46,40 @@ struct messages {
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
                                             std::span<const incoming> takes);
 
+/// The call, whose lists have to stay until it is over.
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   if (const std::string fault = fault_of_messages(on.size(), sends, takes); !fault.empty())
     on.arguments().reject(name(operation::exchange), fault);
-  return prepared{call{.what = operation::exchange},
-                  [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
-                   in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
-                    return serve<operation::exchange>(on, now, out, in);
+  return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {
+                    return serve<operation::exchange>(on, now, sends, takes);
+                  }};
+}
+
+/// The algorithm with lists of its own.
+template <class Algorithm, class Net>
+task<> run_exchange_of(Net& net, call_id now, std::vector<outgoing> sends, std::vector<incoming> takes) {
+  const std::span<const outgoing> out{sends};
+  const std::span<const incoming> in{takes};
+  co_await launch<operation::exchange, Algorithm>(net, now, out, in);
+}
+/// The call with copies of the lists, which each start copies once more.
+template <class Caller>
+auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
+  const call what = exchange(on, sends, takes).what;
+  return prepared{what, [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
+                         in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
+                    return run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, out, in);
+                  }};
+}
+/// The call with copies of the lists, which stay where they are until no call of it is under way.
+template <class Caller>
+auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
+  const call what = exchange(on, sends, takes).what;
+  return prepared{what, [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
+                         in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
+                    return serve<operation::exchange>(on, now, std::span<const outgoing>{out},
+                                                      std::span<const incoming>{in});
                   }};
 }
 

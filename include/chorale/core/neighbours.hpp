@@ -25,15 +25,17 @@ struct incoming {
   std::uint32_t type = 0;      ///< `type_tag` of the elements, which must equal the sender's
 };
 
-/// The distance from `rank` up to `peer`, modulo `ranks`.
+/// The distance from `rank` up to `peer`, modulo `ranks`. Precondition: both are valid ranks.
 [[nodiscard]] constexpr int distance_of(int peer, int rank, int ranks) noexcept {
-  return (peer - rank + ranks) % ranks;
+  const int up = peer - rank;
+  return up < 0 ? up + ranks : up;
 }
 
-/// The distances from `rank` to all other ranks that it exchanges messages with, ascending and without
-/// duplicates. Visiting peers by distance keeps all ranks from starting with the same peer. Precondition:
-/// peers are `nobody` or valid ranks.
-[[nodiscard]] std::vector<int> distances_of_peers(int rank, int ranks, std::span<const outgoing> sends,
-                                                  std::span<const incoming> takes);
+/// Puts the messages of `list`, except those of `nobody`, into `ordered`, in the order of the distances of
+/// their peers from `rank`, and those of one peer in the order of the list. Visiting peers by distance keeps
+/// all ranks from starting with the same peer. What `ordered` held is gone; its memory is used again.
+/// Precondition: peers are `nobody` or valid ranks.
+void order_by_distance(int rank, int ranks, std::span<const outgoing> list, std::vector<outgoing>& ordered);
+void order_by_distance(int rank, int ranks, std::span<const incoming> list, std::vector<incoming>& ordered);
 
 }  // namespace chorale

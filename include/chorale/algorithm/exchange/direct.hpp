@@ -7,19 +7,29 @@
 #include <vector>
 
 #include <chorale/algorithm/exchange/neighbour.hpp>
+#include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {
 
-/// Every rank sends its first piece to each neighbour, then receives one of each, and so on: piece by piece,
-/// so that at most two of a pair are under way and ranks in a circle do not wait for each other's free
-/// blocks. A piece of the first round holds the manifest, in which the two compare their lists, and behind it
-/// as much data as fits: short messages cost one message for each neighbour, however many there are. Long
-/// ones go straight into the receiver's buffer, above the transport's threshold, once its manifest has said
-/// where it is; or behind all pieces, as messages of a transport that has them. A rank that only takes short
-/// messages from a peer sends it nothing, so that the sender does not wait. Cost: a message for each
-/// neighbour and block; what does not lie together is copied once more.
+/// Lists and memory of an exchange, which stay for the next one: calls that repeat allocate nothing.
+struct workspace {
+  std::vector<outgoing> sends;     ///< by the distance of their peers
+  std::vector<incoming> takes;     ///< by the distance of their peers
+  std::vector<neighbour> around;   ///< by distance
+  std::vector<std::byte> heads;    ///< manifests
+  std::vector<std::byte> scratch;  ///< a block whose bytes lie in several places
+};
+
+/// Every rank sends its first pieces to each neighbour, then receives as many of each, and so on: so few at a
+/// time that ranks in a circle do not wait for each other's free blocks. The first piece holds the manifest,
+/// in which the two compare their lists, and behind it the data if it fits: short messages cost one message
+/// for each neighbour, however many there are. Long ones go straight into the receiver's buffer, above the
+/// transport's threshold, once its manifest has said where it is; or behind all pieces, as messages of a
+/// transport that has them. A rank that only takes short messages from a peer sends it nothing, so that the
+/// sender does not wait. Cost: a message for each neighbour and block; what does not lie together is copied
+/// once more.
 ///
 /// A buffer is read until its bytes are sent, or placed, and written only by what this call announces.
 struct direct {
@@ -27,66 +37,89 @@ struct direct {
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
+  /// The lists have to stay until the call is over.
   template <mailbox_transport Net>
-  static task<> run(Net& net, call_id now, std::vector<outgoing> sends, std::vector<incoming> takes) {
-    copy_own(net.rank(), sends, takes);
-    const std::vector<int> distances = distances_of_peers(net.rank(), net.size(), sends, takes);
-    std::vector<neighbour<Net>> around;
-    for (const int d : distances) around.emplace_back((net.rank() + d) % net.size());
-    const auto at = [&](int peer) -> neighbour<Net>& {
-      const int d = distance_of(peer, net.rank(), net.size());
-      return around[static_cast<std::size_t>(std::lower_bound(distances.begin(), distances.end(), d) -
-                                             distances.begin())];
-    };
-    for (const outgoing& message : sends)
-      if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
-    for (const incoming& message : takes)
-      if (message.peer != nobody && message.peer != net.rank()) at(message.peer).add(message);
+  static task<> run(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes) {
+    // Calls of a communicator run one after the other, so that they can share it.
+    auto& work = net.template state<workspace>();
+    order_by_distance(net.rank(), net.size(), sends, work.sends);
+    order_by_distance(net.rank(), net.size(), takes, work.takes);
+    find_neighbours(net, work);
+    straight_memory<Net> straight;
+    begin(net, work, straight);
 
-    std::size_t longest = 0;
-    for (auto& n : around) {
-      n.begin(net);
-      longest = std::max(longest, std::max(n.out_bytes(), n.in_bytes()));
-    }
-    const std::size_t block = net.block_bytes();
-    std::vector<std::byte> scratch;
-    for (std::size_t from = 0; from < longest; from += block) {
-      for (auto& n : around) {
-        if (from >= n.out_bytes()) continue;
-        co_await net.send(n.peer(), now, n.next(std::min(block, n.out_bytes() - from), scratch));
+    // A receiver has acknowledged all but half of the blocks before these.
+    const std::size_t ahead = net.blocks() - net.blocks() / 2;
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (neighbour& n : work.around) {
+        for (std::size_t i = 0; i < ahead && n.out().goes_on(); ++i)
+          co_await net.send(n.peer(), now, n.next(net, work.scratch));
+        goes_on = goes_on || n.out().goes_on();
       }
-      for (auto& n : around) {
-        if (from >= n.in_bytes()) continue;
-        bool may_put = false;
-        {
-          const auto message = co_await net.receive(n.peer(), now);
-          may_put = n.accept(net, now, message, from, block);
+      for (neighbour& n : work.around) {
+        for (std::size_t i = 0; i < ahead && n.in().goes_on(); ++i) {
+          bool may_put = false;
+          {
+            const auto message = co_await net.receive(n.peer(), now);
+            may_put = n.accept(net, now, message);
+          }
+          if (may_put && n.straight_sends() != 0) co_await n.put_straight(net, now, straight);
         }
-        if (may_put) co_await n.put_straight(net, now);
+        goes_on = goes_on || n.in().goes_on();
       }
     }
     if constexpr (message_transport<Net>) {
       std::vector<transfer::going> going;
       std::vector<transfer::coming> coming;
-      for (const auto& n : around) n.add_whole(net, going, coming);
+      for (const neighbour& n : work.around) n.add_whole(net, going, coming);
       if (!going.empty() || !coming.empty()) co_await transfer::move(net, now, going, coming);
     }
     if constexpr (one_sided_transport<Net>) {
-      for (auto& n : around)
-        for (std::size_t i = 0; i < n.notices(); ++i) co_await net.notified(n.peer(), now);
-      for (auto& n : around) co_await net.flush(n.peer(), now);
+      for (const neighbour& n : work.around)
+        for (std::size_t i = 0; i < n.straight_takes(); ++i) co_await net.notified(n.peer(), now);
+      for (const neighbour& n : work.around)
+        if (n.straight_sends() != 0) co_await net.flush(n.peer(), now);
     }
   }
 
  private:
-  /// Messages of a rank to itself.
-  static void copy_own(int rank, std::span<const outgoing> sends, std::span<const incoming> takes) {
-    std::vector<outgoing> out;
-    std::vector<incoming> in;
-    for (const outgoing& message : sends)
-      if (message.peer == rank) out.push_back(message);
-    for (const incoming& message : takes)
-      if (message.peer == rank) in.push_back(message);
+  /// Copies the messages of this rank to itself, which are the nearest, and makes the neighbours.
+  template <mailbox_transport Net>
+  static void find_neighbours(const Net& net, workspace& work) {
+    std::span<const outgoing> sends{work.sends};
+    std::span<const incoming> takes{work.takes};
+    const auto next = [](auto& list, int peer) {
+      std::size_t count = 0;
+      while (count < list.size() && list[count].peer == peer) ++count;
+      const auto found = list.first(count);
+      list = list.subspan(count);
+      return found;
+    };
+    const auto out = next(sends, net.rank());
+    copy_own(net.rank(), out, next(takes, net.rank()));
+    work.around.clear();
+    const auto distance = [&](int peer) { return distance_of(peer, net.rank(), net.size()); };
+    while (!sends.empty() || !takes.empty()) {
+      const int peer =
+          takes.empty() || (!sends.empty() && distance(sends.front().peer) < distance(takes.front().peer))
+              ? sends.front().peer
+              : takes.front().peer;
+      const auto to = next(sends, peer);
+      work.around.emplace_back(net, peer, to, next(takes, peer));
+    }
+  }
+
+  template <mailbox_transport Net>
+  static void begin(Net& net, workspace& work, straight_memory<Net>& straight) {
+    std::size_t bytes = 0;
+    for (const neighbour& n : work.around) bytes += n.memory_bytes();
+    if (work.heads.size() < bytes) work.heads.resize(bytes);
+    std::span<std::byte> memory{work.heads};
+    for (neighbour& n : work.around) n.begin(net, memory, straight);
+  }
+
+  static void copy_own(int rank, std::span<const outgoing> out, std::span<const incoming> in) {
     if (out.size() != in.size()) throw_unequal_lists(rank, out.size(), rank, in.size());
     for (std::size_t i = 0; i < out.size(); ++i)
       compare(rank, out[i].bytes.size(), out[i].type, rank, in[i].bytes.size(), in[i].type, i);

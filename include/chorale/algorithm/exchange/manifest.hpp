@@ -6,10 +6,8 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <chorale/core/call.hpp>
-#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
@@ -18,26 +16,42 @@
 
 namespace chorale::exchange {
 
-/// The manifest of rank a for rank b: this header, an `entry` for each message from a to b, and one for each
-/// from b to a, in their order.
+/// The manifest of rank a for rank b: this header, an `entry` for each message from a to b, then one for each
+/// from b to a, in their order, and a `place` for each of the latter that goes straight into the memory of a.
+/// Nothing lies between them, so that a message of a few bytes fits into one cache line with its manifest.
 struct manifest_header {
   std::uint64_t stream_bytes = 0;  ///< of the manifest and the data behind it
   std::uint32_t sends = 0;
   std::uint32_t takes = 0;
 };
 struct manifest_entry {
+  static constexpr std::size_t packed_bytes = 12;  ///< in a manifest
   std::uint64_t bytes = 0;
-  std::uint64_t address = 0;  ///< where the message goes straight to, if it is taken and long
-  std::uint32_t key = 0;
   std::uint32_t type = 0;
 };
+struct manifest_place {
+  static constexpr std::size_t packed_bytes = 12;  ///< in a manifest
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+};
 
-[[nodiscard]] inline std::size_t manifest_bytes(std::size_t messages) noexcept {
-  return sizeof(manifest_header) + messages * sizeof(manifest_entry);
+/// An entry or a place of a manifest, which lies at `from`.
+template <class Packed>
+[[nodiscard]] Packed unpacked(const std::byte* from) noexcept {
+  Packed value;
+  std::memcpy(static_cast<void*>(&value), from, Packed::packed_bytes);
+  return value;
+}
+
+/// The size of a manifest of so many messages in both directions.
+[[nodiscard]] constexpr std::size_t manifest_bytes(std::size_t messages, std::size_t places) noexcept {
+  return sizeof(manifest_header) + messages * manifest_entry::packed_bytes +
+         places * manifest_place::packed_bytes;
 }
 
 /// @throws error errc::mismatch: rank `from` sends `sent` messages to rank `to`, which takes `taken`.
-[[noreturn]] inline void throw_unequal_lists(int from, std::size_t sent, int to, std::size_t taken) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_unequal_lists(int from, std::size_t sent, int to,
+                                                                       std::size_t taken) {
   throw error(errc::mismatch,
               "rank " + std::to_string(from) + " sends " + std::to_string(sent) + " messages to rank " +
                   std::to_string(to) + " in exchange, which takes " + std::to_string(taken) +
@@ -45,11 +59,12 @@ struct manifest_entry {
               {to, from});
 }
 
-/// Message `index` from rank `from` to rank `to`, as the one that sends and the one that takes see it.
-/// @throws error errc::mismatch if they see it differently.
-inline void compare(int from, std::uint64_t sent, std::uint32_t sent_type, int to, std::uint64_t taken,
-                    std::uint32_t taken_type, std::size_t index) {
-  if (sent == taken && sent_type == taken_type) return;
+/// @throws error errc::mismatch: the two ranks see message `index` from rank `from` to rank `to` differently.
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_unequal_messages(int from, std::uint64_t sent,
+                                                                          std::uint32_t sent_type, int to,
+                                                                          std::uint64_t taken,
+                                                                          std::uint32_t taken_type,
+                                                                          std::size_t index) {
   const std::string which = "message " + std::to_string(index) + " (from 0) of those from rank " +
                             std::to_string(from) + " to rank " + std::to_string(to) + " in exchange: ";
   if (sent == taken)
@@ -63,49 +78,47 @@ inline void compare(int from, std::uint64_t sent, std::uint32_t sent_type, int t
               {to, from});
 }
 
-/// The manifest that a rank expects of a neighbour, as it comes in. Each entry is compared when it is there.
+/// Message `index` from rank `from` to rank `to`, as the one that sends and the one that takes see it.
+/// @throws error errc::mismatch if they see it differently.
+inline void compare(int from, std::uint64_t sent, std::uint32_t sent_type, int to, std::uint64_t taken,
+                    std::uint32_t taken_type, std::size_t index) {
+  if (sent != taken || sent_type != taken_type) [[unlikely]]
+    throw_unequal_messages(from, sent, sent_type, to, taken, taken_type, index);
+}
+
+/// A manifest that comes in, as far as it is there, beside what this rank expects of it.
 class expected_manifest {
  public:
+  /// `memory` is where it is put together. All have to live as long as this.
   expected_manifest(int rank, int peer, std::span<const outgoing> sends, std::span<const incoming> takes,
-                    std::uint64_t stream_bytes)
-      : rank_(rank),
-        peer_(peer),
-        sends_(sends),
-        takes_(takes),
-        stream_bytes_(stream_bytes),
-        bytes_(manifest_bytes(sends.size() + takes.size())) {}
+                    std::span<const std::byte> memory) noexcept
+      : rank_(rank), peer_(peer), sends_(sends), takes_(takes), memory_(memory) {}
 
-  [[nodiscard]] bool is_complete() const noexcept { return come_ == bytes_.size(); }
-  /// Takes what belongs to the manifest from the start of `piece`, and returns the rest.
+  /// Compares what has come since there were `before` bytes, now that there are `come`.
   /// @throws error errc::mismatch that names the first message which the two ranks see differently.
-  std::span<const std::byte> take(std::span<const std::byte> piece) {
-    const std::size_t mine = std::min(piece.size(), bytes_.size() - come_);
-    if (mine == 0) return piece;
-    const bool is_first = come_ == 0;
-    copy_bytes(bytes_.data() + come_, piece.data(), mine);
-    come_ += mine;
-    if (is_first) compare_header();
-    for (; manifest_bytes(compared_ + 1) <= come_; ++compared_) compare_entry(compared_);
-    if (is_first && header().stream_bytes != stream_bytes_)
-      throw_unequal_sizes(operation::exchange, rank_, stream_bytes_, peer_, header().stream_bytes);
-    return piece.subspan(mine);
+  void compare_from(std::size_t before, std::size_t come, std::uint64_t stream_bytes) const {
+    if (before == 0) compare_header();
+    const std::size_t messages = sends_.size() + takes_.size();
+    std::size_t index = 0;
+    if (before != 0) index = (before - sizeof(manifest_header)) / manifest_entry::packed_bytes;
+    for (; index < messages && manifest_bytes(index + 1, 0) <= come; ++index) compare_entry(index);
+    // Else the two would wait for different numbers of pieces, before they see which message differs.
+    if (before == 0 && header().stream_bytes != stream_bytes)
+      throw_unequal_sizes(operation::exchange, rank_, stream_bytes, peer_, header().stream_bytes);
   }
-  /// Where the peer takes this rank's message `index`. Precondition: it is complete.
-  [[nodiscard]] remote_region place_of(std::size_t index) const noexcept {
-    const manifest_entry e = entry(takes_.size() + index);
-    return {e.address, e.bytes, e.key, peer_};
+  /// Where the peer takes the straight message that is the `index`th of those from this rank and has so many
+  /// bytes. Precondition: it is complete.
+  [[nodiscard]] remote_region place_of(std::size_t index, std::size_t bytes) const noexcept {
+    const auto p =
+        unpacked<manifest_place>(memory_.data() + manifest_bytes(sends_.size() + takes_.size(), index));
+    return {p.address, bytes, p.key, peer_};
   }
 
  private:
   [[nodiscard]] manifest_header header() const noexcept {
     manifest_header h;
-    std::memcpy(&h, bytes_.data(), sizeof h);
+    std::memcpy(&h, memory_.data(), sizeof h);
     return h;
-  }
-  [[nodiscard]] manifest_entry entry(std::size_t index) const noexcept {
-    manifest_entry e;
-    std::memcpy(&e, bytes_.data() + manifest_bytes(index), sizeof e);
-    return e;
   }
   void compare_header() const {
     const manifest_header h = header();
@@ -113,7 +126,7 @@ class expected_manifest {
     if (h.takes != sends_.size()) throw_unequal_lists(rank_, sends_.size(), peer_, h.takes);
   }
   void compare_entry(std::size_t index) const {
-    const manifest_entry theirs = entry(index);
+    const auto theirs = unpacked<manifest_entry>(memory_.data() + manifest_bytes(index, 0));
     if (index < takes_.size()) {
       const incoming& mine = takes_[index];
       compare(peer_, theirs.bytes, theirs.type, rank_, mine.bytes.size(), mine.type, index);
@@ -127,10 +140,7 @@ class expected_manifest {
   int peer_;
   std::span<const outgoing> sends_;
   std::span<const incoming> takes_;
-  std::uint64_t stream_bytes_;
-  std::vector<std::byte> bytes_;
-  std::size_t come_ = 0;
-  std::size_t compared_ = 0;
+  std::span<const std::byte> memory_;
 };
 
 }  // namespace chorale::exchange

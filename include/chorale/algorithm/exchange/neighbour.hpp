@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <chorale/algorithm/exchange/manifest.hpp>
+#include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
@@ -17,150 +16,181 @@
 
 namespace chorale::exchange {
 
-/// Memory of straight messages, kept registered while it lives; nothing on transports that have none.
-template <mailbox_transport Net>
-struct straight_memory {
-  remote_region expose(Net&, std::span<std::byte>) { return {}; }
-  void lend(Net&, std::span<const std::byte>) {}
-};
-template <one_sided_transport Net>
-struct straight_memory<Net> {
-  std::vector<decltype(std::declval<Net&>().expose(std::span<std::byte>{}))> exposed;
-  std::vector<decltype(std::declval<Net&>().lend(std::span<const std::byte>{}))> lent;
+/// A stream between two ranks: the manifest and behind it the messages that go by blocks. They are in one
+/// piece if a block holds them; else the data has pieces of its own, so that it need not be moved in memory
+/// to make room for the manifest. Both ranks know the sizes.
+struct stream {
+  std::size_t manifest = 0;  ///< bytes of it; 0 if there is no stream
+  std::size_t data = 0;      ///< bytes behind it
+  std::size_t head = 0;      ///< bytes of the first piece, or of the first ones if the manifest needs several
+  std::size_t done = 0;      ///< bytes that have gone, or have come
 
-  remote_region expose(Net& net, std::span<std::byte> bytes) {
-    exposed.push_back(net.expose(bytes));
-    return exposed.back().region();
+  void begin(std::size_t manifest_bytes, std::size_t data_bytes, std::size_t block) noexcept {
+    manifest = manifest_bytes;
+    data = data_bytes;
+    head = manifest + (manifest + data <= block ? data : 0);
   }
-  void lend(Net& net, std::span<const std::byte> bytes) { lent.push_back(net.lend(bytes)); }
+  [[nodiscard]] std::size_t total() const noexcept { return manifest + data; }
+  [[nodiscard]] bool goes_on() const noexcept { return done < total(); }
+  /// Bytes of the next piece, of blocks of `block` bytes.
+  [[nodiscard]] std::size_t next(std::size_t block) const noexcept {
+    return std::min(block, (done < head ? head : total()) - done);
+  }
 };
 
-/// A stream of bytes that lie in several places, read or written in pieces from front to end.
-template <class Byte>
-class scattered {
- public:
-  void add(std::span<Byte> part) {
-    if (part.empty()) return;
-    parts_.push_back(part);
-    bytes_ += part.size();
-  }
-  [[nodiscard]] std::size_t total() const noexcept { return bytes_; }
-  /// Calls `use(part)` for the next `count` bytes, as they lie together.
-  template <class Use>
-  void next(std::size_t count, Use&& use) {
-    while (count > 0) {
-      const std::span<Byte> part = parts_[index_].subspan(at_);
-      const std::size_t length = std::min(part.size(), count);
-      use(part.first(length));
+/// Where a walk over the data of messages is: at a byte of one of them.
+struct place_in_messages {
+  std::size_t index = 0;
+  std::size_t at = 0;
+};
+
+/// Calls `use(part)` for the next `count` bytes of those messages of `list` that `goes(bytes)`, in parts that
+/// lie together.
+template <class Message, class Goes, class Use>
+void walk(std::span<const Message> list, place_in_messages& place, std::size_t count, Goes&& goes,
+          Use&& use) {
+  while (count > 0) {
+    const auto bytes = list[place.index].bytes;
+    if (goes(bytes.size())) {
+      const std::size_t length = std::min(bytes.size() - place.at, count);
+      if (length > 0) use(bytes.subspan(place.at, length));
       count -= length;
-      at_ += length;
-      if (at_ == parts_[index_].size()) {
-        ++index_;
-        at_ = 0;
-      }
+      place.at += length;
+      if (place.at < bytes.size()) return;
     }
+    ++place.index;
+    place.at = 0;
   }
+}
 
- private:
-  std::vector<std::span<Byte>> parts_;
-  std::size_t bytes_ = 0;
-  std::size_t index_ = 0;
-  std::size_t at_ = 0;
-};
-
-/// What is between this rank and `peer`. Each sends the other a stream, the manifest and behind it the
-/// messages that go by blocks, if it sends messages or takes long ones, for which it says where they go.
-template <mailbox_transport Net>
+/// What is between this rank and `peer`. Each sends the other a stream if it sends messages or takes straight
+/// ones, for which it says where they go.
 class neighbour {
  public:
-  explicit neighbour(int peer) noexcept : peer_(peer) {}
-
-  void add(const outgoing& message) { sends_.push_back(message); }
-  void add(const incoming& message) { takes_.push_back(message); }
-
-  /// When all messages have been added.
-  void begin(Net& net) {
-    const std::size_t manifest = manifest_bytes(sends_.size() + takes_.size());
-    manifest_.resize(manifest);
-    out_.add(manifest_);
-    std::size_t at = sizeof(manifest_header);
-    bool takes_straight = false;
-    bool sends_straight = false;
-    const auto write = [&](const manifest_entry& e) {
-      std::memcpy(manifest_.data() + at, &e, sizeof e);
-      at += sizeof e;
-    };
+  /// `sends` and `takes` are the messages between the two, and have to live as long as this.
+  template <mailbox_transport Net>
+  neighbour(const Net& net, int peer, std::span<const outgoing> sends, std::span<const incoming> takes)
+      : peer_(peer), sends_(sends), takes_(takes) {
+    std::size_t out_data = 0;
+    std::size_t in_data = 0;
     for (const outgoing& message : sends_) {
-      write({message.bytes.size(), 0, 0, message.type});
-      if (is_straight(net, message.bytes.size())) {
-        memory_.lend(net, message.bytes);
-        sends_straight = true;
-      } else if (!transfer::is_whole(net, message.bytes.size())) {
-        out_.add(message.bytes);
-      }
+      if (is_straight(net, message.bytes.size()))
+        ++straight_sends_;
+      else if (goes_by_blocks(net, message.bytes.size()))
+        out_data += message.bytes.size();
     }
     for (const incoming& message : takes_) {
-      remote_region here;
-      if (is_straight(net, message.bytes.size())) {
-        here = memory_.expose(net, message.bytes);
-        takes_straight = true;
-        ++notices_;
-      } else if (!transfer::is_whole(net, message.bytes.size())) {
-        in_.add(message.bytes);
-      }
-      write({message.bytes.size(), here.address, here.key, message.type});
+      if (is_straight(net, message.bytes.size()))
+        ++straight_takes_;
+      else if (goes_by_blocks(net, message.bytes.size()))
+        in_data += message.bytes.size();
     }
-    const manifest_header h{out_.total(), static_cast<std::uint32_t>(sends_.size()),
-                            static_cast<std::uint32_t>(takes_.size())};
-    std::memcpy(manifest_.data(), &h, sizeof h);
-    out_bytes_ = !sends_.empty() || takes_straight ? out_.total() : 0;
-    in_bytes_ = !takes_.empty() || sends_straight ? manifest + in_.total() : 0;
-    if (in_bytes_ != 0) theirs_.emplace(net.rank(), peer_, sends_, takes_, in_bytes_);
+    const std::size_t messages = sends_.size() + takes_.size();
+    const std::size_t block = net.block_bytes();
+    if (!sends_.empty() || straight_takes_ != 0)
+      out_.begin(manifest_bytes(messages, straight_takes_), out_data, block);
+    if (!takes_.empty() || straight_sends_ != 0)
+      in_.begin(manifest_bytes(messages, straight_sends_), in_data, block);
   }
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
-  [[nodiscard]] std::size_t out_bytes() const noexcept { return out_bytes_; }
-  [[nodiscard]] std::size_t in_bytes() const noexcept { return in_bytes_; }
-  /// Notices of straight messages that will come.
-  [[nodiscard]] std::size_t notices() const noexcept { return notices_; }
+  [[nodiscard]] const stream& out() const noexcept { return out_; }
+  [[nodiscard]] const stream& in() const noexcept { return in_; }
+  /// Straight messages to the peer, and from it.
+  [[nodiscard]] std::size_t straight_sends() const noexcept { return straight_sends_; }
+  [[nodiscard]] std::size_t straight_takes() const noexcept { return straight_takes_; }
+
+  /// Takes the memory that it needs from the front of `memory`, and writes the first piece of its stream
+  /// there. Long messages become part of `straight`.
+  template <mailbox_transport Net>
+  void begin(Net& net, std::span<std::byte>& memory, straight_memory<Net>& straight) {
+    const auto take = [&](std::size_t bytes) {
+      const auto taken = memory.first(bytes);
+      memory = memory.subspan(bytes);
+      return taken;
+    };
+    first_lent_ = straight.lent.size();
+    theirs_ = take(in_.manifest);
+    head_ = take(out_.head);
+    for (const outgoing& message : sends_)
+      if (is_straight(net, message.bytes.size())) straight.lend(net, message.bytes);
+    if (out_.manifest == 0) return;
+    std::byte* at = head_.data();
+    const auto write = [&](const auto& value, std::size_t bytes) {
+      std::memcpy(at, &value, bytes);
+      at += bytes;
+    };
+    write(manifest_header{out_.total(), static_cast<std::uint32_t>(sends_.size()),
+                          static_cast<std::uint32_t>(takes_.size())},
+          sizeof(manifest_header));
+    for (const outgoing& message : sends_)
+      write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
+    for (const incoming& message : takes_)
+      write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
+    if (straight_takes_ != 0) {
+      for (const incoming& message : takes_) {
+        if (!is_straight(net, message.bytes.size())) continue;
+        const remote_region here = straight.expose(net, message.bytes);
+        write(manifest_place{here.address, here.key}, manifest_place::packed_bytes);
+      }
+    }
+    if (out_.head != out_.manifest) gather(net, out_.data, at);
+  }
+  /// The bytes that `begin` takes.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return in_.manifest + out_.head; }
 
   /// The next piece of the stream to the peer; `scratch` holds it where its bytes do not lie together.
-  [[nodiscard]] std::span<const std::byte> next(std::size_t count, std::vector<std::byte>& scratch) {
+  template <mailbox_transport Net>
+  [[nodiscard]] std::span<const std::byte> next(const Net& net, std::vector<std::byte>& scratch) {
+    const std::size_t count = out_.next(net.block_bytes());
+    const std::size_t from = out_.done;
+    out_.done += count;
+    if (from < out_.head) return head_.subspan(from, count);
     std::span<const std::byte> only;
-    scratch.clear();
-    out_.next(count, [&](std::span<const std::byte> part) {
-      if (part.size() == count)
-        only = part;
-      else
-        scratch.insert(scratch.end(), part.begin(), part.end());
-    });
-    return only.empty() ? std::span<const std::byte>{scratch} : only;
+    const place_in_messages here = sent_;
+    walk(sends_, sent_, count, blocks_of(net), [&](auto part) { only = part; });
+    if (only.size() == count) return only;
+    sent_ = here;
+    if (scratch.size() < count) scratch.resize(count);
+    gather(net, count, scratch.data());
+    return {scratch.data(), count};
   }
 
-  /// A piece of the stream of the peer, from byte `at` on, of blocks of `block` bytes. True if the manifest
-  /// ends in it: then straight messages may go. @throws error errc::mismatch.
-  template <arrived_message Message>
-  [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message, std::size_t at,
-                            std::size_t block) {
-    const bool was_complete = theirs_->is_complete();
-    // The manifest says better than a wrong length what does not fit.
-    auto data =
-        theirs_->take(transfer::at_least(net, peer_, now, message, at == 0 ? sizeof(manifest_header) : 0));
-    static_cast<void>(transfer::exact(net, peer_, now, message, std::min(block, in_bytes_ - at)));
-    in_.next(data.size(), [&](std::span<std::byte> part) {
+  /// The next piece of the stream of the peer. True if the manifest ends in it: then straight messages may
+  /// go. @throws error errc::mismatch.
+  template <mailbox_transport Net, arrived_message Message>
+  [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message) {
+    const std::size_t before = in_.done;
+    bool is_over = false;
+    std::size_t mine = 0;
+    if (before < in_.manifest) {
+      // The manifest says better than a wrong length what does not fit.
+      const auto seen =
+          transfer::at_least(net, peer_, now, message, before == 0 ? sizeof(manifest_header) : 0);
+      mine = std::min(seen.size(), in_.manifest - before);
+      copy_bytes(theirs_.data() + before, seen.data(), mine);
+      manifest(net.rank()).compare_from(before, before + mine, in_.total());
+      is_over = before + mine == in_.manifest;
+    }
+    const std::size_t expected = in_.next(net.block_bytes());
+    auto data = transfer::exact(net, peer_, now, message, expected).subspan(mine);
+    in_.done += expected;
+    walk(takes_, taken_, data.size(), blocks_of(net), [&](std::span<std::byte> part) {
       copy_bytes(part.data(), data.data(), part.size());
       data = data.subspan(part.size());
     });
-    return !was_complete && theirs_->is_complete();
+    return is_over;
   }
 
   /// Begins to put the messages that go straight. Precondition: the manifest is complete.
-  task<> put_straight(Net& net, call_id now) {
+  template <mailbox_transport Net>
+  task<> put_straight(Net& net, call_id now, const straight_memory<Net>& straight) const {
     if constexpr (one_sided_transport<Net>) {
       std::size_t next = 0;
-      for (std::size_t i = 0; i < sends_.size(); ++i) {
-        if (!is_straight(net, sends_[i].bytes.size())) continue;
-        co_await net.put_notified(theirs_->place_of(i), 0, memory_.lent[next], sends_[i].bytes, now);
+      for (const outgoing& message : sends_) {
+        if (!is_straight(net, message.bytes.size())) continue;
+        const remote_region there = manifest(net.rank()).place_of(next, message.bytes.size());
+        co_await net.put_notified(there, 0, straight.lent[first_lent_ + next], message.bytes, now);
         ++next;
       }
     }
@@ -168,6 +198,7 @@ class neighbour {
   }
 
   /// Adds the messages that are left to the transport. Precondition: the streams have come and gone.
+  template <mailbox_transport Net>
   void add_whole(const Net& net, std::vector<transfer::going>& out, std::vector<transfer::coming>& in) const {
     for (const outgoing& message : sends_)
       if (transfer::is_whole(net, message.bytes.size())) out.push_back({peer_, message.bytes});
@@ -176,21 +207,38 @@ class neighbour {
   }
 
  private:
-  static bool is_straight(const Net& net, std::size_t bytes) noexcept {
-    return transfer::is_zero_copy(net, bytes);
+  template <class Net>
+  [[nodiscard]] static bool goes_by_blocks(const Net& net, std::size_t bytes) noexcept {
+    return !is_straight(net, bytes) && !transfer::is_whole(net, bytes);
+  }
+  template <class Net>
+  [[nodiscard]] static auto blocks_of(const Net& net) noexcept {
+    return [&net](std::size_t bytes) { return goes_by_blocks(net, bytes); };
+  }
+  [[nodiscard]] expected_manifest manifest(int rank) const noexcept {
+    return {rank, peer_, sends_, takes_, theirs_};
+  }
+  /// Copies the next `count` bytes of data.
+  template <class Net>
+  void gather(const Net& net, std::size_t count, std::byte* to) {
+    walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
+      std::memcpy(to, part.data(), part.size());
+      to += part.size();
+    });
   }
 
   int peer_;
-  std::vector<outgoing> sends_;
-  std::vector<incoming> takes_;
-  std::vector<std::byte> manifest_;
-  scattered<const std::byte> out_;
-  scattered<std::byte> in_;
-  std::size_t out_bytes_ = 0;
-  std::size_t in_bytes_ = 0;
-  std::size_t notices_ = 0;
-  std::optional<expected_manifest> theirs_;
-  straight_memory<Net> memory_;
+  std::span<const outgoing> sends_;
+  std::span<const incoming> takes_;
+  std::size_t straight_sends_ = 0;
+  std::size_t straight_takes_ = 0;
+  std::size_t first_lent_ = 0;  ///< index of the memory of the first straight message to the peer
+  stream out_;
+  stream in_;
+  place_in_messages sent_;
+  place_in_messages taken_;
+  std::span<std::byte> theirs_;  ///< the manifest of the peer, as far as it has come
+  std::span<std::byte> head_;    ///< the manifest for the peer, and the data in one piece with it
 };
 
 }  // namespace chorale::exchange
