@@ -59,12 +59,12 @@ struct direct {
       }
       for (neighbour& n : work.around) {
         for (std::size_t i = 0; i < ahead && n.in().goes_on(); ++i) {
-          bool may_put = false;
+          bool is_told = false;
           {
             const auto message = co_await net.receive(n.peer(), now);
-            may_put = n.accept(net, now, message);
+            is_told = n.accept(net, now, message);
           }
-          if (may_put && n.straight_sends() != 0) co_await n.put_straight(net, now, straight);
+          if (is_told && n.moves_straight()) co_await n.move_straight(net, now, straight);
         }
         goes_on = goes_on || n.in().goes_on();
       }
@@ -77,9 +77,7 @@ struct direct {
     }
     if constexpr (one_sided_transport<Net>) {
       for (const neighbour& n : work.around)
-        for (std::size_t i = 0; i < n.straight_takes(); ++i) co_await net.notified(n.peer(), now);
-      for (const neighbour& n : work.around)
-        if (n.straight_sends() != 0) co_await net.flush(n.peer(), now);
+        if (n.has_straight()) co_await n.end_straight(net, now);
     }
   }
 

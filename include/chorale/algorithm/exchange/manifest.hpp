@@ -17,7 +17,7 @@
 namespace chorale::exchange {
 
 /// The manifest of rank a for rank b: this header, an `entry` for each message from a to b, then one for each
-/// from b to a, in their order, and a `place` for each of the latter that goes straight into the memory of a.
+/// from b to a, in their order, and a `place` for each message that the other rank is to put or to read.
 /// Nothing lies between them, so that a message of a few bytes fits into one cache line with its manifest.
 struct manifest_header {
   std::uint64_t stream_bytes = 0;  ///< of the manifest and the data behind it
@@ -106,8 +106,7 @@ class expected_manifest {
     if (before == 0 && header().stream_bytes != stream_bytes)
       throw_unequal_sizes(operation::exchange, rank_, stream_bytes, peer_, header().stream_bytes);
   }
-  /// Where the peer takes the straight message that is the `index`th of those from this rank and has so many
-  /// bytes. Precondition: it is complete.
+  /// The `index`th place, of so many bytes. Precondition: it is complete.
   [[nodiscard]] remote_region place_of(std::size_t index, std::size_t bytes) const noexcept {
     const auto p =
         unpacked<manifest_place>(memory_.data() + manifest_bytes(sends_.size() + takes_.size(), index));

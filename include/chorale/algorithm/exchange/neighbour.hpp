@@ -63,8 +63,9 @@ void walk(std::span<const Message> list, place_in_messages& place, std::size_t c
   }
 }
 
-/// What is between this rank and `peer`. Each sends the other a stream if it sends messages or takes straight
-/// ones, for which it says where they go.
+/// What is between this rank and `peer`. Each sends the other a stream if it sends messages. Where the sender
+/// puts straight ones, so does a rank that takes such, to say where they go; where the receiver reads them,
+/// the manifest of the sender says where they are, and the receiver tells by a signal that it has them.
 class neighbour {
  public:
   /// `sends` and `takes` are the messages between the two, and have to live as long as this.
@@ -87,18 +88,17 @@ class neighbour {
     }
     const std::size_t messages = sends_.size() + takes_.size();
     const std::size_t block = net.block_bytes();
-    if (!sends_.empty() || straight_takes_ != 0)
-      out_.begin(manifest_bytes(messages, straight_takes_), out_data, block);
-    if (!takes_.empty() || straight_sends_ != 0)
-      in_.begin(manifest_bytes(messages, straight_sends_), in_data, block);
+    is_read_ = is_read(net);
+    const std::size_t places = is_read_ ? straight_sends_ : straight_takes_;
+    const std::size_t their_places = is_read_ ? straight_takes_ : straight_sends_;
+    if (!sends_.empty() || places != 0) out_.begin(manifest_bytes(messages, places), out_data, block);
+    if (!takes_.empty() || their_places != 0)
+      in_.begin(manifest_bytes(messages, their_places), in_data, block);
   }
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
   [[nodiscard]] const stream& out() const noexcept { return out_; }
   [[nodiscard]] const stream& in() const noexcept { return in_; }
-  /// Straight messages to the peer, and from it.
-  [[nodiscard]] std::size_t straight_sends() const noexcept { return straight_sends_; }
-  [[nodiscard]] std::size_t straight_takes() const noexcept { return straight_takes_; }
 
   /// Takes the memory that it needs from the front of `memory`, and writes the first piece of its stream
   /// there. Long messages become part of `straight`.
@@ -109,11 +109,11 @@ class neighbour {
       memory = memory.subspan(bytes);
       return taken;
     };
-    first_lent_ = straight.lent.size();
     theirs_ = take(in_.manifest);
     head_ = take(out_.head);
-    for (const outgoing& message : sends_)
-      if (is_straight(net, message.bytes.size())) straight.lend(net, message.bytes);
+    first_out_ = straight.out.size();
+    first_in_ = straight.in.size();
+    if (straight_sends_ + straight_takes_ != 0) add_straight(net, straight);
     if (out_.manifest == 0) return;
     std::byte* at = head_.data();
     const auto write = [&](const auto& value, std::size_t bytes) {
@@ -127,10 +127,10 @@ class neighbour {
       write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
     for (const incoming& message : takes_)
       write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
-    if (straight_takes_ != 0) {
-      for (const incoming& message : takes_) {
-        if (!is_straight(net, message.bytes.size())) continue;
-        const remote_region here = straight.expose(net, message.bytes);
+    if constexpr (one_sided_transport<Net>) {
+      const auto& named = is_read_ ? straight.out : straight.in;
+      for (std::size_t i = is_read_ ? first_out_ : first_in_; i < named.size(); ++i) {
+        const remote_region here = named[i].region();
         write(manifest_place{here.address, here.key}, manifest_place::packed_bytes);
       }
     }
@@ -157,7 +157,7 @@ class neighbour {
   }
 
   /// The next piece of the stream of the peer. True if the manifest ends in it: then straight messages may
-  /// go. @throws error errc::mismatch.
+  /// be moved. @throws error errc::mismatch.
   template <mailbox_transport Net, arrived_message Message>
   [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message) {
     const std::size_t before = in_.done;
@@ -182,20 +182,44 @@ class neighbour {
     return is_over;
   }
 
-  /// Begins to put the messages that go straight. Precondition: the manifest is complete.
+  /// Whether this rank moves straight messages: it puts those that it sends, or reads those that it takes.
+  [[nodiscard]] bool moves_straight() const noexcept {
+    return (is_read_ ? straight_takes_ : straight_sends_) != 0;
+  }
+  /// Begins to put the messages that go straight, or reads them. Precondition: the manifest is complete.
   template <mailbox_transport Net>
-  task<> put_straight(Net& net, call_id now, const straight_memory<Net>& straight) const {
+  task<> move_straight(Net& net, call_id now, const straight_memory<Net>& straight) const {
     if constexpr (one_sided_transport<Net>) {
+      const auto theirs = manifest(net.rank());
       std::size_t next = 0;
+      if (is_read_) {
+        for (const incoming& message : takes_) {
+          if (!is_straight(net, message.bytes.size())) continue;
+          const remote_region there = theirs.place_of(next, message.bytes.size());
+          co_await net.get(there, 0, straight.in[first_in_ + next++], message.bytes, now);
+        }
+        co_await net.signal(peer_, now);
+        co_return;
+      }
       for (const outgoing& message : sends_) {
         if (!is_straight(net, message.bytes.size())) continue;
-        const remote_region there = manifest(net.rank()).place_of(next, message.bytes.size());
-        co_await net.put_notified(there, 0, straight.lent[first_lent_ + next], message.bytes, now);
-        ++next;
+        const remote_region there = theirs.place_of(next, message.bytes.size());
+        co_await net.put_notified(there, 0, straight.out[first_out_ + next++], message.bytes, now);
       }
     }
     co_return;
   }
+  /// Waits until the straight messages have been moved.
+  template <one_sided_transport Net>
+  task<> end_straight(Net& net, call_id now) const {
+    if (is_read_) {
+      if (straight_sends_ != 0) co_await net.signalled(peer_, now);
+      co_return;
+    }
+    for (std::size_t i = 0; i < straight_takes_; ++i) co_await net.notified(peer_, now);
+    if (straight_sends_ != 0) co_await net.flush(peer_, now);
+  }
+  [[nodiscard]] bool has_straight() const noexcept { return straight_sends_ + straight_takes_ != 0; }
 
   /// Adds the messages that are left to the transport. Precondition: the streams have come and gone.
   template <mailbox_transport Net>
@@ -215,6 +239,13 @@ class neighbour {
   [[nodiscard]] static auto blocks_of(const Net& net) noexcept {
     return [&net](std::size_t bytes) { return goes_by_blocks(net, bytes); };
   }
+  template <class Net>
+  void add_straight(Net& net, straight_memory<Net>& straight) const {
+    for (const outgoing& message : sends_)
+      if (is_straight(net, message.bytes.size())) straight.add_out(net, message.bytes);
+    for (const incoming& message : takes_)
+      if (is_straight(net, message.bytes.size())) straight.add_in(net, message.bytes);
+  }
   [[nodiscard]] expected_manifest manifest(int rank) const noexcept {
     return {rank, peer_, sends_, takes_, theirs_};
   }
@@ -230,9 +261,11 @@ class neighbour {
   int peer_;
   std::span<const outgoing> sends_;
   std::span<const incoming> takes_;
-  std::size_t straight_sends_ = 0;
-  std::size_t straight_takes_ = 0;
-  std::size_t first_lent_ = 0;  ///< index of the memory of the first straight message to the peer
+  std::size_t straight_sends_ = 0;  ///< number of straight messages to the peer
+  std::size_t straight_takes_ = 0;  ///< ... and from it
+  std::size_t first_out_ = 0;       ///< index of the memory of the first of the former
+  std::size_t first_in_ = 0;        ///< index of the memory of the first of the latter
+  bool is_read_ = false;
   stream out_;
   stream in_;
   place_in_messages sent_;

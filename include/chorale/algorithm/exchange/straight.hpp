@@ -17,23 +17,35 @@ template <mailbox_transport Net>
   return transfer::is_zero_copy(net, bytes);
 }
 
+/// True if the receiver reads straight messages, as a core does that copies them itself: then the data is in
+/// its cache, and the sender need not know where they go. Else the sender puts them, which an adapter does
+/// without asking anybody. The same on all ranks.
+template <mailbox_transport Net>
+[[nodiscard]] bool is_read(const Net& net) noexcept {
+  if constexpr (core_copying_transport<Net>)
+    return net.copies_by_core();
+  else
+    return false;
+}
+
 /// Memory of straight messages, kept registered while it lives; nothing on transports that have none.
 template <mailbox_transport Net>
 struct straight_memory {
-  std::span<const std::byte> lent;  ///< empty
-  remote_region expose(Net&, std::span<std::byte>) { return {}; }
-  void lend(Net&, std::span<const std::byte>) {}
+  std::span<const std::byte> out;  ///< empty
+  std::span<const std::byte> in;   ///< empty
+  void add_out(Net&, std::span<const std::byte>) {}
+  void add_in(Net&, std::span<std::byte>) {}
 };
 template <one_sided_transport Net>
 struct straight_memory<Net> {
-  std::vector<decltype(std::declval<Net&>().expose(std::span<std::byte>{}))> exposed;
-  std::vector<decltype(std::declval<Net&>().lend(std::span<const std::byte>{}))> lent;
+  using registered = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
+  std::vector<registered> out;
+  std::vector<registered> in;
 
-  remote_region expose(Net& net, std::span<std::byte> bytes) {
-    exposed.push_back(net.expose(bytes));
-    return exposed.back().region();
+  void add_out(Net& net, std::span<const std::byte> bytes) {
+    out.push_back(is_read(net) ? net.offer(bytes) : net.lend(bytes));
   }
-  void lend(Net& net, std::span<const std::byte> bytes) { lent.push_back(net.lend(bytes)); }
+  void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }
 };
 
 }  // namespace chorale::exchange
