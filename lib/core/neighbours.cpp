@@ -14,15 +14,10 @@ void order(int rank, int ranks, std::span<const Message> list, std::vector<Messa
   const auto distance = [&](const Message& m) { return distance_of(m.peer, rank, ranks); };
   const auto is_nearer = [&](const Message& a, const Message& b) { return distance(a) < distance(b); };
   ordered.clear();
-  bool is_in_order = true;
-  for (const Message& m : list) {
-    if (m.peer == nobody) continue;
-    is_in_order = is_in_order && (ordered.empty() || !is_nearer(m, ordered.back()));
-    ordered.push_back(m);
-  }
-  if (is_in_order) return;
+  for (const Message& m : list)
+    if (m.peer != nobody) ordered.push_back(m);
   if (ordered.size() > few) return std::stable_sort(ordered.begin(), ordered.end(), is_nearer);
-  for (auto next = std::next(ordered.begin()); next != ordered.end(); ++next)
+  for (auto next = ordered.begin(); next != ordered.end(); ++next)
     std::rotate(std::upper_bound(ordered.begin(), next, *next, is_nearer), next, std::next(next));
 }
 

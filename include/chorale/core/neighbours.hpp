@@ -32,10 +32,27 @@ struct incoming {
 }
 
 /// Puts the messages of `list`, except those of `nobody`, into `ordered`, in the order of the distances of
-/// their peers from `rank`, and those of one peer in the order of the list. Visiting peers by distance keeps
-/// all ranks from starting with the same peer. What `ordered` held is gone; its memory is used again.
-/// Precondition: peers are `nobody` or valid ranks.
+/// their peers from `rank`, and those of one peer in the order of the list. What `ordered` held is gone; its
+/// memory is used again. Precondition: peers are `nobody` or valid ranks.
 void order_by_distance(int rank, int ranks, std::span<const outgoing> list, std::vector<outgoing>& ordered);
+/// The same for messages that come.
 void order_by_distance(int rank, int ranks, std::span<const incoming> list, std::vector<incoming>& ordered);
+
+/// The messages in that order: `list` itself if it has it, or else a copy in `ordered`. Visiting peers by
+/// distance keeps all ranks from starting with the same peer.
+template <class Message>
+[[nodiscard]] std::span<const Message> by_distance(int rank, int ranks, std::span<const Message> list,
+                                                   std::vector<Message>& ordered) {
+  int before = 0;
+  for (const Message& m : list) {
+    const int distance = m.peer == nobody ? -1 : distance_of(m.peer, rank, ranks);
+    if (distance < before) {
+      order_by_distance(rank, ranks, list, ordered);
+      return ordered;
+    }
+    before = distance;
+  }
+  return list;
+}
 
 }  // namespace chorale

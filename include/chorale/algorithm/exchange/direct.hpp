@@ -15,8 +15,8 @@ namespace chorale::exchange {
 
 /// Lists and memory of an exchange, which stay for the next one: calls that repeat allocate nothing.
 struct workspace {
-  std::vector<outgoing> sends;     ///< by the distance of their peers
-  std::vector<incoming> takes;     ///< by the distance of their peers
+  std::vector<outgoing> sends;     ///< by the distance of their peers, if the list of the call is not
+  std::vector<incoming> takes;     ///< the same
   std::vector<neighbour> around;   ///< by distance
   std::vector<std::byte> heads;    ///< manifests
   std::vector<std::byte> scratch;  ///< a block whose bytes lie in several places
@@ -42,9 +42,8 @@ struct direct {
   static task<> run(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes) {
     // Calls of a communicator run one after the other, so that they can share it.
     auto& work = net.template state<workspace>();
-    order_by_distance(net.rank(), net.size(), sends, work.sends);
-    order_by_distance(net.rank(), net.size(), takes, work.takes);
-    find_neighbours(net, work);
+    find_neighbours(net, work, by_distance(net.rank(), net.size(), sends, work.sends),
+                    by_distance(net.rank(), net.size(), takes, work.takes));
     straight_memory<Net> straight;
     begin(net, work, straight);
 
@@ -84,9 +83,8 @@ struct direct {
  private:
   /// Copies the messages of this rank to itself, which are the nearest, and makes the neighbours.
   template <mailbox_transport Net>
-  static void find_neighbours(const Net& net, workspace& work) {
-    std::span<const outgoing> sends{work.sends};
-    std::span<const incoming> takes{work.takes};
+  static void find_neighbours(const Net& net, workspace& work, std::span<const outgoing> sends,
+                              std::span<const incoming> takes) {
     const auto next = [](auto& list, int peer) {
       std::size_t count = 0;
       while (count < list.size() && list[count].peer == peer) ++count;
