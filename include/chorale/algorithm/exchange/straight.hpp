@@ -33,18 +33,22 @@ template <mailbox_transport Net>
 struct straight_memory {
   std::span<const std::byte> out;  ///< empty
   std::span<const std::byte> in;   ///< empty
+  /// Does nothing: there are no straight messages.
   void add_out(Net&, std::span<const std::byte>) {}
+  /// Does nothing: there are no straight messages.
   void add_in(Net&, std::span<std::byte>) {}
 };
 template <one_sided_transport Net>
 struct straight_memory<Net> {
   using registered = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
-  std::vector<registered> out;
-  std::vector<registered> in;
+  std::vector<registered> out;  ///< of messages to other ranks
+  std::vector<registered> in;   ///< of messages from other ranks
 
+  /// A message that this rank sends: the peer reads it, or this rank puts it.
   void add_out(Net& net, std::span<const std::byte> bytes) {
     out.push_back(is_read(net) ? net.offer(bytes) : net.lend(bytes));
   }
+  /// Where a message comes to: the peer puts it, or this rank reads it.
   void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }
 };
 
