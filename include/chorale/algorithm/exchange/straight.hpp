@@ -38,8 +38,10 @@ struct straight_memory {
   /// Does nothing: there are no straight messages.
   void add_in(Net&, std::span<std::byte>) {}
 };
+/// On transports that move them.
 template <one_sided_transport Net>
 struct straight_memory<Net> {
+  /// Memory that the transport knows.
   using registered = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
   std::vector<registered> out;  ///< of messages to other ranks
   std::vector<registered> in;   ///< of messages from other ranks
