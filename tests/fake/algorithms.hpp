@@ -53,6 +53,7 @@
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce/scatter_gather.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce/two_trees.hpp>
 #include <chorale/algorithm/reduce_scatter/circulant.hpp>
@@ -61,6 +62,7 @@
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/reduce_scatter/standard.hpp>
+#include <chorale/algorithm/scan/by_shares.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/doubling_123.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
@@ -88,18 +90,20 @@ using moving =
               alltoall::bruck_k<4>, alltoall::bruck_k<40>, alltoall::direct, alltoall::pairwise,
               alltoall::hybrid_pairwise<2>, gather::standard, gather::binomial, gather::flat,
               scatter::standard, scatter::binomial, scatter::fetch, scatter::flat, exchange::direct>;
-using reducing = type_list<
-    allreduce::circulant, reduce_scatter::circulant, scan::doubling_123, reduce::two_trees,
-    allreduce::two_trees,                                                      //
-    allreduce::recursive_multiplying<3>, allreduce::recursive_multiplying<4>,  //
-    reduce::standard, reduce::degree_k<1>, reduce::degree_k<3>, reduce::degree_k<7>, reduce::degree_k<15>,
-    reduce::rank_by_rank, reduce::reproducible, allreduce::standard, allreduce::recursive_doubling,
-    allreduce::degree_k<1>, allreduce::degree_k<3>, allreduce::degree_k<7>,
-    allreduce::degree_k<3, broadcast::flat>, allreduce::degree_k<15, broadcast::flat>,
-    allreduce::reduce_multicast<3>, allreduce::reduce_multicast<7>, allreduce::rabenseifner, allreduce::ring,
-    allreduce::rank_by_rank, allreduce::reproducible, allreduce::last_arriver, reduce_scatter::standard,
-    reduce_scatter::last_arriver, reduce_scatter::direct, reduce_scatter::rank_by_rank,
-    reduce_scatter::recursive_halving, scan::standard, scan::chain, scan::recursive_doubling>;
+using reducing =
+    type_list<allreduce::circulant, reduce_scatter::circulant, scan::doubling_123, reduce::two_trees,
+              allreduce::two_trees,                                                      //
+              allreduce::recursive_multiplying<3>, allreduce::recursive_multiplying<4>,  //
+              reduce::standard, reduce::degree_k<1>, reduce::degree_k<3>, reduce::degree_k<7>,
+              reduce::degree_k<15>, reduce::rank_by_rank, reduce::reproducible, reduce::scatter_gather,
+              allreduce::standard, allreduce::recursive_doubling, allreduce::degree_k<1>,
+              allreduce::degree_k<3>, allreduce::degree_k<7>, allreduce::degree_k<3, broadcast::flat>,
+              allreduce::degree_k<15, broadcast::flat>, allreduce::reduce_multicast<3>,
+              allreduce::reduce_multicast<7>, allreduce::rabenseifner, allreduce::ring,
+              allreduce::rank_by_rank, allreduce::reproducible, allreduce::last_arriver,
+              reduce_scatter::standard, reduce_scatter::last_arriver, reduce_scatter::direct,
+              reduce_scatter::rank_by_rank, reduce_scatter::recursive_halving, scan::standard,
+              scan::by_shares, scan::chain, scan::recursive_doubling>;
 }  // namespace all
 
 /// Those that move bytes, and those that combine them.

@@ -30,9 +30,9 @@ TEST_CASE("what is longer than a segment travels in several", "[algorithms]") {
 TEST_CASE("operands longer than a piece are put, or read, in several", "[algorithms]") {
   using chorale::operation;
   for (const auto& one : fake::candidates_of<fake::transport>(fake::reducing_algorithms{})) {
-    const bool reads =
-        one.name.find("direct") != std::string::npos || one.name.find("rabenseifner") != std::string::npos;
-    if (!reads && one.name.find("degree_k") == std::string::npos) continue;
+    const auto is = [&](const char* name) { return one.name.find(name) != std::string::npos; };
+    const bool reads = is("direct") || is("rabenseifner") || is("scatter_gather") || is("by_shares");
+    if (!reads && !is("degree_k")) continue;
     for (const int ranks : {2, 3, 5, 13}) {
       if (reads && ranks == 13) continue;
       auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + static_cast<std::uint64_t>(ranks)));

@@ -51,15 +51,16 @@ struct candidate {
 template <class A>
 inline constexpr bool is_serial =
     std::same_as<A, chorale::allreduce::last_arriver> || std::same_as<A, chorale::allreduce::reproducible> ||
-    std::same_as<A, chorale::reduce::reproducible> || std::same_as<A, chorale::allreduce::rank_by_rank> ||
-    std::same_as<A, chorale::reduce::rank_by_rank> ||
+    std::same_as<A, chorale::reduce::reproducible> || std::same_as<A, chorale::reduce::scatter_gather> ||
+    std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> ||
     std::same_as<A, chorale::reduce_scatter::direct> || std::same_as<A, chorale::reduce_scatter::standard> ||
     std::same_as<A, chorale::reduce_scatter::last_arriver>;
 template <class A>
 inline constexpr bool takes_long_elements =
     std::same_as<A, chorale::allreduce::rank_by_rank> || std::same_as<A, chorale::reduce::rank_by_rank> ||
-    std::same_as<A, chorale::reduce_scatter::rank_by_rank> || std::same_as<A, chorale::scan::chain>;
+    std::same_as<A, chorale::reduce_scatter::rank_by_rank> || std::same_as<A, chorale::scan::chain> ||
+    std::same_as<A, chorale::scan::by_shares>;
 
 /// `check(operator, T{})` with operators that do not commute, that do, and that tell how they are evaluated,
 /// by turns.

@@ -17,9 +17,12 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce/scatter_gather.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
+#include <chorale/algorithm/scan/by_shares.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
@@ -88,7 +91,8 @@ TEMPLATE_TEST_CASE("serial allreduces have the bits of a loop over the ranks", "
 }
 
 TEMPLATE_TEST_CASE("serial reduces have the bits of a loop over the ranks", "[evaluation]",
-                   chorale::reduce::reproducible, chorale::reduce::rank_by_rank) {
+                   chorale::reduce::reproducible, chorale::reduce::scatter_gather,
+                   chorale::reduce::rank_by_rank) {
   STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
   on_groups<with<TestType>>([](auto& comm, std::size_t count) {
     const int root = comm.size() - 1;
@@ -112,6 +116,21 @@ TEMPLATE_TEST_CASE("serial reduce-scatters have the bits of a loop over the rank
     const auto all = serial_sum(comm.size(), count * ranks);
     if (!same_bits(out, std::span{all}.subspan(count * static_cast<std::size_t>(comm.rank()), count)))
       throw wrong("blocks of " + std::to_string(count) + " numbers");
+  });
+}
+
+TEMPLATE_TEST_CASE("serial scans have the bits of a loop over the ranks", "[evaluation]",
+                   chorale::scan::chain, chorale::scan::by_shares) {
+  STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
+  on_groups<with<TestType>>([](auto& comm, std::size_t count) {
+    auto data = operand(comm.rank(), count);
+    comm.scan(std::span{data}, chorale::sum);
+    if (!same_bits(data, serial_sum(comm.rank() + 1, count)))
+      throw wrong("inclusive scans of " + std::to_string(count) + " numbers");
+    data = operand(comm.rank(), count);
+    comm.exscan(std::span{data}, chorale::sum);
+    if (comm.rank() != 0 && !same_bits(data, serial_sum(comm.rank(), count)))
+      throw wrong("exclusive scans of " + std::to_string(count) + " numbers");
   });
 }
 

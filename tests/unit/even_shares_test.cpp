@@ -41,3 +41,29 @@ TEST_CASE("even shares of more than the address space can hold do not overflow",
   CHECK(layout[6].offset + layout[6].bytes == bytes);
   for (int r = 1; r < 7; ++r) CHECK(layout[r].offset == layout[r - 1].offset + layout[r - 1].bytes);
 }
+
+TEST_CASE("the shares of ranks that write into an owner's memory cover the buffer, the owner's the largest",
+          "[shares]") {
+  for (const int ranks : {1, 2, 3, 5, 7, 13, 16, 17, 33}) {
+    for (const int owner : {0, ranks / 2, ranks - 1}) {
+      for (const std::size_t granule : {4U, 12U, 4096U}) {
+        for (const std::size_t bytes : {0U, 12U, 65'532U, 65'536U, 262'144U, 4'194'300U}) {
+          INFO(ranks << " ranks, owner " << owner << ", " << bytes << " bytes in granules of " << granule);
+          const auto share = [&](int rank) {
+            return chorale::share_for_owner(owner, rank, ranks, bytes, granule);
+          };
+          std::size_t at = 0;
+          for (int r = 0; r < ranks; ++r) {
+            REQUIRE(share(r).offset == at);
+            at += share(r).bytes;
+            REQUIRE(share(r).bytes <= share(owner).bytes);
+            if (r != owner) REQUIRE(share(r).bytes % granule == 0);
+          }
+          REQUIRE(at == bytes);
+        }
+      }
+    }
+  }
+  // Of two ranks the owner has (1 - 1 / 2.6) of what is beyond a call's worth.
+  CHECK(chorale::share_for_owner(0, 1, 2, 1 << 20, 4) == chorale::extent{651'584, 396'992});
+}

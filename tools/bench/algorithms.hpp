@@ -35,6 +35,7 @@ using algorithms = chorale::type_list<                           //
     chorale::reduce::degree_k<3>,                                //
     chorale::reduce::degree_k<7>,                                //
     chorale::reduce::two_trees,                                  //
+    chorale::reduce::scatter_gather,                             //
     chorale::reduce::reproducible,                               //
     chorale::allreduce::standard,                                //
     chorale::allreduce::recursive_doubling,                      //
@@ -82,6 +83,7 @@ using algorithms = chorale::type_list<                           //
     chorale::reduce_scatter::circulant,                          //
     chorale::scan::standard,                                     //
     chorale::scan::chain,                                        //
+    chorale::scan::by_shares,                                    //
     chorale::scan::recursive_doubling,                           //
     chorale::scan::doubling_123,                                 //
     chorale::exchange::direct>;

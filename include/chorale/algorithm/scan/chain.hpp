@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
@@ -20,6 +21,7 @@ namespace chorale::scan {
 /// is copied by `send` or, if it is longer than a block, given to the next rank before this one goes on.
 struct chain {
   static constexpr auto implements = operation::scan;
+  static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 

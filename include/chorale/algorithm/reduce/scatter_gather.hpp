@@ -1,0 +1,133 @@
+// Scatter-gather reduce.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/operands_of_all.hpp>
+#include <chorale/algorithm/read_operands.hpp>
+#include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// A reduce-scatter, then a gather: each rank combines a share of the elements, from rank 0 upwards, to the
+/// bit what a serial loop computes, and the root gets the shares. For long messages of ranks that have a core
+/// each: all combine at once, where in a tree the root combines as many operands as it has children. Any n.
+/// Source: Rabenseifner, Optimization of collective reduction operations, 2004.
+///
+/// Where operands are read, each rank reads its share of all of them where they lie, piece by piece, and
+/// writes the pieces of the result into the root's memory; the root, which need not write, has the larger
+/// share. Elsewhere `reduce_scatter::direct` makes the shares. Cost: (n - 1)/n of the message in and 1/n out
+/// a rank; two messages between each two ranks, or one for each block.
+struct scatter_gather {
+  static constexpr auto implements = operation::reduce;
+  static constexpr auto evaluates = evaluation::serial;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+  template <tunable_transport T>
+  static bool suits(const T& net) noexcept {
+    return !net.oversubscribed();
+  }
+
+  /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
+  /// empty.
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, int root) {
+    if constexpr (reads_operands<Net>) {
+      if (net.size() > 1 && is_read(net, in.size())) return by_reads(net, now, in, out, std::move(op), root);
+    }
+    return by_messages(net, now, in, out, std::move(op), root);
+  }
+
+ private:
+  /// Bytes of a page: to read a part of one costs as much as to read all of it.
+  static constexpr std::size_t granule = 4096;
+
+  template <mailbox_transport Net>
+  static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                            reduction op, int root) {
+    const auto layout = even_shares(net.size(), in.size(), op.element_bytes());
+    std::vector<std::byte> share(layout[net.rank()].bytes);
+    co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
+    if (net.rank() != root) {
+      co_await transfer::send(net, root, now, share);
+      co_return;
+    }
+    const blocks<std::byte> result{out, layout};
+    if (!share.empty()) copy_bytes(result[root].data(), share.data(), share.size());
+    for (int d = 1; d < net.size(); ++d) {
+      const int from = (root + d) % net.size();
+      co_await transfer::receive(net, from, now, result[from]);
+    }
+  }
+
+  template <reads_operands Net>
+  static task<> by_reads(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                         reduction op, int root) {
+    const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
+    operands_of_all<Net> all{net, now, in, net.offer(in), most};
+    co_await all.announce();
+    const bool is_root = net.rank() == root;
+    const auto result = out.first(is_root ? in.size() : 0);
+    const auto exposed = net.expose(result);
+    remote_region there = exposed.region();
+    if (is_root) {
+      for (int d = 1; d < net.size(); ++d)
+        co_await net.send((root + d) % net.size(), now, transfer::bytes_of(there));
+    }
+    co_await all.find();
+    if (!is_root) {
+      const auto announced = co_await net.receive(root, now);
+      there = transfer::read_region(net, root, now, announced, in.size());
+    }
+    // The root makes its share where the result is to be, unless its operand is there.
+    const bool collects_there = is_root && in.data() != result.data();
+    const extent mine = share_for_owner(root, net.rank(), net.size(), in.size(), op.whole(granule));
+    for (std::size_t done = 0; done < mine.bytes; done += most) {
+      const std::size_t at = mine.offset + done;
+      const auto own = in.subspan(at, std::min(most, mine.bytes - done));
+      if (collects_there) {
+        co_await combine(net, all, own, at, result.subspan(at, own.size()), exposed, op);
+        continue;
+      }
+      const auto combined = all.place(0, own.size());
+      co_await combine(net, all, own, at, combined, all.places(), op);
+      if (is_root)
+        copy_bytes(result.data() + at, combined.data(), combined.size());
+      else
+        co_await all.write(there, at, combined);
+    }
+    co_await all.finish();
+  }
+
+  /// combined = ((x_0 op x_1) op x_2) ..., bytes from `at` on, of which `own` are this rank's; `covering`
+  /// covers where they come to lie. `op` is that of the coroutine that awaits this one.
+  template <reads_operands Net, class Exposure>
+  static task<> combine(Net& net, operands_of_all<Net>& all, std::span<const std::byte> own, std::size_t at,
+                        std::span<std::byte> combined, const Exposure& covering, const reduction& op) {
+    const int first = net.rank() == 0 ? 1 : 0;
+    co_await all.read(first, at, combined, covering);
+    if (net.rank() == 0) op.combine_right(own, combined);
+    for (int from = 1; from < net.size(); ++from) {
+      if (from == net.rank()) {
+        op.combine_left(combined, own);
+      } else if (from != first) {
+        const auto piece = all.place(1, own.size());
+        co_await all.read(from, at, piece, all.places());
+        op.combine_left(combined, piece);
+      }
+    }
+  }
+};
+
+}  // namespace chorale::reduce

@@ -1,0 +1,105 @@
+// Scan by shares: each rank scans a share of the elements for all ranks.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/operands_of_all.hpp>
+#include <chorale/algorithm/read_operands.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::scan {
+
+/// Each rank has a share of the elements, reads it from the operands of all ranks where they lie, from rank 0
+/// upwards, piece by piece, and writes the pieces of each rank's result over its operand: all ranks combine
+/// at once, and none waits for the one before it. Evaluates as a serial loop over the ranks does, to the bit.
+/// Any n. For long messages of few ranks that read each other's memory and have a core each; elsewhere, and
+/// for short messages, it is `chain`. Cost: (n - 1)/n of the message in and as much out a rank, two messages
+/// between each two ranks; an inclusive scan writes nothing to rank 0.
+///
+/// Only the rank whose share they are reads and writes the elements of a share, and a call is over when all
+/// ranks have told each other that they have.
+struct by_shares {
+  static constexpr auto implements = operation::scan;
+  static constexpr auto evaluates = evaluation::serial;
+  template <class T>
+  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class T>
+  static bool suits(const T& net) noexcept {
+    if constexpr (reads_operands<T>)
+      return net.copies_by_core() && !net.oversubscribed();
+    else
+      return false;
+  }
+
+  /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
+    if constexpr (reads_operands<Net>) {
+      if (net.size() > 1 && is_read(net, data.size()))
+        return by_reads(net, now, data, std::move(op), inclusive);
+    }
+    return chain::run(net, now, data, std::move(op), inclusive);
+  }
+
+ private:
+  /// Bytes of a page: to read a part of one costs as much as to read all of it.
+  static constexpr std::size_t granule = 4096;
+
+  template <reads_operands Net>
+  static task<> by_reads(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
+    const std::size_t most = operands_of_all<Net>::piece_bytes(op, data.size());
+    operands_of_all<Net> all{net, now, data, net.expose(data), most};
+    co_await all.announce();
+    co_await all.find();
+    // Of two ranks only rank 0 has to write.
+    const std::size_t unit = op.whole(granule);
+    const extent mine = net.size() == 2 ? share_for_owner(1, net.rank(), 2, data.size(), unit)
+                                        : even_shares(net.size(), data.size(), unit)[net.rank()];
+    for (std::size_t done = 0; done < mine.bytes; done += most) {
+      const std::size_t at = mine.offset + done;
+      co_await scan_piece(net, all, data.subspan(at, std::min(most, mine.bytes - done)), at, op, inclusive);
+    }
+    co_await all.finish();
+  }
+
+  /// `own`: this rank's bytes from `at` on. `op` is that of the coroutine that awaits this one.
+  template <reads_operands Net>
+  static task<> scan_piece(Net& net, operands_of_all<Net>& all, std::span<std::byte> own, std::size_t at,
+                           const reduction& op, bool inclusive) {
+    // What the ranks below combine to: this rank's bytes, or in one place while the next are read into the
+    // other.
+    std::span<const std::byte> below;
+    for (int rank = 0; rank < net.size(); ++rank) {
+      const bool is_own = rank == net.rank();
+      if (is_own && (inclusive || rank == 0)) {
+        if (rank != 0) op.combine_right(below, own);
+        below = own;
+        continue;
+      }
+      const auto next = all.place(rank % 2, own.size());
+      // An exclusive scan does without the operand of the last rank.
+      const bool is_needed = inclusive || rank + 1 < net.size();
+      if (is_needed && is_own)
+        copy_bytes(next.data(), own.data(), own.size());
+      else if (is_needed)
+        co_await all.read(rank, at, next, all.places());
+      if (is_needed && rank != 0) op.combine_right(below, next);
+      const std::span<const std::byte> result = inclusive ? next : below;
+      if (is_own)
+        copy_bytes(own.data(), result.data(), own.size());
+      else if (rank != 0)
+        co_await all.write(all.region_of(rank), at, result);
+      below = next;
+    }
+  }
+};
+
+}  // namespace chorale::scan
