@@ -1,4 +1,4 @@
-// Made by tools/tune --built-in: soft0, 2 cores of AMD EPYC. Do not edit.
+// Made by tools/tune --built-in: soft0, 2 cores of AMD EPYC; reduce, scan of 2 ranks from 32 KiB on: a Xeon.
 #include "built_in.hpp"
 
 #include <sstream>
@@ -157,9 +157,10 @@ reduce rc 2 0 8 reproducible 0.3991 degree_k<3> 0.4576 degree_k<7> 0.4599 degree
 reduce rc 2 0 256 reproducible 0.5791 degree_k<3> 0.6052 degree_k<7> 0.606 degree_k<1> 0.6272 degree_k<15> 0.6281
 reduce rc 2 0 2048 reproducible 1.306 degree_k<1> 1.346 degree_k<3> 1.355 degree_k<7> 1.37 degree_k<15> 1.399
 reduce rc 2 0 8192 reproducible 3.079 degree_k<3> 3.168 degree_k<1> 3.214 degree_k<7> 3.256 degree_k<15> 3.265
-reduce rc 2 0 32768 degree_k<3> 9.098 reproducible 9.103 degree_k<1> 9.238 degree_k<15> 9.315 degree_k<7> 9.407
-reduce rc 2 0 131072 degree_k<3> 34.25 reproducible 34.49 degree_k<1> 34.78 degree_k<15> 35.71 degree_k<7> 35.88
-reduce rc 2 0 1048576 reproducible 266.1 degree_k<3> 267.9 degree_k<1> 276.7 degree_k<15> 279.4 degree_k<7> 282.3
+reduce rc 2 0 32768 degree_k<3> 4.15 degree_k<1> 4.17 reproducible 4.21 degree_k<15> 4.23 degree_k<7> 4.3 scatter_gather 5.63
+reduce rc 2 0 65536 scatter_gather 4.88 reproducible 7.99 degree_k<15> 9.52 degree_k<3> 9.54 degree_k<7> 9.56 degree_k<1> 9.72
+reduce rc 2 0 131072 scatter_gather 7.15 degree_k<1> 15.29 degree_k<7> 15.39 degree_k<3> 15.43 reproducible 15.43 degree_k<15> 15.5
+reduce rc 2 0 1048576 scatter_gather 56.35 degree_k<7> 100.03 degree_k<15> 100.19 degree_k<1> 101.0 degree_k<3> 101.13 reproducible 114.22
 reduce rc 4 1 8 reproducible 8.47 degree_k<3> 8.648 degree_k<15> 8.676 degree_k<7> 8.76 degree_k<1> 10.24
 reduce rc 4 1 256 reproducible 8.837 degree_k<7> 8.97 degree_k<15> 9.006 degree_k<3> 9.013 degree_k<1> 10.45
 reduce rc 4 1 2048 reproducible 10.04 degree_k<3> 10.09 degree_k<7> 10.22 degree_k<15> 10.32 degree_k<1> 12.2
@@ -213,9 +214,10 @@ scan rc 2 0 8 chain 0.1662 recursive_doubling 0.2955
 scan rc 2 0 256 chain 0.1984 recursive_doubling 0.3252
 scan rc 2 0 2048 chain 0.3159 recursive_doubling 0.5675
 scan rc 2 0 8192 chain 0.8672 recursive_doubling 2.281
-scan rc 2 0 32768 chain 2.741 recursive_doubling 4.722
-scan rc 2 0 131072 chain 11.29 recursive_doubling 36.86
-scan rc 2 0 1048576 chain 102.8 recursive_doubling 283
+scan rc 2 0 32768 by_shares 3.42 chain 3.43 recursive_doubling 4.66
+scan rc 2 0 65536 by_shares 4.67 chain 6.63 recursive_doubling 20.52
+scan rc 2 0 131072 by_shares 7.01 chain 13.65 recursive_doubling 71.8
+scan rc 2 0 1048576 by_shares 44.82 chain 100.24 recursive_doubling 849.54
 scan rc 4 1 8 chain 1.163 recursive_doubling 2.151
 scan rc 4 1 256 chain 1.389 recursive_doubling 2.686
 scan rc 4 1 2048 chain 2.507 recursive_doubling 5.118

@@ -16,6 +16,15 @@
 
 namespace chorale {
 
+/// True if ranks read operands where they lie, and each has a core to combine them. The same on all ranks.
+template <mailbox_transport Net>
+[[nodiscard]] bool all_combine_at_once(const Net& net) noexcept {
+  if constexpr (reads_operands<Net>)
+    return net.copies_by_core() && !net.oversubscribed();
+  else
+    return false;
+}
+
 /// What a rank needs to combine a share of the elements of all ranks: `announce`, `find`, then `read` and
 /// `write` in pieces, then `finish`. Ranks have shares that do not overlap, so that none waits for another in
 /// between. Cost: two short messages from each rank to each other one.

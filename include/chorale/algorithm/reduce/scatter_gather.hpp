@@ -33,9 +33,9 @@ struct scatter_gather {
   static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
-  template <tunable_transport T>
+  template <mailbox_transport T>
   static bool suits(const T& net) noexcept {
-    return !net.oversubscribed();
+    return all_combine_at_once(net);
   }
 
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be

@@ -31,12 +31,9 @@ struct by_shares {
   static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
-  template <class T>
+  template <mailbox_transport T>
   static bool suits(const T& net) noexcept {
-    if constexpr (reads_operands<T>)
-      return net.copies_by_core() && !net.oversubscribed();
-    else
-      return false;
+    return all_combine_at_once(net);
   }
 
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
