@@ -63,7 +63,9 @@ concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
 /// * `send(to, now, bytes)` / `receive(from, now)`: messages of one sender to one receiver arrive in order,
 ///   exactly once. The source may be reused once `send` has completed. While `blocks()` messages to a
 ///   receiver are outstanding, `send` waits for its acknowledgement (P2 section 4.1.4), so that no algorithm
-///   can overwrite unread messages.
+///   can overwrite unread messages. The receiver acknowledges at the latest when it has released half of
+///   `blocks()` since its last acknowledgement: a sender whose earlier messages have all been released may
+///   send `blocks() - blocks() / 2` more without waiting.
 /// * `frames()`: the arena for the coroutine frames of this rank's algorithms.
 /// * `state<S>()`: what an algorithm keeps between calls, one default-constructed `S` per type.
 ///
