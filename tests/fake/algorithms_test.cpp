@@ -31,7 +31,8 @@ TEST_CASE("operands longer than a piece are put, or read, in several", "[algorit
   using chorale::operation;
   for (const auto& one : fake::candidates_of<fake::transport>(fake::reducing_algorithms{})) {
     const auto is = [&](const char* name) { return one.name.find(name) != std::string::npos; };
-    const bool reads = is("direct") || is("rabenseifner") || is("scatter_gather") || is("by_shares");
+    const bool reads =
+        is("direct") || is("rabenseifner") || is("scatter_gather") || is("by_shares") || is("reproducible");
     if (!reads && !is("degree_k")) continue;
     for (const int ranks : {2, 3, 5, 13}) {
       if (reads && ranks == 13) continue;

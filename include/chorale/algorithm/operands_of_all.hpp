@@ -39,6 +39,9 @@ class operands_of_all {
   [[nodiscard]] static std::size_t piece_bytes(const reduction& op, std::size_t bytes) noexcept {
     return std::min(op.whole(std::size_t{1} << 18), bytes);
   }
+  /// What shares are multiples of, so that each page is read by one rank: to read a part of a page costs as
+  /// much as to read all of it.
+  [[nodiscard]] static std::size_t granule_bytes(const reduction& op) noexcept { return op.whole(4096); }
 
   /// `mine`: this rank's operand, which `exposed` covers and the others may read, and write if it says so;
   /// not empty, outlives it, and has as many bytes on all ranks. `piece`: the most that is read at once.

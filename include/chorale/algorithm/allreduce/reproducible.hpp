@@ -3,14 +3,18 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/even_shares.hpp>
+#include <chorale/algorithm/operands_of_all.hpp>
+#include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allreduce {
 
@@ -21,6 +25,10 @@ namespace chorale::allreduce {
 /// Short messages: everyone sends its operand to everyone, and each evaluates all. Long ones: each rank
 /// evaluates one share (`reduce_scatter::direct`), and the shares are gathered. Cost: n - 1 messages a rank;
 /// for long messages two of them, a share each.
+///
+/// Where ranks read each other's operands and have a core each, a rank reads its share of all operands where
+/// they lie, and writes what it has combined over the operands of the others. Nobody else reads or writes the
+/// elements of that share, so that ranks wait for each other at the beginning and at the end alone.
 struct reproducible {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
@@ -30,6 +38,10 @@ struct reproducible {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     if (data.size() <= op.whole(net.block_bytes())) return everyone_evaluates(net, now, data, op);
+    if constexpr (reads_operands<Net>) {
+      if (net.size() > 1 && is_read(net, data.size()) && all_combine_at_once(net))
+        return in_place(net, now, data, std::move(op));
+    }
     return each_its_share(net, now, data, op);
   }
 
@@ -58,6 +70,45 @@ struct reproducible {
     const blocks<std::byte> shares{data, layout};
     if (!share.empty()) copy_bytes(shares[net.rank()].data(), share.data(), share.size());
     co_await allgather::ring::run(net, now, shares);
+  }
+
+  template <reads_operands Net>
+  static task<> in_place(Net& net, call_id now, std::span<std::byte> data, reduction op) {
+    const std::size_t most = operands_of_all<Net>::piece_bytes(op, data.size());
+    operands_of_all<Net> all{net, now, data, net.expose(data), most};
+    co_await all.announce();
+    co_await all.find();
+    const extent mine =
+        even_shares(net.size(), data.size(), operands_of_all<Net>::granule_bytes(op))[net.rank()];
+    for (std::size_t done = 0; done < mine.bytes; done += most) {
+      const std::size_t at = mine.offset + done;
+      const auto own = data.subspan(at, std::min(most, mine.bytes - done));
+      co_await evaluate(net, all, own, at, op);
+      for (int d = 1; d < net.size(); ++d)
+        co_await all.write(all.region_of((net.rank() + d) % net.size()), at, own);
+    }
+    co_await all.finish();
+  }
+
+  /// own = ((x_0 op x_1) op x_2) ..., where `own` are this rank's bytes from `at` on. `op` is that of the
+  /// coroutine that awaits this one.
+  template <reads_operands Net>
+  static task<> evaluate(Net& net, operands_of_all<Net>& all, std::span<std::byte> own, std::size_t at,
+                         const reduction& op) {
+    const auto below = all.place(0, own.size());
+    const auto next = all.place(1, own.size());
+    for (int from = 0; from < net.size(); ++from) {
+      if (from == net.rank()) {
+        if (from != 0) op.combine_right(below, own);
+        continue;
+      }
+      const auto operand = from == 0 ? below : next;
+      co_await all.read(from, at, operand, all.places());
+      if (from > net.rank())
+        op.combine_left(own, operand);
+      else if (from != 0)
+        op.combine_left(below, operand);
+    }
   }
 };
 

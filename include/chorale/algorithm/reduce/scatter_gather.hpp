@@ -50,9 +50,6 @@ struct scatter_gather {
   }
 
  private:
-  /// Bytes of a page: to read a part of one costs as much as to read all of it.
-  static constexpr std::size_t granule = 4096;
-
   template <mailbox_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             reduction op, int root) {
@@ -92,7 +89,8 @@ struct scatter_gather {
     }
     // The root makes its share where the result is to be, unless its operand is there.
     const bool collects_there = is_root && in.data() != result.data();
-    const extent mine = share_for_owner(root, net.rank(), net.size(), in.size(), op.whole(granule));
+    const extent mine =
+        share_for_owner(root, net.rank(), net.size(), in.size(), operands_of_all<Net>::granule_bytes(op));
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
       const auto own = in.subspan(at, std::min(most, mine.bytes - done));

@@ -47,9 +47,6 @@ struct by_shares {
   }
 
  private:
-  /// Bytes of a page: to read a part of one costs as much as to read all of it.
-  static constexpr std::size_t granule = 4096;
-
   template <reads_operands Net>
   static task<> by_reads(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
     const std::size_t most = operands_of_all<Net>::piece_bytes(op, data.size());
@@ -57,7 +54,7 @@ struct by_shares {
     co_await all.announce();
     co_await all.find();
     // Of two ranks only rank 0 has to write.
-    const std::size_t unit = op.whole(granule);
+    const std::size_t unit = operands_of_all<Net>::granule_bytes(op);
     const extent mine = net.size() == 2 ? share_for_owner(1, net.rank(), 2, data.size(), unit)
                                         : even_shares(net.size(), data.size(), unit)[net.rank()];
     for (std::size_t done = 0; done < mine.bytes; done += most) {
