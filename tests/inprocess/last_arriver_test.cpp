@@ -34,7 +34,7 @@ using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::
                                       chorale::reduce_scatter::last_arriver>;
 
 /// The alltoall of which addresses alone pass through slots.
-using reading = chorale::communicator<chorale::transport::rc, chorale::alltoall::last_arriver_reads>;
+using reading_blocks = chorale::communicator<chorale::transport::rc, chorale::alltoall::last_arriver_reads>;
 
 /// Sizes in the line of a flag, around it, around a block, and of several.
 constexpr std::size_t counts[] = {1, 0, 6, 7, 100, 1021, 1022, 1023, 3000, 2};
@@ -130,7 +130,7 @@ TEST_CASE("blocks that others read come to their place, and may be changed after
     if (too_large(size)) continue;
     auto with = settings();
     with.zero_copy_bytes = 256;
-    run_ranks<reading>(size, with, [](auto& comm) {
+    run_ranks<reading_blocks>(size, with, [](auto& comm) {
       for (std::size_t i = 0; i < std::size(counts); ++i) {
         const manner way{
             .nonblocking = i % 3 == 0, .in_place = i % 4 == 1, .misalignment = i % 2 == 0 ? i : 0};
@@ -156,7 +156,7 @@ TEST_CASE("a rank that makes another call is named where addresses pass through 
   run_anywhere(3, [&](support::any_group& group) {
     auto with = settings();
     with.zero_copy_bytes = 256;
-    reading comm{group, with};
+    reading_blocks comm{group, with};
     check_alltoall<std::uint64_t>(comm, 1000, seed());
     const std::size_t block = comm.rank() == 1 ? 500 : 400;
     std::vector<std::uint64_t> in(block * 3);
@@ -174,7 +174,7 @@ TEST_CASE("a rank that makes another call is named where addresses pass through 
 TEST_CASE("a rank that leaves is not waited for where addresses pass through slots", "[shared]") {
   std::atomic<int> lost{0};
   run_anywhere(4, [&](support::any_group& group) {
-    reading comm{group, settings()};
+    reading_blocks comm{group, settings()};
     check_alltoall<std::uint64_t>(comm, 30000, seed());
     if (comm.rank() == 2) return;
     try {
