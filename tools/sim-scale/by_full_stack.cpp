@@ -44,7 +44,7 @@ sim::instant begin_together(chorale::transport::rc& net, std::uint64_t number) {
 }  // namespace
 
 std::vector<outcome> run_by_full_stack(const sim::machine& on, int ranks, chorale::operation what,
-                                       const std::vector<std::size_t>& sizes, full_call begin) {
+                                       const std::vector<std::size_t>& sizes, int calls, full_call begin) {
   std::vector<outcome> results(sizes.size());
   const auto room = room_for(what, ranks, *std::max_element(sizes.begin(), sizes.end()));
   const auto body = [&](sim::group& group) {
@@ -53,14 +53,14 @@ std::vector<outcome> run_by_full_stack(const sim::machine& on, int ranks, choral
     std::vector<std::byte> out(room);
     std::uint64_t number = 0;
     for (std::size_t size = 0; size < sizes.size(); ++size) {
-      for (int call = 0; call < 3; ++call) {
+      for (int call = 0; call < calls; ++call) {
         const auto since = begin_together(net, ++number);
         const auto now = net.begin(named(what, sizes[size]));
         auto program = begin(net, now, sizes[size], in, out);
         program.resume();
         program.result();
         net.complete(now);
-        if (call == 2) results[size].time = std::max(results[size].time, sim::now() - since);
+        if (call == calls - 1) results[size].time = std::max(results[size].time, sim::now() - since);
       }
     }
     begin_together(net, ++number);

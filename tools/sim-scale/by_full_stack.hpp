@@ -19,6 +19,6 @@ using full_call = chorale::task<> (*)(chorale::transport::rc&, chorale::call_id,
                                       std::span<std::byte>, std::span<std::byte>);
 std::vector<outcome> run_by_full_stack(const chorale::simulation::machine& on, int ranks,
                                        chorale::operation what, const std::vector<std::size_t>& sizes,
-                                       full_call begin);
+                                       int calls, full_call begin);
 
 }  // namespace sim_scale

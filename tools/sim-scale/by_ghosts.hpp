@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
@@ -18,7 +19,7 @@ namespace sim_scale {
 /// As `begin` of trial.hpp.
 using ghost_call = chorale::task<> (*)(chorale::simulation::ghosts::transport&, chorale::call_id, std::size_t,
                                        std::span<std::byte>, std::span<std::byte>);
-outcome run_by_ghosts(const chorale::simulation::machine& on, int ranks, chorale::operation what,
-                      std::size_t bytes, ghost_call begin);
+std::vector<outcome> run_by_ghosts(const chorale::simulation::machine& on, int ranks, chorale::operation what,
+                                   const std::vector<std::size_t>& sizes, int calls, ghost_call begin);
 
 }  // namespace sim_scale

@@ -23,14 +23,14 @@ template <class Algorithm>
 void add(std::vector<candidate>& all) {
   using chorale::simulation::machine;
   if constexpr (is_tried<Algorithm>)
-    all.push_back({Algorithm::implements, chorale::type_name<Algorithm>(),
-                   [](const machine& on, int ranks, std::size_t bytes) {
-                     return run_by_ghosts(on, ranks, Algorithm::implements, bytes, &begin<Algorithm, ghost>);
-                   },
-                   [](const machine& on, int ranks, const std::vector<std::size_t>& sizes) {
-                     return run_by_full_stack(on, ranks, Algorithm::implements, sizes,
-                                              &begin<Algorithm, full>);
-                   }});
+    all.push_back(
+        {Algorithm::implements, chorale::type_name<Algorithm>(),
+         [](const machine& on, int ranks, const std::vector<std::size_t>& sizes, int calls) {
+           return run_by_ghosts(on, ranks, Algorithm::implements, sizes, calls, &begin<Algorithm, ghost>);
+         },
+         [](const machine& on, int ranks, const std::vector<std::size_t>& sizes, int calls) {
+           return run_by_full_stack(on, ranks, Algorithm::implements, sizes, calls, &begin<Algorithm, full>);
+         }});
 }
 
 template <class... Algorithms>

@@ -24,11 +24,13 @@ struct outcome {
 struct candidate {
   chorale::operation what;
   std::string name;
-  /// By ghosts: the concepts of transports are simulated.
-  outcome (*by_ghosts)(const chorale::simulation::machine& on, int ranks, std::size_t bytes);
-  /// By the full stack: the device is simulated. Of each size.
+  /// By ghosts: the concepts of transports are simulated. `calls` calls of each size, one size after the
+  /// other over the same transport; the outcome of the last call of each.
+  std::vector<outcome> (*by_ghosts)(const chorale::simulation::machine& on, int ranks,
+                                    const std::vector<std::size_t>& sizes, int calls);
+  /// By the full stack: the device is simulated.
   std::vector<outcome> (*by_full_stack)(const chorale::simulation::machine& on, int ranks,
-                                        const std::vector<std::size_t>& sizes);
+                                        const std::vector<std::size_t>& sizes, int calls);
 };
 
 /// All of them, in the order of the table.

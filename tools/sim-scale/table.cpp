@@ -89,7 +89,7 @@ bool is_left_out(const contender& one, const options& wanted, int ranks, std::si
 double try_out(contender& one, const chorale::simulation::machine& on, int ranks, std::size_t bytes) {
   (void)take_peak_of_heap();
   const double begin = processor_seconds();
-  const auto result = one.is->by_ghosts(on, ranks, bytes);
+  const auto result = one.is->by_ghosts(on, ranks, {bytes}, 2).front();
   const double seconds = processor_seconds() - begin;
   const auto memory = take_peak_of_heap();
   one.events.took(ranks, static_cast<double>(result.events));
