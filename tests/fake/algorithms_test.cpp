@@ -39,7 +39,10 @@ TEST_CASE("operands longer than a piece are put, or read, in several", "[algorit
       auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + static_cast<std::uint64_t>(ranks)));
       c.block_bytes = 4096;
       c.zero_copy_bytes = 1000;
-      if (reads) c.copies_by_core = true;
+      if (reads) {
+        c.copies_by_core = true;
+        c.oversubscribed = false;
+      }
       // Up to twelve bytes each: several pieces, of no power of two.
       fake::run_calls(one, c, {60'001, 17'003}, ranks == 3 ? 4 : 2);
     }
