@@ -341,6 +341,13 @@ void multicast_rank::read_letters() {
   }
 }
 
+bool multicast_rank::take_again(const letter& old, bool of_group) {
+  if (of_group) return protocol_->on_multicast(*old.body);
+  // The rank answers a question that is repeated, too, with the NAKs that are due.
+  if (old.kind == raw(multicast_kind::question)) ++questions_;
+  return protocol_->on_datagram(old.from, old.kind, *old.body, all_->net->now());
+}
+
 void multicast_rank::look_around() {
   read_letters();
   drain();

@@ -63,9 +63,7 @@ void intrude(multicast_job& job) {
   if (net.chance(0.5)) {
     if (to != -1 && to != victim) return;
     net.note([&] { return fmt::format("again to {}: kind {} of {}", victim, old.kind, old.from); });
-    const bool taken = to == -1 ? protocol.on_multicast(*old.body)
-                                : protocol.on_datagram(old.from, old.kind, *old.body, net.now());
-    if (!taken) wrong(fmt::format("rank {} refuses what comes again", victim));
+    if (!rank.take_again(old, to == -1)) wrong(fmt::format("rank {} refuses what comes again", victim));
     return;
   }
   const auto before = protocol.statistics();

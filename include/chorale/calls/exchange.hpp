@@ -56,30 +56,36 @@ auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incom
                   }};
 }
 
+/// The lists of a call that outlive its arguments.
+struct kept_messages {
+  std::vector<outgoing> sends;
+  std::vector<incoming> takes;
+  kept_messages(std::span<const outgoing> out, std::span<const incoming> in)
+      : sends(out.begin(), out.end()), takes(in.begin(), in.end()) {}
+};
+
 /// The algorithm with lists of its own.
 template <class Algorithm, class Net>
-task<> run_exchange_of(Net& net, call_id now, std::vector<outgoing> sends, std::vector<incoming> takes) {
-  const std::span<const outgoing> out{sends};
-  const std::span<const incoming> in{takes};
+task<> run_exchange_of(Net& net, call_id now, kept_messages lists) {
+  const std::span<const outgoing> out{lists.sends};
+  const std::span<const incoming> in{lists.takes};
   co_await launch<operation::exchange, Algorithm>(net, now, out, in);
 }
 /// The call with copies of the lists, which each start copies once more.
 template <class Caller>
 auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = exchange(on, sends, takes).what;
-  return prepared{what, [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
-                         in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
-                    return run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, out, in);
+  return prepared{what, [&on, lists = kept_messages{sends, takes}](call_id now) {
+                    return run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, lists);
                   }};
 }
 /// The call with copies of the lists, which stay where they are until no call of it is under way.
 template <class Caller>
 auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = exchange(on, sends, takes).what;
-  return prepared{what, [&on, out = std::vector<outgoing>(sends.begin(), sends.end()),
-                         in = std::vector<incoming>(takes.begin(), takes.end())](call_id now) {
-                    return serve<operation::exchange>(on, now, std::span<const outgoing>{out},
-                                                      std::span<const incoming>{in});
+  return prepared{what, [&on, lists = kept_messages{sends, takes}](call_id now) {
+                    return serve<operation::exchange>(on, now, std::span<const outgoing>{lists.sends},
+                                                      std::span<const incoming>{lists.takes});
                   }};
 }
 

@@ -88,9 +88,9 @@ class neighbour {
     }
     const std::size_t messages = sends_.size() + takes_.size();
     const std::size_t block = net.block_bytes();
-    is_read_ = is_read(net);
-    const std::size_t places = is_read_ ? straight_sends_ : straight_takes_;
-    const std::size_t their_places = is_read_ ? straight_takes_ : straight_sends_;
+    receivers_read_ = receivers_read(net);
+    const std::size_t places = receivers_read_ ? straight_sends_ : straight_takes_;
+    const std::size_t their_places = receivers_read_ ? straight_takes_ : straight_sends_;
     if (!sends_.empty() || places != 0) out_.begin(manifest_bytes(messages, places), out_data, block);
     if (!takes_.empty() || their_places != 0)
       in_.begin(manifest_bytes(messages, their_places), in_data, block);
@@ -128,8 +128,8 @@ class neighbour {
     for (const incoming& message : takes_)
       write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
     if constexpr (one_sided_transport<Net>) {
-      const auto& named = is_read_ ? straight.out : straight.in;
-      for (std::size_t i = is_read_ ? first_out_ : first_in_; i < named.size(); ++i) {
+      const auto& named = receivers_read_ ? straight.out : straight.in;
+      for (std::size_t i = receivers_read_ ? first_out_ : first_in_; i < named.size(); ++i) {
         const remote_region here = named[i].region();
         write(manifest_place{here.address, here.key}, manifest_place::packed_bytes);
       }
@@ -184,7 +184,7 @@ class neighbour {
 
   /// Whether this rank moves straight messages: it puts those that it sends, or reads those that it takes.
   [[nodiscard]] bool moves_straight() const noexcept {
-    return (is_read_ ? straight_takes_ : straight_sends_) != 0;
+    return (receivers_read_ ? straight_takes_ : straight_sends_) != 0;
   }
   /// Begins to put the messages that go straight, or reads them. Precondition: the manifest is complete.
   template <mailbox_transport Net>
@@ -192,7 +192,7 @@ class neighbour {
     if constexpr (one_sided_transport<Net>) {
       const auto theirs = manifest(net.rank());
       std::size_t next = 0;
-      if (is_read_) {
+      if (receivers_read_) {
         for (const incoming& message : takes_) {
           if (!is_straight(net, message.bytes.size())) continue;
           const remote_region there = theirs.place_of(next, message.bytes.size());
@@ -212,7 +212,7 @@ class neighbour {
   /// Waits until the straight messages have been moved.
   template <one_sided_transport Net>
   task<> end_straight(Net& net, call_id now) const {
-    if (is_read_) {
+    if (receivers_read_) {
       if (straight_sends_ != 0) co_await net.signalled(peer_, now);
       co_return;
     }
@@ -265,7 +265,7 @@ class neighbour {
   std::size_t straight_takes_ = 0;  ///< ... and from it
   std::size_t first_out_ = 0;       ///< index of the memory of the first of the former
   std::size_t first_in_ = 0;        ///< index of the memory of the first of the latter
-  bool is_read_ = false;
+  bool receivers_read_ = false;
   stream out_;
   stream in_;
   place_in_messages sent_;

@@ -21,7 +21,7 @@ template <mailbox_transport Net>
 /// its cache, and the sender need not know where they go. Else the sender puts them, which an adapter does
 /// without asking anybody. The same on all ranks.
 template <mailbox_transport Net>
-[[nodiscard]] bool is_read(const Net& net) noexcept {
+[[nodiscard]] bool receivers_read(const Net& net) noexcept {
   if constexpr (core_copying_transport<Net>)
     return net.copies_by_core();
   else
@@ -48,7 +48,7 @@ struct straight_memory<Net> {
 
   /// A message that this rank sends: the peer reads it, or this rank puts it.
   void add_out(Net& net, std::span<const std::byte> bytes) {
-    out.push_back(is_read(net) ? net.offer(bytes) : net.lend(bytes));
+    out.push_back(receivers_read(net) ? net.offer(bytes) : net.lend(bytes));
   }
   /// Where a message comes to: the peer puts it, or this rank reads it.
   void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }

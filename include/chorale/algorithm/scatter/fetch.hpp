@@ -14,7 +14,8 @@ namespace chorale::scatter {
 /// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
 /// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
 /// Even and uneven blocks; those below the transport's `zero_copy_bytes()` go as in `flat`, and all of them
-/// where two ranks copy a half each. Cost: n - 1 messages from and to the root; each byte travels once. Best
+/// where two ranks copy a half each. The root sends its offer without waiting for anything, as it would send a
+/// block, so that reads pay from shorter blocks on than writes to an address that has to come first. Cost: n - 1 messages from and to the root; each byte travels once. Best
 /// for long messages where a device or a core reads as fast as it writes. Source: the rendezvous of P4
 /// section 3.3, with the receiver as the one who moves the bytes.
 struct fetch {
@@ -37,13 +38,13 @@ struct fetch {
       co_return;
     }
     if (net.rank() != root) {
-      if (is_read(net, mine.size()))
+      if (transfer::is_zero_copy(net, mine.size()))
         co_await transfer::fetch(net, root, now, mine);
       else
         co_await transfer::receive(net, root, now, mine);
       co_return;
     }
-    if (!is_read(net, all.layout().largest())) {
+    if (!transfer::is_zero_copy(net, all.layout().largest())) {
       co_await flat::run(net, now, all, mine, root);
       co_return;
     }
@@ -52,7 +53,7 @@ struct fetch {
     const auto rank_at = [&](int step) { return (root + step) % net.size(); };
     for (int step = 1; step < net.size(); ++step) {
       const int to = rank_at(step);
-      if (!is_read(net, all[to].size())) {
+      if (!transfer::is_zero_copy(net, all[to].size())) {
         co_await transfer::send(net, to, now, all[to]);
         continue;
       }
@@ -62,24 +63,18 @@ struct fetch {
     place_own(all[root], mine);
     // The blocks may change when the call is over: everyone has read its own by then.
     for (int step = 1; step < net.size(); ++step) {
-      if (!is_read(net, all[rank_at(step)].size())) continue;
+      if (!transfer::is_zero_copy(net, all[rank_at(step)].size())) continue;
       const auto done = co_await net.receive(rank_at(step), now);
       static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));
     }
   }
 
  private:
-  /// True if a block of so many bytes is read. The root sends its offer without waiting for anything, as it
-  /// would send a block, so that this pays from shorter ones on than writing to an address that has to come.
-  template <reading_transport Net>
-  [[nodiscard]] static bool is_read(const Net& net, std::size_t bytes) noexcept {
-    return transfer::is_zero_copy(net, bytes);
-  }
   /// Where only the root and the receiver of a block know its size, an envelope says it, and where it lies.
   template <reading_transport Net>
   static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
-    const auto straight = [&](int to) { return is_read(net, all[to].size()); };
-    const bool any = is_read(net, all.layout().largest());
+    const auto straight = [&](int to) { return transfer::is_zero_copy(net, all[to].size()); };
+    const bool any = transfer::is_zero_copy(net, all.layout().largest());
     const auto offered = net.offer(all.buffer().first(any ? all.layout().end() : 0));
     const auto rank_at = [&](int step) { return (net.rank() + step) % net.size(); };
     agreed::sealed seal;
@@ -101,7 +96,7 @@ struct fetch {
   }
   template <reading_transport Net>
   static task<> fetch_uneven(Net& net, int root, call_id now, std::span<std::byte> mine) {
-    if (!is_read(net, mine.size())) {
+    if (!transfer::is_zero_copy(net, mine.size())) {
       co_await agreed::receive(net, root, now, mine);
       co_return;
     }
