@@ -60,8 +60,6 @@ auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incom
 struct kept_messages {
   std::vector<outgoing> sends;
   std::vector<incoming> takes;
-  kept_messages(std::span<const outgoing> out, std::span<const incoming> in)
-      : sends(out.begin(), out.end()), takes(in.begin(), in.end()) {}
 };
 
 /// The algorithm with lists of its own.
@@ -75,7 +73,8 @@ task<> run_exchange_of(Net& net, call_id now, kept_messages lists) {
 template <class Caller>
 auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = exchange(on, sends, takes).what;
-  return prepared{what, [&on, lists = kept_messages{sends, takes}](call_id now) {
+  return prepared{what, [&on, lists = kept_messages{{sends.begin(), sends.end()},
+                                                    {takes.begin(), takes.end()}}](call_id now) {
                     return run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, lists);
                   }};
 }
@@ -83,7 +82,8 @@ auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<con
 template <class Caller>
 auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = exchange(on, sends, takes).what;
-  return prepared{what, [&on, lists = kept_messages{sends, takes}](call_id now) {
+  return prepared{what, [&on, lists = kept_messages{{sends.begin(), sends.end()},
+                                                    {takes.begin(), takes.end()}}](call_id now) {
                     return serve<operation::exchange>(on, now, std::span<const outgoing>{lists.sends},
                                                       std::span<const incoming>{lists.takes});
                   }};

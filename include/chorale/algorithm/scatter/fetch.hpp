@@ -14,10 +14,11 @@ namespace chorale::scatter {
 /// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
 /// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
 /// Even and uneven blocks; those below the transport's `zero_copy_bytes()` go as in `flat`, and all of them
-/// where two ranks copy a half each. The root sends its offer without waiting for anything, as it would send a
-/// block, so that reads pay from shorter blocks on than writes to an address that has to come first. Cost: n - 1 messages from and to the root; each byte travels once. Best
-/// for long messages where a device or a core reads as fast as it writes. Source: the rendezvous of P4
-/// section 3.3, with the receiver as the one who moves the bytes.
+/// where two ranks copy a half each. The root sends its offer without waiting for anything, as it would send
+/// a block, so that reads pay from shorter blocks on than writes to an address that has to come first. Cost:
+/// n - 1 messages from and to the root; each byte travels once. Best for long messages where a device or a
+/// core reads as fast as it writes. Source: the rendezvous of P4 section 3.3, with the receiver as the one
+/// who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
