@@ -103,6 +103,9 @@ constexpr bool check_algorithm() {
     }(typename A::candidates{});
   } else if constexpr (!A::template runs_on<Net>) {
     return false;
+  } else if constexpr (!signature_of_run<A, Net>::takes_them &&
+                       requires { typename operation_traits<A::implements>::in_place_arguments; }) {
+    return signature_of_run<A, Net, typename operation_traits<A::implements>::in_place_arguments>::check();
   } else {
     return signature_of_run<A, Net>::check();
   }

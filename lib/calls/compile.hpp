@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <chorale/algorithm/standard.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/calls/compiled.hpp>
 #include <chorale/calls/explain.hpp>
 
@@ -12,7 +13,7 @@ namespace chorale::calls {
 template <operation What, class A, class Net, class... Arguments>
 task<> compiled<What, A, Net, run_arguments<Arguments...>>::run(Net& net, call_id now,
                                                                 passed<Arguments>... arguments) {
-  return A::run(net, now, arguments...);
+  return start<A>(net, now, arguments...);
 }
 
 template <operation What, class A, class Net, class... Arguments>

@@ -25,6 +25,7 @@
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/type_name.hpp>
 
@@ -82,7 +83,7 @@ chorale::task<> check_call(Net& net, round call, barriers& came) {
   constexpr operation what = A::implements;
   // A type of function of which the arguments are known: each check is compiled once for all algorithms.
   const run_of<what, Net> run = [](Net& n, chorale::call_id now, auto... arguments) -> chorale::task<> {
-    return A::run(n, now, arguments...);
+    return chorale::start<A>(n, now, arguments...);
   };
   if constexpr (what == operation::barrier)
     return check_barrier<Net>(net, run, call, came);

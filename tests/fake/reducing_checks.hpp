@@ -30,13 +30,24 @@ chorale::task<> check_reduce(Net& net, run_of<chorale::operation::reduce, Net> r
   if (!in_place) in.require(call.describe() + ": operand", given);
 }
 
+/// Whether the operand of a rank is where its result goes: of all ranks, of none, or of some, since each rank
+/// decides for itself.
+inline bool is_in_place_on(int rank, const round& call) noexcept {
+  const auto kind = call.seed / 64 % 3;
+  return kind == 0 || (kind == 1 && rank % 2 == 0);
+}
+
 template <class T, class Op, class Net>
 chorale::task<> check_allreduce(Net& net, run_of<chorale::operation::allreduce, Net> run, round call, Op op) {
   const auto given = elements_of<T>(call.seed, net.rank(), call.count);
-  buffer data{given.size(), call.seed};
-  std::copy(given.begin(), given.end(), data.data());
-  co_await run(net, call.now, data.span(), chorale::reduction::of<T>(op));
-  data.require(call.describe(), folded<T>(call.seed, net.size() - 1, 0, call.count, op));
+  buffer in{given.size(), call.seed};
+  buffer apart{given.size(), call.seed / 16};
+  std::copy(given.begin(), given.end(), in.data());
+  const bool is_in_place = is_in_place_on(net.rank(), call);
+  buffer& out = is_in_place ? in : apart;
+  co_await run(net, call.now, in.span(), out.span(), chorale::reduction::of<T>(op));
+  out.require(call.describe(), folded<T>(call.seed, net.size() - 1, 0, call.count, op));
+  if (!is_in_place) in.require(call.describe() + ": operand", given);
 }
 
 template <class T, class Op, class Net>
@@ -66,11 +77,15 @@ chorale::task<> check_reduce_scatter(Net& net, run_of<chorale::operation::reduce
 template <class T, class Op, class Net>
 chorale::task<> check_scan(Net& net, run_of<chorale::operation::scan, Net> run, round call, Op op) {
   const auto given = elements_of<T>(call.seed, net.rank(), call.count);
-  buffer data{given.size(), call.seed};
-  std::copy(given.begin(), given.end(), data.data());
-  co_await run(net, call.now, data.span(), chorale::reduction::of<T>(op), !call.uneven);
+  buffer in{given.size(), call.seed};
+  buffer apart{given.size(), call.seed / 16};
+  std::copy(given.begin(), given.end(), in.data());
+  const bool is_in_place = is_in_place_on(net.rank(), call);
+  buffer& out = is_in_place ? in : apart;
+  co_await run(net, call.now, in.span(), out.span(), chorale::reduction::of<T>(op), !call.uneven);
   const int last = call.uneven && net.rank() != 0 ? net.rank() - 1 : net.rank();
-  data.require(call.describe(), folded<T>(call.seed, last, 0, call.count, op));
+  out.require(call.describe(), folded<T>(call.seed, last, 0, call.count, op));
+  if (!is_in_place) in.require(call.describe() + ": operand", given);
 }
 
 }  // namespace fake

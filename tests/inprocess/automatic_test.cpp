@@ -69,7 +69,7 @@ struct one : Algorithm {
   static chorale::task<> run(auto& net, chorale::call_id now, std::span<std::byte> data,
                              chorale::reduction op) {
     last[static_cast<std::size_t>(net.rank())] = Number;
-    return Algorithm::run(net, now, data, op);
+    return chorale::start<Algorithm>(net, now, std::span<const std::byte>{data}, data, op);
   }
 };
 struct recursive_doubling : one<0, chorale::allreduce::recursive_doubling> {};

@@ -7,6 +7,7 @@
 #include <span>
 
 #include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/task.hpp>
@@ -40,7 +41,7 @@ chorale::task<> begin(Net& net, chorale::call_id now, std::size_t bytes, std::sp
   else if constexpr (what == operation::reduce)
     return Algorithm::run(net, now, std::span<const std::byte>{mine}, out.first(bytes), add, 0);
   else if constexpr (what == operation::allreduce)
-    return Algorithm::run(net, now, mine, add);
+    return chorale::start<Algorithm>(net, now, std::span<const std::byte>{mine}, mine, add);
   else if constexpr (what == operation::allgather)
     return Algorithm::run(net, now, all{out.first(layout.total()), layout});
   else if constexpr (what == operation::alltoall)
@@ -55,7 +56,7 @@ chorale::task<> begin(Net& net, chorale::call_id now, std::size_t bytes, std::sp
   else if constexpr (what == operation::reduce_scatter)
     return Algorithm::run(net, now, all_const{in.first(layout.total()), layout}, out.first(bytes), add);
   else if constexpr (what == operation::scan)
-    return Algorithm::run(net, now, mine, add, true);
+    return chorale::start<Algorithm>(net, now, std::span<const std::byte>{mine}, mine, add, true);
 }
 
 /// Room that `begin` needs, in each of its buffers.

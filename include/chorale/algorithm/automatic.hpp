@@ -14,6 +14,7 @@
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/lean_algorithm.hpp>
@@ -181,7 +182,7 @@ struct automatic {
                                                 const Arguments&... arguments) {
     constexpr bool runs = A::template runs_on<Net>;
     if constexpr (runs) {
-      if (sizeof...(More) == 0 || wanted == Index) return A::run(net, now, arguments...);
+      if (sizeof...(More) == 0 || wanted == Index) return start<A>(net, now, arguments...);
     }
     if constexpr (sizeof...(More) != 0)
       return dispatch<Net, Index + (runs ? 1 : 0), More...>(wanted, net, now, arguments...);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -25,9 +26,9 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// What a rank needs to combine a share of the elements of all ranks: `announce`, `find`, then `read` and
-/// `write` in pieces, then `finish`. Ranks have shares that do not overlap, so that none waits for another in
-/// between. Cost: two short messages from each rank to each other one.
+/// What a rank needs to combine a share of the elements of all ranks: `announce`, `find`, then `read`,
+/// `combine` and `write` in pieces, then `finish`. Ranks have shares that do not overlap, so that none waits
+/// for another in between. Cost: two short messages from each rank to each other one.
 template <reads_operands Net>
 class operands_of_all {
  public:
@@ -43,56 +44,71 @@ class operands_of_all {
   /// much as to read all of it.
   [[nodiscard]] static std::size_t granule_bytes(const reduction& op) noexcept { return op.whole(4096); }
 
-  /// `mine`: this rank's operand, which `exposed` covers and the others may read, and write if it says so;
-  /// not empty, outlives it, and has as many bytes on all ranks. `piece`: the most that is read at once.
-  operands_of_all(Net& net, call_id now, std::span<const std::byte> mine, exposure exposed, std::size_t piece)
+  /// `operand`: this rank's, not empty, as long on all ranks. `result`: where the others may write this
+  /// rank's result: as long, `operand` itself or apart from it; or empty, if this rank has none. Both outlive
+  /// the object. `piece`: the most that is read at once.
+  operands_of_all(Net& net, call_id now, std::span<const std::byte> operand, std::span<std::byte> result,
+                  std::size_t piece)
       : net_(&net),
         now_(now),
-        mine_(mine),
-        exposed_(std::move(exposed)),
+        operand_(operand),
+        result_(result),
+        exposed_(net.expose(result)),
+        offered_(net.offer(operand.first(is_in_place() ? 0 : operand.size()))),
         piece_(piece),
         memory_(&memory_of(net, rooms * piece)),
         there_(static_cast<std::size_t>(net.size())) {}
 
-  /// Tells the others where the operand is.
+  /// Tells the others where operand and result are.
   task<> announce() {
-    const remote_region here = transfer::part_of(exposed_.region(), mine_);
+    const places here{transfer::part_of((is_in_place() ? exposed_ : offered_).region(), operand_),
+                      transfer::part_of(exposed_.region(), result_)};
     for (int d = 1; d < net_->size(); ++d)
-      co_await net_->send((net_->rank() + d) % net_->size(), now_, transfer::bytes_of(here));
+      co_await net_->send((net_->rank() + d) % net_->size(), now_, std::as_bytes(std::span{&here, 1}));
   }
-  /// Waits for the others to announce theirs.
-  task<> find() {
+  /// Waits for the others to announce theirs. `root`: the rank that alone has a result, or -1.
+  /// @throws error errc::mismatch if a region is not as long as this rank's operand.
+  task<> find(int root = -1) {
     for (int d = 1; d < net_->size(); ++d) {
       const int from = (net_->rank() + d) % net_->size();
       const auto announced = co_await net_->receive(from, now_);
-      there_[static_cast<std::size_t>(from)] =
-          transfer::read_region(*net_, from, now_, announced, mine_.size());
+      const auto bytes = transfer::exact(*net_, from, now_, announced, sizeof(places));
+      places& found = there_[static_cast<std::size_t>(from)];
+      std::memcpy(&found, bytes.data(), sizeof found);
+      check(found.operand, from, operand_.size());
+      check(found.result, from, root < 0 || root == from ? operand_.size() : 0);
     }
   }
   /// Memory of this rank for a piece, of which there are two: 0 and 1.
   [[nodiscard]] std::span<std::byte> place(int which, std::size_t bytes) const noexcept {
     return memory_->memory().subspan(static_cast<std::size_t>(which) * piece_, bytes);
   }
-  /// What covers both places.
-  [[nodiscard]] const auto& places() const noexcept { return memory_->exposure(); }
-  /// Reads bytes of the operand of another rank, from `at` on, to where `target` covers.
-  template <class Target>
-  task<> read(int from, std::size_t at, std::span<std::byte> into, const Target& target) {
-    co_await net_->get(region_of(from), at, target, into, now_);
+  /// Reads bytes of the operand of another rank, from `at` on, to a place or into this rank's result.
+  task<> read(int from, std::size_t at, std::span<std::byte> into) {
+    co_await net_->get(of(from).operand, at, covering(into), into, now_);
   }
-  /// Writes a part of a place, or of this rank's operand, over bytes of `region` from `at` on. Over when that
-  /// part may change.
-  task<> write(const remote_region& region, std::size_t at, std::span<const std::byte> from) {
-    const std::less<const std::byte*> before;
-    if (!before(from.data(), mine_.data()) && before(from.data(), mine_.data() + mine_.size()))
-      co_await net_->put(region, at, exposed_, from, now_);
-    else
-      co_await net_->put(region, at, places(), from, now_);
-    co_await net_->flush(region.owner, now_);
+  /// Writes a part of a place, or of this rank's result, into the result of another rank from `at` on. Over
+  /// when that part may change.
+  task<> write(int to, std::size_t at, std::span<const std::byte> from) {
+    co_await net_->put(of(to).result, at, covering(from), from, now_);
+    co_await net_->flush(to, now_);
   }
-  /// Where the operand of another rank is.
-  [[nodiscard]] const remote_region& region_of(int rank) const noexcept {
-    return there_[static_cast<std::size_t>(rank)];
+  /// into = ((x_0 op x_1) op x_2) ..., elements of all operands from byte `at` on. `into`: a part of place 0,
+  /// or of a result that is apart from the operand. `op` is that of the coroutine that awaits this one.
+  task<> combine(std::size_t at, std::span<std::byte> into, const reduction& op) {
+    const auto own = operand_.subspan(at, into.size());
+    const int first = net_->rank() == 0 ? 1 : 0;
+    co_await read(first, at, into);
+    if (net_->rank() == 0) op.combine_right(own, into);
+    for (int from = 1; from < net_->size(); ++from) {
+      if (from == net_->rank()) {
+        op.combine_left(into, own);
+      } else if (from != first) {
+        const auto piece = place(1, into.size());
+        co_await read(from, at, piece);
+        op.combine_left(into, piece);
+      }
+    }
   }
   /// This rank has read and written all of its share. Over when the others have theirs: this rank's operand
   /// may change then, and what they have written here is here.
@@ -106,6 +122,11 @@ class operands_of_all {
   }
 
  private:
+  /// What a rank announces.
+  struct places {
+    remote_region operand;
+    remote_region result;
+  };
   static constexpr std::size_t rooms = 2;
   using kept_memory = decltype(std::declval<Net&>().keep(std::size_t{}));
   struct kept {
@@ -121,13 +142,31 @@ class operands_of_all {
     return *memory;
   }
 
+  [[nodiscard]] bool is_in_place() const noexcept {
+    return !result_.empty() && result_.data() == operand_.data();
+  }
+  [[nodiscard]] const places& of(int rank) const noexcept { return there_[static_cast<std::size_t>(rank)]; }
+  /// What covers a part of this rank's result, or else of a place.
+  [[nodiscard]] const exposure& covering(std::span<const std::byte> part) const noexcept {
+    const std::less<const std::byte*> before;
+    const bool is_of_result =
+        !before(part.data(), result_.data()) && before(part.data(), result_.data() + result_.size());
+    return is_of_result ? exposed_ : memory_->exposure();
+  }
+  void check(const remote_region& region, int from, std::size_t bytes) const {
+    if (region.owner != from || region.bytes != bytes) [[unlikely]]
+      throw_unequal_sizes(now_.what, from, region.bytes, net_->rank(), bytes);
+  }
+
   Net* net_;
   call_id now_;
-  std::span<const std::byte> mine_;
+  std::span<const std::byte> operand_;
+  std::span<std::byte> result_;
   exposure exposed_;
+  exposure offered_;  ///< of nothing if the call is in place
   std::size_t piece_;
   kept_memory* memory_;
-  std::vector<remote_region> there_;
+  std::vector<places> there_;
 };
 
 }  // namespace chorale

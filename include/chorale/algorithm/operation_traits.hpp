@@ -72,6 +72,8 @@ struct operation_list {};  ///< A list of operations.
 /// An operation that algorithms implement:
 ///
 /// * `arguments`: what `run` gets.
+/// * `in_place_arguments`: what `run` may take instead, where it is there. The operand is in the result then
+///   (`start.hpp`).
 /// * `default_algorithm`: what a communicator takes if it is told nothing.
 /// * `substitute`: what serves the calls that a communicator's algorithm cannot: of uneven blocks, of
 ///   elements that do not fit into a block of the transport; void if each algorithm serves all calls.
@@ -118,10 +120,11 @@ struct operation_traits<operation::reduce> {
   static constexpr bool is_reduction = true;
 };
 
-/// `data`, in place; operator.
+/// `in`; `out`, which may be `in`; operator. Or, in place, `data` for both.
 template <>
 struct operation_traits<operation::allreduce> {
-  using arguments = run_arguments<std::span<std::byte>, reduction>;
+  using arguments = run_arguments<std::span<const std::byte>, std::span<std::byte>, reduction>;
+  using in_place_arguments = run_arguments<std::span<std::byte>, reduction>;
   using default_algorithm = allreduce::standard;
   using substitute = allreduce::rank_by_rank;
   static constexpr operation also = operation::none;
@@ -188,10 +191,11 @@ struct operation_traits<operation::reduce_scatter> {
   static constexpr bool is_reduction = true;
 };
 
-/// `data`, in place; operator; whether it is inclusive.
+/// `in`; `out`, which may be `in`; operator; whether it is inclusive. Or, in place, `data` for both.
 template <>
 struct operation_traits<operation::scan> {
-  using arguments = run_arguments<std::span<std::byte>, reduction, bool>;
+  using arguments = run_arguments<std::span<const std::byte>, std::span<std::byte>, reduction, bool>;
+  using in_place_arguments = run_arguments<std::span<std::byte>, reduction, bool>;
   using default_algorithm = scan::standard;
   using substitute = void;
   static constexpr operation also = operation::exscan;

@@ -1,6 +1,7 @@
 // Where a call starts its algorithm.
 #pragma once
 
+#include <chorale/algorithm/start.hpp>
 #include <chorale/calls/compiled.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
@@ -17,7 +18,7 @@ task<> launch(Net& net, call_id now, const Arguments&... arguments) {
         requires { sizeof(A); },
         "chorale: an algorithm is not there: the library has the standard ones in compiled form for its "
         "own transports; for others include <chorale/algorithm/standard.hpp>");
-    return A::run(net, now, arguments...);
+    return start<A>(net, now, arguments...);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <chorale/calls/caller.hpp>
-#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::calls {
 
@@ -16,22 +15,22 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
   return {.what = what, .root = root, .bytes = bytes, .type = type, .reduction = with.tag};
 }
 
-/// In `data`, into which `from` is copied when the call starts, unless it is empty or there already.
+/// From `from` to `data`; in place if `from` is empty.
 template <class Caller>
 auto allreduce(Caller& on, output data, named_reduction with, std::span<const std::byte> from = {}) {
   on.arguments().check_memory(operation::allreduce, data);
+  if (from.empty()) from = data.bytes;
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
-  return prepared{what, [&on, from, bytes = data.bytes, op = std::move(with.op)](call_id now) {
-                    place_own(from, bytes);
+  return prepared{what, [&on, from, to = data.bytes, op = std::move(with.op)](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return substitute<operation::allreduce>(on.net(), now, bytes, op);
-                    return serve<operation::allreduce>(on, now, bytes, op);
+                      return substitute<operation::allreduce>(on.net(), now, from, to, op);
+                    return serve<operation::allreduce>(on, now, from, to, op);
                   }};
 }
 
-/// What a call in place has to copy to its buffer first, checked; empty if it is there.
+/// The operand of a call with a buffer of its own for the result, checked; empty if the call is in place.
 template <class Caller>
-std::span<const std::byte> to_move_in(Caller& on, operation what, const operands& io) {
+std::span<const std::byte> separate_operand(Caller& on, operation what, const operands& io) {
   const auto& [in, out] = io;
   if (in.is_in_place) return {};
   on.arguments().check_sizes(what, in.bytes.size(), out.bytes.size(), out.one);
@@ -42,7 +41,7 @@ std::span<const std::byte> to_move_in(Caller& on, operation what, const operands
 }
 template <class Caller>
 auto allreduce(Caller& on, const operands& io, named_reduction with) {
-  return allreduce(on, io.out, std::move(with), to_move_in(on, operation::allreduce, io));
+  return allreduce(on, io.out, std::move(with), separate_operand(on, operation::allreduce, io));
 }
 
 template <class Caller>

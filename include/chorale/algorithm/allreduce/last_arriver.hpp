@@ -36,26 +36,29 @@ struct last_arriver {
     return net.maps_memory();
   }
 
+  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it.
   template <mapping_transport Net>
-  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    if (data.size() > net.block_bytes()) return combine_shares(net, now, data, std::move(op));
-    return combine_all(net, now, data, std::move(op));
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
+    if (in.size() > net.block_bytes()) return combine_shares(net, now, in, out, std::move(op));
+    return combine_all(net, now, in, out, std::move(op));
   }
 
  private:
   template <mapping_transport Net>
-  static task<> combine_all(Net& net, call_id now, std::span<std::byte> data, reduction op) {
+  static task<> combine_all(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                            reduction op) {
     auto& host = net.template state<host_slots<Net>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
     if (!host.are_there()) [[unlikely]] {
-      co_await reproducible::run(net, now, data, op);
+      co_await reproducible::run(net, now, in, out, op);
       co_return;
     }
     shared_slots& slots = host.slots();
-    for (const auto block : chunks{data, op.whole(net.block_bytes())}) {
+    for (const auto block : chunks{out, op.whole(net.block_bytes())}) {
       slots.begin(now);
-      copy_bytes(slots.mine(block.size()), block.data(), block.size());
+      copy_bytes(slots.mine(block.size()), in.data() + (block.data() - out.data()), block.size());
       if (co_await host.arrives_last(net, now)) {
         const auto result = slots.result(block.size());
         copy_bytes(result.data(), slots.of(0, block.size()).data(), block.size());
@@ -68,18 +71,19 @@ struct last_arriver {
 
   /// Every rank combines a share of each part, all at once.
   template <mapping_transport Net>
-  static task<> combine_shares(Net& net, call_id now, std::span<std::byte> data, reduction op) {
+  static task<> combine_shares(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                               reduction op) {
     auto& host = net.template state<host_slots<Net, long_slots>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
     shared_slots& slots = host.slots();
     if (!host.are_there()) [[unlikely]] {
-      co_await reproducible::run(net, now, data, op);
+      co_await reproducible::run(net, now, in, out, op);
       co_return;
     }
-    for (const auto part : chunks{data, op.whole(part_bytes(data.size(), slots.slot_bytes()))}) {
+    for (const auto part : chunks{out, op.whole(part_bytes(out.size(), slots.slot_bytes()))}) {
       slots.begin(now);
-      copy_bytes(slots.mine(part.size()), part.data(), part.size());
+      copy_bytes(slots.mine(part.size()), in.data() + (part.data() - out.data()), part.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
       const block_layout shares = even_shares(net.size(), part.size(), op.whole(cache_line_bytes));
       const auto share_of = [&](int rank, auto whole) {

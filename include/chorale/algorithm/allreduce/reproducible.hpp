@@ -27,22 +27,25 @@ namespace chorale::allreduce {
 /// for long messages two of them, a share each.
 ///
 /// Where ranks read each other's operands and have a core each, a rank reads its share of all operands where
-/// they lie, and writes what it has combined over the operands of the others. Nobody else reads or writes the
-/// elements of that share, so that ranks wait for each other at the beginning and at the end alone.
+/// they lie, and writes what it has combined into the results of the others, which may be their operands.
+/// Nobody else reads or writes the elements of that share, so that ranks wait for each other at the beginning
+/// and at the end alone.
 struct reproducible {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
   template <class T>
   static constexpr bool runs_on = mailbox_transport<T>;
 
+  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it.
   template <mailbox_transport Net>
-  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    if (data.size() <= op.whole(net.block_bytes())) return everyone_evaluates(net, now, data, op);
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
+    if (in.size() <= op.whole(net.block_bytes())) return everyone_evaluates(net, now, in, out, op);
     if constexpr (reads_operands<Net>) {
-      if (net.size() > 1 && is_read(net, data.size()) && all_combine_at_once(net))
-        return in_place(net, now, data, std::move(op));
+      if (net.size() > 1 && is_read(net, in.size()) && all_combine_at_once(net))
+        return by_reads(net, now, in, out, std::move(op));
     }
-    return each_its_share(net, now, data, op);
+    return each_its_share(net, now, in, out, op);
   }
 
  private:
@@ -53,39 +56,43 @@ struct reproducible {
   };
 
   template <mailbox_transport Net>
-  static task<> everyone_evaluates(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    if (data.empty()) co_return;
+  static task<> everyone_evaluates(Net& net, call_id now, std::span<const std::byte> in,
+                                   std::span<std::byte> out, reduction op) {
+    if (in.empty()) co_return;
     const int n = net.size();
-    for (int distance = 1; distance < n; ++distance)
-      co_await net.send((net.rank() + distance) % n, now, data);
+    for (int distance = 1; distance < n; ++distance) co_await net.send((net.rank() + distance) % n, now, in);
     auto& mine = net.template state<operand>().bytes;
-    mine.assign(data.begin(), data.end());
-    co_await fold_in_rank_order(net, now, mine, data, op);
+    mine.assign(in.begin(), in.end());
+    co_await fold_in_rank_order(net, now, mine, out, op);
   }
   template <mailbox_transport Net>
-  static task<> each_its_share(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    const auto layout = even_shares(net.size(), data.size(), op.element_bytes());
+  static task<> each_its_share(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                               reduction op) {
+    const auto layout = even_shares(net.size(), in.size(), op.element_bytes());
     std::vector<std::byte> share(layout[net.rank()].bytes);
-    co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{data, layout}, share, op);
-    const blocks<std::byte> shares{data, layout};
+    co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
+    const blocks<std::byte> shares{out, layout};
     if (!share.empty()) copy_bytes(shares[net.rank()].data(), share.data(), share.size());
     co_await allgather::ring::run(net, now, shares);
   }
 
   template <reads_operands Net>
-  static task<> in_place(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    const std::size_t most = operands_of_all<Net>::piece_bytes(op, data.size());
-    operands_of_all<Net> all{net, now, data, net.expose(data), most};
+  static task<> by_reads(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                         reduction op) {
+    const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
+    operands_of_all<Net> all{net, now, in, out, most};
     co_await all.announce();
     co_await all.find();
     const extent mine =
-        even_shares(net.size(), data.size(), operands_of_all<Net>::granule_bytes(op))[net.rank()];
+        even_shares(net.size(), in.size(), operands_of_all<Net>::granule_bytes(op))[net.rank()];
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
-      const auto own = data.subspan(at, std::min(most, mine.bytes - done));
-      co_await evaluate(net, all, own, at, op);
-      for (int d = 1; d < net.size(); ++d)
-        co_await all.write(all.region_of((net.rank() + d) % net.size()), at, own);
+      const auto own = out.subspan(at, std::min(most, mine.bytes - done));
+      if (in.data() == out.data())
+        co_await combine_in_place(net, all, own, at, op);
+      else
+        co_await all.combine(at, own, op);
+      for (int d = 1; d < net.size(); ++d) co_await all.write((net.rank() + d) % net.size(), at, own);
     }
     co_await all.finish();
   }
@@ -93,8 +100,8 @@ struct reproducible {
   /// own = ((x_0 op x_1) op x_2) ..., where `own` are this rank's bytes from `at` on. `op` is that of the
   /// coroutine that awaits this one.
   template <reads_operands Net>
-  static task<> evaluate(Net& net, operands_of_all<Net>& all, std::span<std::byte> own, std::size_t at,
-                         const reduction& op) {
+  static task<> combine_in_place(Net& net, operands_of_all<Net>& all, std::span<std::byte> own,
+                                 std::size_t at, const reduction& op) {
     const auto below = all.place(0, own.size());
     const auto next = all.place(1, own.size());
     for (int from = 0; from < net.size(); ++from) {
@@ -103,7 +110,7 @@ struct reproducible {
         continue;
       }
       const auto operand = from == 0 ? below : next;
-      co_await all.read(from, at, operand, all.places());
+      co_await all.read(from, at, operand);
       if (from > net.rank())
         op.combine_left(own, operand);
       else if (from != 0)

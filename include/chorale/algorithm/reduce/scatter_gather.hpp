@@ -72,59 +72,26 @@ struct scatter_gather {
   static task<> by_reads(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                          reduction op, int root) {
     const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
-    operands_of_all<Net> all{net, now, in, net.offer(in), most};
-    co_await all.announce();
     const bool is_root = net.rank() == root;
     const auto result = out.first(is_root ? in.size() : 0);
-    const auto exposed = net.expose(result);
-    remote_region there = exposed.region();
-    if (is_root) {
-      for (int d = 1; d < net.size(); ++d)
-        co_await net.send((root + d) % net.size(), now, transfer::bytes_of(there));
-    }
-    co_await all.find();
-    if (!is_root) {
-      const auto announced = co_await net.receive(root, now);
-      there = transfer::read_region(net, root, now, announced, in.size());
-    }
+    operands_of_all<Net> all{net, now, in, result, most};
+    co_await all.announce();
+    co_await all.find(root);
     // The root makes its share where the result is to be, unless its operand is there.
     const bool collects_there = is_root && in.data() != result.data();
     const extent mine =
         share_for_owner(root, net.rank(), net.size(), in.size(), operands_of_all<Net>::granule_bytes(op));
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
-      const auto own = in.subspan(at, std::min(most, mine.bytes - done));
-      if (collects_there) {
-        co_await combine(net, all, own, at, result.subspan(at, own.size()), exposed, op);
-        continue;
-      }
-      const auto combined = all.place(0, own.size());
-      co_await combine(net, all, own, at, combined, all.places(), op);
-      if (is_root)
+      const std::size_t bytes = std::min(most, mine.bytes - done);
+      const auto combined = collects_there ? result.subspan(at, bytes) : all.place(0, bytes);
+      co_await all.combine(at, combined, op);
+      if (!is_root)
+        co_await all.write(root, at, combined);
+      else if (!collects_there)
         copy_bytes(result.data() + at, combined.data(), combined.size());
-      else
-        co_await all.write(there, at, combined);
     }
     co_await all.finish();
-  }
-
-  /// combined = ((x_0 op x_1) op x_2) ..., bytes from `at` on, of which `own` are this rank's; `covering`
-  /// covers where they come to lie. `op` is that of the coroutine that awaits this one.
-  template <reads_operands Net, class Exposure>
-  static task<> combine(Net& net, operands_of_all<Net>& all, std::span<const std::byte> own, std::size_t at,
-                        std::span<std::byte> combined, const Exposure& covering, const reduction& op) {
-    const int first = net.rank() == 0 ? 1 : 0;
-    co_await all.read(first, at, combined, covering);
-    if (net.rank() == 0) op.combine_right(own, combined);
-    for (int from = 1; from < net.size(); ++from) {
-      if (from == net.rank()) {
-        op.combine_left(combined, own);
-      } else if (from != first) {
-        const auto piece = all.place(1, own.size());
-        co_await all.read(from, at, piece, all.places());
-        op.combine_left(combined, piece);
-      }
-    }
   }
 };
 

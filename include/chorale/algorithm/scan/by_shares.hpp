@@ -10,6 +10,7 @@
 #include <chorale/algorithm/operands_of_all.hpp>
 #include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
@@ -18,7 +19,7 @@
 namespace chorale::scan {
 
 /// Each rank has a share of the elements, reads it from the operands of all ranks where they lie, from rank 0
-/// upwards, piece by piece, and writes the pieces of each rank's result over its operand: all ranks combine
+/// upwards, piece by piece, and writes the pieces of each rank's result where it is wanted: all ranks combine
 /// at once, and none waits for the one before it. Evaluates as a serial loop over the ranks does, to the bit.
 /// Any n. For long messages of few ranks that read each other's memory and have a core each; elsewhere, and
 /// for short messages, it is `chain`. Cost: (n - 1)/n of the message in and as much out a rank, two messages
@@ -36,35 +37,43 @@ struct by_shares {
     return all_combine_at_once(net);
   }
 
-  /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
+  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it: of ranks 0 to rank
+  /// if `inclusive`, else of those below.
   template <mailbox_transport Net>
-  static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, bool inclusive) {
     if constexpr (reads_operands<Net>) {
-      if (net.size() > 1 && is_read(net, data.size()))
-        return by_reads(net, now, data, std::move(op), inclusive);
+      if (net.size() > 1 && is_read(net, in.size()))
+        return by_reads(net, now, in, out, std::move(op), inclusive);
     }
-    return chain::run(net, now, data, std::move(op), inclusive);
+    return start<chain>(net, now, in, out, op, inclusive);
   }
 
  private:
   template <reads_operands Net>
-  static task<> by_reads(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
-    const std::size_t most = operands_of_all<Net>::piece_bytes(op, data.size());
-    operands_of_all<Net> all{net, now, data, net.expose(data), most};
+  static task<> by_reads(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                         reduction op, bool inclusive) {
+    const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
+    operands_of_all<Net> all{net, now, in, out, most};
     co_await all.announce();
     co_await all.find();
+    // Nobody writes to rank 0, which has its operand for a result.
+    if (net.rank() == 0) place_own(in, out);
     // Of two ranks only rank 0 has to write.
     const std::size_t unit = operands_of_all<Net>::granule_bytes(op);
-    const extent mine = net.size() == 2 ? share_for_owner(1, net.rank(), 2, data.size(), unit)
-                                        : even_shares(net.size(), data.size(), unit)[net.rank()];
+    const extent mine = net.size() == 2 ? share_for_owner(1, net.rank(), 2, in.size(), unit)
+                                        : even_shares(net.size(), in.size(), unit)[net.rank()];
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
-      co_await scan_piece(net, all, data.subspan(at, std::min(most, mine.bytes - done)), at, op, inclusive);
+      const auto own = out.subspan(at, std::min(most, mine.bytes - done));
+      if (net.rank() != 0) place_own(in.subspan(at, own.size()), own);
+      co_await scan_piece(net, all, own, at, op, inclusive);
     }
     co_await all.finish();
   }
 
-  /// `own`: this rank's bytes from `at` on. `op` is that of the coroutine that awaits this one.
+  /// `own`: this rank's bytes from `at` on, where the result goes. `op` is that of the coroutine that awaits
+  /// this one.
   template <reads_operands Net>
   static task<> scan_piece(Net& net, operands_of_all<Net>& all, std::span<std::byte> own, std::size_t at,
                            const reduction& op, bool inclusive) {
@@ -84,13 +93,13 @@ struct by_shares {
       if (is_needed && is_own)
         copy_bytes(next.data(), own.data(), own.size());
       else if (is_needed)
-        co_await all.read(rank, at, next, all.places());
+        co_await all.read(rank, at, next);
       if (is_needed && rank != 0) op.combine_right(below, next);
       const std::span<const std::byte> result = inclusive ? next : below;
       if (is_own)
         copy_bytes(own.data(), result.data(), own.size());
       else if (rank != 0)
-        co_await all.write(all.region_of(rank), at, result);
+        co_await all.write(rank, at, result);
       below = next;
     }
   }

@@ -1,0 +1,41 @@
+// The start of an algorithm.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/task.hpp>
+
+namespace chorale {
+
+/// True if A works in place, in an operation whose algorithms may take operand and result apart.
+template <class A, class Net, class... Arguments>
+inline constexpr bool works_in_place = requires {
+  typename operation_traits<A::implements>::in_place_arguments;
+} && !requires(Net& net, call_id now, const Arguments&... arguments) { A::run(net, now, arguments...); };
+
+namespace detail {
+
+template <class A, class Net, class... More>
+[[gnu::always_inline]] inline task<> start_in_place(Net& net, call_id now, std::span<const std::byte> in,
+                                                    std::span<std::byte> out, const More&... more) {
+  place_own(in, out);
+  return A::run(net, now, out, more...);
+}
+
+}  // namespace detail
+
+/// Starts A with the arguments of its operation. One that works in place gets the operand copied into the
+/// result first, unless it is there.
+template <class A, class Net, class... Arguments>
+[[gnu::always_inline]] inline task<> start(Net& net, call_id now, const Arguments&... arguments) {
+  if constexpr (works_in_place<A, Net, Arguments...>)
+    return detail::start_in_place<A>(net, now, arguments...);
+  else
+    return A::run(net, now, arguments...);
+}
+
+}  // namespace chorale
