@@ -332,20 +332,16 @@ void multicast_rank::read_letters() {
   while (!letters_.empty()) {
     const auto l = std::move(letters_.front());
     letters_.pop_front();
-    if (l.kind == raw(multicast_kind::question)) {
-      drain();
-      ++questions_;
-    }
-    if (!protocol_->on_datagram(l.from, l.kind, *l.body, all_->net->now()))
+    if (l.kind == raw(multicast_kind::question)) drain();
+    if (!take(l, false))
       wrong(fmt::format("rank {} refuses what rank {} sent: {}", number_, l.from, words(l.kind, *l.body)));
   }
 }
 
-bool multicast_rank::take_again(const letter& old, bool of_group) {
-  if (of_group) return protocol_->on_multicast(*old.body);
-  // The rank answers a question that is repeated, too, with the NAKs that are due.
-  if (old.kind == raw(multicast_kind::question)) ++questions_;
-  return protocol_->on_datagram(old.from, old.kind, *old.body, all_->net->now());
+bool multicast_rank::take(const letter& l, bool of_group) {
+  if (of_group) return protocol_->on_multicast(*l.body);
+  if (l.kind == raw(multicast_kind::question)) ++questions_;
+  return protocol_->on_datagram(l.from, l.kind, *l.body, all_->net->now());
 }
 
 void multicast_rank::look_around() {

@@ -60,9 +60,9 @@ class multicast_rank final : multicast_port {
   [[nodiscard]] bool is_dead() const noexcept { return state_ == state::dead; }
   [[nodiscard]] bool is_member() const noexcept { return protocol_.has_value() && !is_over(); }
   [[nodiscard]] multicast_protocol& protocol() noexcept { return *protocol_; }
-  /// Takes in `old`, which somebody has sent again: to the group, or to this rank alone.
-  /// @returns whether the protocol accepts it.
-  bool take_again(const letter& old, bool of_group);
+  /// Gives the protocol a letter that was sent to the group, or to this rank alone, perhaps not for the first
+  /// time. @returns whether it accepts it.
+  bool take(const letter& l, bool of_group);
   [[nodiscard]] std::size_t calls_made() const noexcept { return call_; }
   /// Messages of `root` that it has given back.
   [[nodiscard]] std::uint32_t released(int root) const noexcept { return at(root).released; }

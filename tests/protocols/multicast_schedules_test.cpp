@@ -63,7 +63,7 @@ void intrude(multicast_job& job) {
   if (net.chance(0.5)) {
     if (to != -1 && to != victim) return;
     net.note([&] { return fmt::format("again to {}: kind {} of {}", victim, old.kind, old.from); });
-    if (!rank.take_again(old, to == -1)) wrong(fmt::format("rank {} refuses what comes again", victim));
+    if (!rank.take(old, to == -1)) wrong(fmt::format("rank {} refuses what comes again", victim));
     return;
   }
   const auto before = protocol.statistics();

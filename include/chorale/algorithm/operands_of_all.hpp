@@ -75,8 +75,9 @@ class operands_of_all {
       const auto bytes = transfer::exact(*net_, from, now_, announced, sizeof(places));
       places& found = there_[static_cast<std::size_t>(from)];
       std::memcpy(&found, bytes.data(), sizeof found);
-      check(found.operand, from, operand_.size());
-      check(found.result, from, root < 0 || root == from ? operand_.size() : 0);
+      transfer::check_region(*net_, from, now_, found.operand, operand_.size());
+      const bool has_result = root < 0 || root == from;
+      transfer::check_region(*net_, from, now_, found.result, has_result ? operand_.size() : 0);
     }
   }
   /// Memory of this rank for a piece, of which there are two: 0 and 1.
@@ -152,10 +153,6 @@ class operands_of_all {
     const bool is_of_result =
         !before(part.data(), result_.data()) && before(part.data(), result_.data() + result_.size());
     return is_of_result ? exposed_ : memory_->exposure();
-  }
-  void check(const remote_region& region, int from, std::size_t bytes) const {
-    if (region.owner != from || region.bytes != bytes) [[unlikely]]
-      throw_unequal_sizes(now_.what, from, region.bytes, net_->rank(), bytes);
   }
 
   Net* net_;

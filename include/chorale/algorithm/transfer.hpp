@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/announced_region.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
@@ -103,10 +104,6 @@ void append(const Net& net, int from, call_id now, const Message& message, std::
   if (count != 0) copy_bytes(elements.data() + old, bytes.data(), bytes.size());
 }
 
-/// A region as it travels in a message.
-[[nodiscard]] inline std::span<const std::byte> bytes_of(const remote_region& region) noexcept {
-  return std::as_bytes(std::span{&region, 1});
-}
 /// The region that rank `from` exposes, of any size, and says so in `message`. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_place(const Net& net, int from, call_id now, const Message& message) {
@@ -122,15 +119,8 @@ template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_region(const Net& net, int from, call_id now, const Message& message,
                                         std::size_t bytes) {
   const remote_region region = read_place(net, from, now, message);
-  if (region.bytes != bytes) [[unlikely]]
-    throw_unequal_sizes(now.what, from, region.bytes, net.rank(), bytes);
+  check_region(net, from, now, region, bytes);
   return region;
-}
-
-/// The address of a part of what `whole` exposes, as a region of its own: exactly what a peer may fill.
-[[nodiscard]] inline remote_region part_of(const remote_region& whole,
-                                           std::span<const std::byte> part) noexcept {
-  return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
 }
 
 /// What goes to a rank, and what comes from one, in a step.

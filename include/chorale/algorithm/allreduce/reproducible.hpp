@@ -61,9 +61,13 @@ struct reproducible {
     if (in.empty()) co_return;
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance) co_await net.send((net.rank() + distance) % n, now, in);
-    auto& mine = net.template state<operand>().bytes;
-    mine.assign(in.begin(), in.end());
-    co_await fold_in_rank_order(net, now, mine, out, op);
+    if (in.data() == out.data()) {
+      // The result of the ranks below overwrites this rank's operand before its turn comes.
+      auto& kept = net.template state<operand>().bytes;
+      kept.assign(in.begin(), in.end());
+      in = kept;
+    }
+    co_await fold_in_rank_order(net, now, in, out, op);
   }
   template <mailbox_transport Net>
   static task<> each_its_share(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,

@@ -61,8 +61,7 @@ struct last_arriver_reads {
       const int from = (net.rank() - d + net.size()) % net.size();
       remote_region there;
       std::memcpy(&there, slots.of(from, sizeof there).data(), sizeof there);
-      if (there.owner != from || there.bytes != out.layout().total()) [[unlikely]]
-        throw_unequal_sizes(now.what, from, there.bytes, net.rank(), out.layout().total());
+      transfer::check_region(net, from, now, there, out.layout().total());
       const extent place = in.layout()[net.rank()];
       co_await net.get({there.address + place.offset, place.bytes, there.key, there.owner}, 0, local,
                        out[from], now);
