@@ -14,6 +14,7 @@
 #include <chorale/core/lean_functional.hpp>
 #include <chorale/core/standard_operators.hpp>
 #include <chorale/core/types.hpp>
+#include <chorale/core/wide_combine.hpp>
 
 namespace chorale {
 
@@ -92,6 +93,7 @@ void store(std::byte* to, const T& value) noexcept {
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
+  if (detail::combined_wide<T, Op>(left, right, out, n)) return;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = i * sizeof(T);
     detail::store<T>(out + at, static_cast<T>(detail::invoke(op, detail::load<T>(left + at),
@@ -103,6 +105,7 @@ void combine(const std::byte* left, const std::byte* right, std::byte* out, std:
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n, const Op& op) {
+  if (detail::combined_wide<T, Op>(left, inout_right, inout_right, n)) return;
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
       return combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
@@ -113,6 +116,7 @@ void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n,
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_left(std::byte* inout_left, const std::byte* right, std::size_t n, const Op& op) {
+  if (detail::combined_wide<T, Op>(inout_left, right, inout_left, n)) return;
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
       return combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);

@@ -1,0 +1,188 @@
+#include <cstring>
+
+#include <chorale/core/wide_combine.hpp>
+
+namespace chorale::detail {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+namespace {
+
+// Nothing but these functions may be compiled for AVX2, since a template or inline function of a header that
+// were would be called on processors without it.
+#define CHORALE_AVX2 [[gnu::target("avx2")]]
+
+template <class T>
+struct vector_of {
+  using type [[gnu::vector_size(32)]] = T;
+};
+
+struct add {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return a + b;
+  }
+};
+struct multiply {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return a * b;
+  }
+};
+// As `min_t` and `max_t`: if equal, the left one; if either is NaN, NaN. An integer equals itself.
+struct smaller {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return ((b < a) | (b != b)) ? b : a;
+  }
+};
+struct larger {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return ((a < b) | (b != b)) ? b : a;
+  }
+};
+struct both {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return a & b;
+  }
+};
+struct either {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return a | b;
+  }
+};
+struct unequal {
+  template <class V>
+  CHORALE_AVX2 static V of(V a, V b) noexcept {
+    return a ^ b;
+  }
+};
+
+template <class T, class Op>
+CHORALE_AVX2 void combine_bytes(const std::byte* left, const std::byte* right, std::byte* out,
+                                std::size_t bytes) noexcept {
+  using vector = typename vector_of<T>::type;
+  constexpr std::size_t width = sizeof(vector);
+  std::size_t at = 0;
+  for (; bytes - at >= 2 * width; at += 2 * width) {
+    vector a[2];
+    vector b[2];
+    std::memcpy(a, left + at, sizeof a);
+    std::memcpy(b, right + at, sizeof b);
+    a[0] = Op::of(a[0], b[0]);
+    a[1] = Op::of(a[1], b[1]);
+    std::memcpy(out + at, a, sizeof a);
+  }
+  while (at < bytes) {
+    const std::size_t part = bytes - at < width ? bytes - at : width;
+    vector a{};
+    vector b{};
+    std::memcpy(&a, left + at, part);
+    std::memcpy(&b, right + at, part);
+    a = Op::of(a, b);
+    std::memcpy(out + at, &a, part);
+    at += part;
+  }
+}
+
+using loop = void(const std::byte*, const std::byte*, std::byte*, std::size_t) noexcept;
+
+/// `Bits`: the unsigned integer of the same size, whose sums and products wrap.
+template <class T, class Bits>
+loop* loop_of_integers(wide_operator op) noexcept {
+  switch (op) {
+    case wide_operator::sum:
+      return combine_bytes<Bits, add>;
+    case wide_operator::prod:
+      return combine_bytes<Bits, multiply>;
+    case wide_operator::min:
+      return combine_bytes<T, smaller>;
+    case wide_operator::max:
+      return combine_bytes<T, larger>;
+    case wide_operator::bitwise_and:
+      return combine_bytes<Bits, both>;
+    case wide_operator::bitwise_or:
+      return combine_bytes<Bits, either>;
+    case wide_operator::bitwise_xor:
+      return combine_bytes<Bits, unequal>;
+    default:
+      return nullptr;
+  }
+}
+template <class T>
+loop* loop_of_floats(wide_operator op) noexcept {
+  switch (op) {
+    case wide_operator::sum:
+      return combine_bytes<T, add>;
+    case wide_operator::prod:
+      return combine_bytes<T, multiply>;
+    case wide_operator::min:
+      return combine_bytes<T, smaller>;
+    case wide_operator::max:
+      return combine_bytes<T, larger>;
+    default:
+      return nullptr;
+  }
+}
+
+loop* loop_of(wide_operator op, wide_type type, std::size_t& bytes) noexcept {
+  switch (type) {
+    case wide_type::i8:
+      bytes = 1;
+      return loop_of_integers<std::int8_t, std::uint8_t>(op);
+    case wide_type::i16:
+      bytes = 2;
+      return loop_of_integers<std::int16_t, std::uint16_t>(op);
+    case wide_type::i32:
+      bytes = 4;
+      return loop_of_integers<std::int32_t, std::uint32_t>(op);
+    case wide_type::i64:
+      bytes = 8;
+      return loop_of_integers<std::int64_t, std::uint64_t>(op);
+    case wide_type::u8:
+      bytes = 1;
+      return loop_of_integers<std::uint8_t, std::uint8_t>(op);
+    case wide_type::u16:
+      bytes = 2;
+      return loop_of_integers<std::uint16_t, std::uint16_t>(op);
+    case wide_type::u32:
+      bytes = 4;
+      return loop_of_integers<std::uint32_t, std::uint32_t>(op);
+    case wide_type::u64:
+      bytes = 8;
+      return loop_of_integers<std::uint64_t, std::uint64_t>(op);
+    case wide_type::f32:
+      bytes = 4;
+      return loop_of_floats<float>(op);
+    case wide_type::f64:
+      bytes = 8;
+      return loop_of_floats<double>(op);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+bool combine_wide(wide_operator op, wide_type type, const std::byte* left, const std::byte* right,
+                  std::byte* out, std::size_t n) noexcept {
+  if (!__builtin_cpu_supports("avx2")) return false;
+  std::size_t bytes = 0;
+  loop* const combine = loop_of(op, type, bytes);
+  if (combine == nullptr) return false;
+  combine(left, right, out, n * bytes);
+  return true;
+}
+
+#else
+
+bool combine_wide(wide_operator, wide_type, const std::byte*, const std::byte*, std::byte*,
+                  std::size_t) noexcept {
+  return false;
+}
+
+#endif
+
+}  // namespace chorale::detail
