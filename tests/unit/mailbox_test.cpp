@@ -105,10 +105,26 @@ TEST_CASE("the largest payload fits into a block with its padding and trailer", 
     CHECK(padded(layout.payload_bytes()) + sizeof(mailbox_trailer) <= layout.message_bytes());
     CHECK(layout.block_end(1) - layout.block_end(0) >= layout.message_bytes());
   }
+}
+
+TEST_CASE("a short message has little padding, and the payload of a longer one begins on a cache line",
+          "[mailbox]") {
   CHECK(padded(0) == 0);
   CHECK(padded(1) == 16);
   CHECK(padded(16) == 16);
   CHECK(padded(17) == 32);
+  CHECK(padded(240) == 240);
+  CHECK(padded(241) == 304);
+  for (std::size_t bytes = 241; bytes <= 8192; bytes += 17) {
+    const mailbox_layout layout{bytes + sizeof(mailbox_trailer), 3};
+    for (std::uint64_t n = 0; n < 3; ++n) {
+      const std::size_t begins = layout.block_end(n) - sizeof(mailbox_trailer) - padded(bytes);
+      INFO(bytes << " bytes in block " << n);
+      CHECK(begins % 64 == 0);
+      CHECK(begins + bytes + 64 > layout.block_end(n) - sizeof(mailbox_trailer));
+      CHECK(begins >= (n == 0 ? mailbox_layout::blocks_offset : layout.block_end(n - 1)));
+    }
+  }
 }
 
 TEST_CASE("the counter of a block never has the value that lies there from the last round", "[mailbox]") {

@@ -44,7 +44,8 @@ class endpoint {
   /// compiled with other headers is rejected instead of waiting for messages in the wrong place.
   static constexpr std::uint64_t binary_interface() noexcept {
     constexpr mailbox_layout probe{8200, 16};
-    return sizeof(endpoint) | sizeof(status_page) << 16 | probe.block_end(1) << 32 | sizeof(config) << 48;
+    return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
+           sizeof(config) << 48;
   }
   template <bootstrap::group G>
   static group_view view_of(G& group, const config& c) {

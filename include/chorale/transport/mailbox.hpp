@@ -30,9 +30,14 @@ constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
   return word >> 32 == static_cast<std::uint32_t>(index + 1);
 }
 
-/// Payload bytes with padding, so that the payload begins on a 16-byte boundary.
+/// Messages of at most this many bytes, with padding and trailer, are short.
+constexpr std::size_t short_message_bytes = 256;
+
+/// Payload bytes with padding. The payload of a short message begins on a 16-byte boundary, so that few bytes
+/// are sent; that of a longer one on a cache line, since both sides copy it faster from there.
 constexpr std::size_t padded(std::size_t bytes) noexcept {
-  return (bytes + 15) / 16 * 16;
+  const std::size_t message = (bytes + 15) / 16 * 16 + sizeof(mailbox_trailer);
+  return (message <= short_message_bytes ? message : in_cache_lines(message)) - sizeof(mailbox_trailer);
 }
 
 /// True if `word`, from the block where message number `index` is expected, shows that a later message
@@ -56,7 +61,7 @@ struct mailbox_layout {
   /// `block_bytes`: payload and trailer of one block; any number larger than the trailer.
   constexpr mailbox_layout(std::size_t block_bytes, std::uint32_t blocks) noexcept
       : payload_(block_bytes - sizeof(mailbox_trailer)),
-        room_(padded(block_bytes)),
+        room_(padded(payload_) + sizeof(mailbox_trailer)),
         stride_(in_cache_lines(room_) + (room_ % 4096 == 0 ? 64 : 0)),
         first_end_(blocks_offset + in_cache_lines(room_)),
         last_end_(first_end_ + (blocks - 1) * stride_),

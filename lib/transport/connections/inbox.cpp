@@ -48,8 +48,9 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
                                 .count = static_cast<std::uint32_t>(s->account.sent + 1)};
   const std::size_t counter = s->separate_counter ? sizeof(std::uint64_t) : 0;
   const std::size_t total = padded(bytes.size()) + sizeof trailer - counter;
-  if (total + counter <= short_message && total <= c.qp->inline_bytes()) [[likely]] {
-    alignas(16) std::array<std::byte, short_message> once;
+  if (total + counter <= short_message_bytes && total <= c.qp->inline_bytes()) [[likely]] {
+    // Assembled before it is sent inline: one gather entry costs a device less than two.
+    alignas(16) std::array<std::byte, short_message_bytes> once;
     auto& together = shared != nullptr ? shared->short_ : once;
     std::byte* const tail = together.data() + together.size() - sizeof trailer;
     std::byte* const head = tail - padded(bytes.size());
@@ -87,7 +88,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
                       shared_payload* shared) {
   connection& c = *s.account.link;
   struct alignas(16) {
-    std::byte padding[16]{};
+    std::byte padding[cache_line_bytes]{};
     mailbox_trailer trailer{};
   } tail;
   tail.trailer = trailer;

@@ -25,10 +25,6 @@ class shared_staging;
 /// `try_...` return false while they have to wait. @throws error errc::mismatch, errc::peer_lost.
 class inbox {
  public:
-  /// Messages of at most this many bytes including the trailer are assembled before they are sent inline: one
-  /// gather entry costs a device less than two.
-  static constexpr std::size_t short_message = 256;
-
   /// State per peer.
   struct sender {
     credits::account account;
@@ -61,7 +57,7 @@ class inbox {
     shared_place* staged_ = nullptr;
     bool is_in_short_ = false;
     /// Holds a short message at its end, with room for the trailer after it.
-    alignas(16) std::array<std::byte, short_message> short_;
+    alignas(16) std::array<std::byte, short_message_bytes> short_;
   };
 
   struct statistics {
@@ -126,7 +122,7 @@ class inbox {
                         layout_.block_end(0));
   }
   bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
-  /// For messages longer than `short_message`, or than the device takes inline.
+  /// For messages that are not short, or that are longer than the device takes inline.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
                  shared_payload* shared);
   /// True if the payload is now in shared staging.
