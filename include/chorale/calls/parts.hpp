@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <span>
 #include <type_traits>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <chorale/calls/operand.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale {
 
@@ -98,7 +98,7 @@ parts<T> flatten(const Parts& all) {
     for (const auto& one : all) {
       const input from = read(one);
       if (!from.bytes.empty())
-        std::memcpy(static_cast<void*>(made[rank].data()), from.bytes.data(), from.bytes.size());
+        copy_bytes(static_cast<void*>(made[rank].data()), from.bytes.data(), from.bytes.size());
       ++rank;
     }
     return made;

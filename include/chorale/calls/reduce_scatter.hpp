@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <chorale/calls/reduce.hpp>
+#include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::calls {
 
@@ -18,7 +18,7 @@ task<> reduce_scatter_in_place(Net& net, call_id now, blocks<const std::byte> in
                                reduction op) {
   std::vector<std::byte> result(out.size());
   co_await launch<operation::reduce_scatter, Algorithm>(net, now, in, std::span<std::byte>{result}, op);
-  if (!result.empty()) std::memcpy(out.data(), result.data(), result.size());
+  move_bytes(out, result);
 }
 
 template <class Caller>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include <chorale/core/clock.hpp>
 
@@ -13,6 +14,20 @@ namespace chorale {
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
   clock::copied(to, from, bytes);
+}
+
+/// As std::memmove, for payloads: the two may overlap, and nothing happens if they are the same. `to` has
+/// room for all of `from`.
+inline void move_bytes(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+  if (from.empty() || from.data() == to.data()) return;
+  std::memmove(to.data(), from.data(), from.size());
+  clock::copied(to.data(), from.data(), from.size());
+}
+
+/// As `to.assign`, for payloads: does not fill with zeros what it is about to write.
+inline void assign_bytes(std::vector<std::byte>& to, std::span<const std::byte> from) {
+  to.assign(from.begin(), from.end());
+  clock::copied(to.data(), from.data(), from.size());
 }
 
 /// Copies a rank's own block into the result of the call, unless it is there already. An algorithm does this

@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -52,7 +52,7 @@ class remote_parts {
   /// The same for a copy of the bytes, which may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     const std::span<std::byte> place = room_for(from.size());
-    std::memcpy(place.data(), from.data(), from.size());
+    move_bytes(place, from);
     finish(net_.put(there, offset, copies_->second, place, net_.core().calls().current()));
   }
   /// The same for control words of this rank, which must not change until the flush.

@@ -5,21 +5,23 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/error.hpp>
 
 namespace chorale::simulation::ghosts {
 namespace {
 
-// As `transport::rc` sends: a trailer behind the payload, which begins on a 16-byte boundary.
+// As `transport::rc` sends: a trailer behind the payload. Messages of so many bytes, trailer included, are
+// put together before they go inline; longer ones fill whole cache lines, and go inline from where they lie,
+// or are copied to where the device finds them.
 constexpr std::size_t trailer_bytes = 16;
 constexpr std::size_t word_bytes = 8;
-// Messages of so many bytes, trailer included, are put together before they go inline; longer ones go inline
-// from where they lie, or are copied to where the device finds them.
 constexpr std::size_t put_together = 256;
 constexpr std::size_t most_inline = 512;
 
-constexpr std::size_t padded(std::size_t bytes) noexcept {
-  return (bytes + 15) / 16 * 16;
+constexpr std::size_t with_trailer(std::size_t bytes) noexcept {
+  const std::size_t message = (bytes + 15) / 16 * 16 + trailer_bytes;
+  return message <= put_together ? message : in_cache_lines(message);
 }
 
 void require_same(const flight& theirs, const call_id& now, int from, int to) {
@@ -70,7 +72,7 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
   auto& lane = in_.between(rank_, to);
   if (lane.sent - lane.known >= blocks()) return in_.waits_for(rank_, lane);
   ++lane.sent;
-  const auto total = padded(bytes.size()) + trailer_bytes;
+  const auto total = with_trailer(bytes.size());
   const bool is_copied = !bytes.empty() && (total <= put_together || total > most_inline);
   if (is_copied && (shared == nullptr || shared->copies()))
     in_.charge(rank_, in_.on().host.copy(bytes.size()));

@@ -49,7 +49,8 @@ struct stretch {
     const auto first = head.subspan(at);
     const auto second = tail.first(bytes - first.size());
     scratch.resize(bytes);
-    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), scratch.begin()));
+    copy_bytes(scratch.data(), first.data(), first.size());
+    copy_bytes(scratch.data() + first.size(), second.data(), second.size());
     return scratch;
   }
   void write(std::size_t at, std::span<const std::byte> bytes) const {

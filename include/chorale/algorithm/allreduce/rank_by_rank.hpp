@@ -26,14 +26,14 @@ struct rank_by_rank {
     std::vector<std::byte> result;
     std::vector<std::byte> operand(mine.size());
     for (int rank = 0; rank < net.size(); ++rank) {
-      if (rank == net.rank()) operand.assign(mine.begin(), mine.end());
+      if (rank == net.rank()) assign_bytes(operand, mine);
       co_await broadcast::binomial::run(net, now, operand, rank);
       if (rank == 0)
-        result = operand;
+        assign_bytes(result, operand);
       else
         op.combine_left(result, operand);
     }
-    if (!mine.empty()) copy_bytes(mine.data(), result.data(), mine.size());
+    move_bytes(mine, result);
   }
 };
 

@@ -64,7 +64,7 @@ struct reproducible {
     if (in.data() == out.data()) {
       // The result of the ranks below overwrites this rank's operand before its turn comes.
       auto& kept = net.template state<operand>().bytes;
-      kept.assign(in.begin(), in.end());
+      assign_bytes(kept, in);
       in = kept;
     }
     co_await fold_in_rank_order(net, now, in, out, op);
@@ -76,7 +76,7 @@ struct reproducible {
     std::vector<std::byte> share(layout[net.rank()].bytes);
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
     const blocks<std::byte> shares{out, layout};
-    if (!share.empty()) copy_bytes(shares[net.rank()].data(), share.data(), share.size());
+    move_bytes(shares[net.rank()], share);
     co_await allgather::ring::run(net, now, shares);
   }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/exchange/neighbour.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
@@ -119,8 +119,7 @@ struct direct {
     if (out.size() != in.size()) throw_unequal_lists(rank, out.size(), rank, in.size());
     for (std::size_t i = 0; i < out.size(); ++i)
       compare(rank, out[i].bytes.size(), out[i].type, rank, in[i].bytes.size(), in[i].type, i);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      if (!out[i].bytes.empty()) std::memmove(in[i].bytes.data(), out[i].bytes.data(), out[i].bytes.size());
+    for (std::size_t i = 0; i < out.size(); ++i) move_bytes(in[i].bytes, out[i].bytes);
   }
 };
 

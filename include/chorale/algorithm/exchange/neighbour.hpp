@@ -253,7 +253,7 @@ class neighbour {
   template <class Net>
   void gather(const Net& net, std::size_t count, std::byte* to) {
     walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
-      std::memcpy(to, part.data(), part.size());
+      copy_bytes(to, part.data(), part.size());
       to += part.size();
     });
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -63,7 +62,7 @@ struct degree_k {
       if (!tree.children().empty()) {
         if (!keeps) scratch.resize(bytes.size());
         const std::span<std::byte> combined = keeps ? out.subspan(at, bytes.size()) : std::span{scratch};
-        std::memmove(combined.data(), bytes.data(), bytes.size());
+        move_bytes(combined, bytes);
         for (const int child : tree.children()) {
           const auto operand = co_await net.receive(child, now);
           op.combine_left(combined, transfer::exact(net, child, now, operand, combined.size()));
@@ -72,7 +71,7 @@ struct degree_k {
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, {result, bytes.size()});
       if (tree.deliver_to() >= 0) co_await net.send(tree.deliver_to(), now, {result, bytes.size()});
-      if (keeps && result != out.data() + at) std::memmove(out.data() + at, result, bytes.size());
+      if (keeps) move_bytes(out.subspan(at), {result, bytes.size()});
       at += bytes.size();
       if (takes && at - delivered > ahead) {
         const auto arrived = co_await net.receive(tree.deliver_from(), now);
@@ -97,7 +96,7 @@ struct degree_k {
     std::vector<std::byte> kept;
     std::span<const std::byte> result = in;
     if (!tree.children().empty()) {
-      kept.assign(in.begin(), in.end());
+      assign_bytes(kept, in);
       result = kept;
     }
     for (const int child : tree.children())
@@ -107,7 +106,7 @@ struct degree_k {
     if (tree.deliver_from() >= 0)
       co_await transfer::receive(net, tree.deliver_from(), now, out.first(in.size()));
     else if (tree.is_root() && to < 0)
-      std::memmove(out.data(), result.data(), in.size());
+      move_bytes(out, result);
   }
   /// `op` is that of the coroutine that awaits this one. More than one rank.
   template <puts_operands Net>

@@ -8,6 +8,7 @@
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -34,7 +35,7 @@ struct reproducible {
         co_await net.send(root, now, block);
         continue;
       }
-      if (puts_by) kept.assign(block.begin(), block.end());
+      if (puts_by) assign_bytes(kept, block);
       const auto result = out.subspan(at, block.size());
       at += block.size();
       co_await fold_in_rank_order(net, now, puts_by ? kept : block, result, op);

@@ -3,12 +3,12 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/two_trees.hpp>
@@ -51,13 +51,13 @@ struct two_trees {
       const auto& tree = trees[turn++ % 2];
       std::span<const std::byte> result = own;
       if (!tree.children().empty()) {
-        combined.assign(own.begin(), own.end());
+        assign_bytes(combined, own);
         co_await combine_children(net, now, tree, combined, op);
         result = combined;
       }
       if (!tree.is_root()) co_await net.send(tree.parent(), now, result);
       if (forwards) co_await net.send(root, now, result);
-      if (net.rank() == 0 && !forwards) std::memmove(out.data() + at, result.data(), result.size());
+      if (net.rank() == 0 && !forwards) move_bytes(out.subspan(at), result);
       at += own.size();
       while (takes && (at - taken > ahead || (at == in.size() && taken < at))) {
         const auto piece = out.subspan(taken, std::min(step, in.size() - taken));

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -26,10 +26,10 @@ struct rank_by_rank {
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
     const auto all = in.buffer().first(in.layout().end());
-    std::vector<std::byte> work(all.begin(), all.end());
+    std::vector<std::byte> work;
+    assign_bytes(work, all);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
-    const auto mine = blocks<const std::byte>{work, in.layout()}[net.rank()];
-    if (!mine.empty()) std::memmove(out.data(), mine.data(), mine.size());
+    move_bytes(out, blocks<const std::byte>{work, in.layout()}[net.rank()]);
   }
 };
 

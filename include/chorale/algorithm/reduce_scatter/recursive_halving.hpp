@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 #include <chorale/algorithm/reduce_exchange.hpp>
@@ -38,7 +37,7 @@ struct recursive_halving {
                       reduction op) {
     const auto all = in.buffer().first(in.layout().total());
     const auto work = scratch_of(net, all.size());
-    if (!all.empty()) std::memcpy(work.memory().data(), all.data(), all.size());
+    move_bytes(work.memory(), all);
     const blocks<std::byte> held{work.memory(), in.layout()};
     int first = 0;
     for (int half = net.size() / 2; half >= 1; half /= 2) {
@@ -49,7 +48,7 @@ struct recursive_halving {
       co_await exchange_and_combine(net, now, peer, lower ? high : low, peer, lower ? low : high, !lower, op);
       if (!lower) first += half;
     }
-    if (!out.empty()) copy_bytes(out.data(), held[net.rank()].data(), out.size());
+    move_bytes(out, held[net.rank()]);
   }
 };
 

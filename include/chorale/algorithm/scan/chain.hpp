@@ -62,7 +62,7 @@ struct chain {
       return mine;
     }
     if (goes_on) {
-      total.assign(mine.begin(), mine.end());
+      assign_bytes(total, mine);
       op.combine_right(left, total);
     }
     copy_bytes(mine.data(), left.data(), mine.size());

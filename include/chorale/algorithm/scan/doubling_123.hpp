@@ -32,7 +32,7 @@ struct doubling_123 {
       // The first round sends the rank's own operand, the second that with what was gathered.
       std::span<const std::byte> out = round.index == 0 ? std::span<const std::byte>{data} : gathered;
       if (round.index == 1 && round.to >= 0) {
-        both.assign(data.begin(), data.end());
+        assign_bytes(both, data);
         if (net.rank() != 0 && !data.empty()) op.combine_right(gathered, both);
         out = both;
       }

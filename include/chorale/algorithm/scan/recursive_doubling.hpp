@@ -22,7 +22,8 @@ struct recursive_doubling {
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
-    std::vector<std::byte> held(data.begin(), data.end());
+    std::vector<std::byte> held;
+    assign_bytes(held, data);
     std::vector<std::byte> left(data.size());
     bool has_result = inclusive;
     for (int distance = 1; distance < net.size(); distance *= 2) {
@@ -35,8 +36,8 @@ struct recursive_doubling {
       op.combine_right(left, held);
       if (has_result)
         op.combine_right(left, data);
-      else if (!data.empty())
-        copy_bytes(data.data(), left.data(), data.size());
+      else
+        move_bytes(data, left);
       has_result = true;
     }
   }

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 #include <chorale/transport/remote_range.hpp>
@@ -100,8 +100,7 @@ class emulated_memory {
     call_id now;
     bool operator()() {
       if (what.peer != packets->rank()) return packets->try_put(what, now);
-      if (!what.from.empty())
-        std::memmove(reinterpret_cast<std::byte*>(what.address), what.from.data(), what.from.size());
+      move_bytes({reinterpret_cast<std::byte*>(what.address), what.from.size()}, what.from);
       return true;
     }
   };
@@ -116,7 +115,7 @@ class emulated_memory {
       if (source.owner != packets.rank())
         return answer.advance(
             [&] { return packets.try_get(source.owner, source.address + offset, source.key, into); });
-      std::memmove(into.data(), reinterpret_cast<const std::byte*>(source.address + offset), into.size());
+      move_bytes(into, {reinterpret_cast<const std::byte*>(source.address + offset), into.size()});
       return true;
     }
   };
