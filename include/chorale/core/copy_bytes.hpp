@@ -24,9 +24,11 @@ inline void move_bytes(std::span<std::byte> to, std::span<const std::byte> from)
   clock::copied(to.data(), from.data(), from.size());
 }
 
-/// As `to.assign`, for payloads: does not fill with zeros what it is about to write.
-inline void assign_bytes(std::vector<std::byte>& to, std::span<const std::byte> from) {
-  to.assign(from.begin(), from.end());
+/// As `to.assign`, for payloads: does not fill with zeros what it is about to write. `Byte` is std::byte: a
+/// template costs only those programs memory to compile that use it.
+template <class Byte>
+void assign_bytes(std::vector<Byte>& to, std::span<const std::byte> from) {
+  to.assign(from.data(), from.data() + from.size());
   clock::copied(to.data(), from.data(), from.size());
 }
 
