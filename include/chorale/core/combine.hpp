@@ -93,7 +93,6 @@ void store(std::byte* to, const T& value) noexcept {
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
-  if (detail::combined_wide<T, Op>(left, right, out, n)) return;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = i * sizeof(T);
     detail::store<T>(out + at, static_cast<T>(detail::invoke(op, detail::load<T>(left + at),
