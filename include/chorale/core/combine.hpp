@@ -104,7 +104,11 @@ void combine(const std::byte* left, const std::byte* right, std::byte* out, std:
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n, const Op& op) {
-  if (detail::combined_wide<T, Op>(left, inout_right, inout_right, n)) return;
+  if constexpr (detail::goes_wide<T, Op>)
+    if (n >= detail::least_wide_bytes / sizeof(T) &&
+        detail::combine_wide(detail::wide_operator_of<Op>, detail::wide_type_of<T>, left, inout_right,
+                             inout_right, n))
+      return;
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(left) && is_aligned_for<T>(inout_right))
       return combine_right(reinterpret_cast<const T*>(left), reinterpret_cast<T*>(inout_right), n, op);
@@ -115,7 +119,11 @@ void combine_right(const std::byte* left, std::byte* inout_right, std::size_t n,
 template <element T, reduction_operator<T> Op>
 requires(!std::same_as<T, std::byte>)
 void combine_left(std::byte* inout_left, const std::byte* right, std::size_t n, const Op& op) {
-  if (detail::combined_wide<T, Op>(inout_left, right, inout_left, n)) return;
+  if constexpr (detail::goes_wide<T, Op>)
+    if (n >= detail::least_wide_bytes / sizeof(T) &&
+        detail::combine_wide(detail::wide_operator_of<Op>, detail::wide_type_of<T>, inout_left, right,
+                             inout_left, n))
+      return;
   if constexpr (std::is_move_assignable_v<T>)
     if (is_aligned_for<T>(inout_left) && is_aligned_for<T>(right))
       return combine_left(reinterpret_cast<T*>(inout_left), reinterpret_cast<const T*>(right), n, op);

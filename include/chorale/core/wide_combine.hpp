@@ -68,15 +68,9 @@ inline constexpr std::size_t least_wide_bytes = 512;
 bool combine_wide(wide_operator op, wide_type type, const std::byte* left, const std::byte* right,
                   std::byte* out, std::size_t n) noexcept;
 
-/// The same for an operator and a type known at compile time, and any number of elements.
-/// @returns false, having done nothing, where the caller has to combine.
+/// Whether arrays of T are combined by Op that way.
 template <class T, class Op>
-bool combined_wide(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n) noexcept {
-  if constexpr (wide_operator_of<Op> != wide_operator::none && wide_type_of<T> != wide_type::none)
-    return n >= least_wide_bytes / sizeof(T) &&
-           combine_wide(wide_operator_of<Op>, wide_type_of<T>, left, right, out, n);
-  else
-    return false;
-}
+inline constexpr bool goes_wide =
+    wide_operator_of<Op> != wide_operator::none && wide_type_of<T> != wide_type::none;
 
 }  // namespace chorale::detail
