@@ -61,8 +61,9 @@ struct unequal {
 };
 
 template <class T, class Op>
-CHORALE_AVX2 void combine_bytes(const std::byte* left, const std::byte* right, std::byte* out,
-                                std::size_t bytes) noexcept {
+CHORALE_AVX2 void combine_elements(const std::byte* left, const std::byte* right, std::byte* out,
+                                   std::size_t n) noexcept {
+  const std::size_t bytes = n * sizeof(T);
   using vector = typename vector_of<T>::type;
   constexpr std::size_t width = sizeof(vector);
   std::size_t at = 0;
@@ -94,19 +95,19 @@ template <class T, class Bits>
 loop* loop_of_integers(wide_operator op) noexcept {
   switch (op) {
     case wide_operator::sum:
-      return combine_bytes<Bits, add>;
+      return combine_elements<Bits, add>;
     case wide_operator::prod:
-      return combine_bytes<Bits, multiply>;
+      return combine_elements<Bits, multiply>;
     case wide_operator::min:
-      return combine_bytes<T, smaller>;
+      return combine_elements<T, smaller>;
     case wide_operator::max:
-      return combine_bytes<T, larger>;
+      return combine_elements<T, larger>;
     case wide_operator::bitwise_and:
-      return combine_bytes<Bits, both>;
+      return combine_elements<Bits, both>;
     case wide_operator::bitwise_or:
-      return combine_bytes<Bits, either>;
+      return combine_elements<Bits, either>;
     case wide_operator::bitwise_xor:
-      return combine_bytes<Bits, unequal>;
+      return combine_elements<Bits, unequal>;
     default:
       return nullptr;
   }
@@ -115,49 +116,39 @@ template <class T>
 loop* loop_of_floats(wide_operator op) noexcept {
   switch (op) {
     case wide_operator::sum:
-      return combine_bytes<T, add>;
+      return combine_elements<T, add>;
     case wide_operator::prod:
-      return combine_bytes<T, multiply>;
+      return combine_elements<T, multiply>;
     case wide_operator::min:
-      return combine_bytes<T, smaller>;
+      return combine_elements<T, smaller>;
     case wide_operator::max:
-      return combine_bytes<T, larger>;
+      return combine_elements<T, larger>;
     default:
       return nullptr;
   }
 }
 
-loop* loop_of(wide_operator op, wide_type type, std::size_t& bytes) noexcept {
+loop* loop_of(wide_operator op, wide_type type) noexcept {
   switch (type) {
     case wide_type::i8:
-      bytes = 1;
       return loop_of_integers<std::int8_t, std::uint8_t>(op);
     case wide_type::i16:
-      bytes = 2;
       return loop_of_integers<std::int16_t, std::uint16_t>(op);
     case wide_type::i32:
-      bytes = 4;
       return loop_of_integers<std::int32_t, std::uint32_t>(op);
     case wide_type::i64:
-      bytes = 8;
       return loop_of_integers<std::int64_t, std::uint64_t>(op);
     case wide_type::u8:
-      bytes = 1;
       return loop_of_integers<std::uint8_t, std::uint8_t>(op);
     case wide_type::u16:
-      bytes = 2;
       return loop_of_integers<std::uint16_t, std::uint16_t>(op);
     case wide_type::u32:
-      bytes = 4;
       return loop_of_integers<std::uint32_t, std::uint32_t>(op);
     case wide_type::u64:
-      bytes = 8;
       return loop_of_integers<std::uint64_t, std::uint64_t>(op);
     case wide_type::f32:
-      bytes = 4;
       return loop_of_floats<float>(op);
     case wide_type::f64:
-      bytes = 8;
       return loop_of_floats<double>(op);
     default:
       return nullptr;
@@ -169,10 +160,9 @@ loop* loop_of(wide_operator op, wide_type type, std::size_t& bytes) noexcept {
 bool combine_wide(wide_operator op, wide_type type, const std::byte* left, const std::byte* right,
                   std::byte* out, std::size_t n) noexcept {
   if (!__builtin_cpu_supports("avx2")) return false;
-  std::size_t bytes = 0;
-  loop* const combine = loop_of(op, type, bytes);
+  loop* const combine = loop_of(op, type);
   if (combine == nullptr) return false;
-  combine(left, right, out, n * bytes);
+  combine(left, right, out, n);
   return true;
 }
 
