@@ -1,6 +1,7 @@
 // Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
 // Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid, or, for
-// SCENARIO kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4);
+// SCENARIO kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4); SCENARIO
+// kill-among-long-calls is for rc alone, its OPERATION the numbers of a block;
 // CHORALE_TEST_SEED for the moment of death, CHORALE_TEST_ABSENCE_MS for how long a rank stays away.
 #include <chrono>
 #include <csignal>
@@ -29,6 +30,7 @@
 #include <chorale/window.hpp>
 
 #include "journal.hpp"
+#include "long_calls.hpp"
 
 using namespace std::chrono_literals;
 using multirank::journal;
@@ -275,6 +277,17 @@ void run_blocks(const task& t, journal& book) {
   });
 }
 
+/// Ranks read and write each other's memory, in one operation after the other; the victim dies meanwhile.
+template <class Comm>
+void run_long_calls(const task& t, journal& book) {
+  run<Comm>(book, [&](std::unique_ptr<Comm>& comm) {
+    if (comm->rank() == t.victim) die_soon();
+    multirank::long_calls calls{*comm, std::stoul(t.operation)};
+    const auto end = chorale::clock::now() + 50s;
+    for (int round = 1; chorale::clock::now() < end; ++round) calls.all(round);
+  });
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -297,6 +310,8 @@ int main(int count, char** words) {
       run_blocks<
           chorale::communicator<chorale::transport::rc, chorale::allgather::recursive_doubling_at<65'536>>>(
           t, book);
+    else if (t.scenario == "kill-among-long-calls")
+      run_long_calls<chorale::communicator<>>(t, book);
     else
       run_scenario<chorale::transport::rc>(t, book);
   } catch (const chorale::error& e) {

@@ -148,6 +148,15 @@ class Killed(Case):
         for transport in "rc_send_receive", "collected":
             self.check_kill(transport, DEADLINE, "kill-among-blocks", "", SEEDS.choice(self.victims))
 
+    def test_long_calls(self):
+        """In the middle of reading and writing a peer's memory: an error, or the right result, which the ranks check."""
+        for block, env in [(2501, {}), (25013, {}), (140001, {}), (25013, {"CHORALE_SOFT_COPY": "bounce"}),
+                           (140001, {"CHORALE_SOFT_ENGINE": "deferred"})]:
+            victim = SEEDS.choice(self.victims)
+            with self.subTest(block=block, env=env, victim=victim):
+                found = self.run_ranks(5, "kill-among-long-calls", victim, block, env=env)
+                self.check_survivors(found, 5, victim, self.codes, within=DEADLINE + 15 * SLOWNESS)
+
     def test_ud(self):
         self.check_kills("ud", SHORT)
 
