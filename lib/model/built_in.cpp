@@ -1,4 +1,5 @@
-// Made by tools/tune --built-in: soft0, 2 cores of AMD EPYC; reduce, scan of 2 ranks from 32 KiB on: a Xeon.
+// Made by tools/tune --built-in: soft0, 2 cores of AMD EPYC; reduce, scan of 2 ranks from 32 KiB on: a Xeon;
+// last_arriver_reads: what it takes beside direct on that Xeon, times what direct took.
 #include "built_in.hpp"
 
 #include <sstream>
@@ -65,34 +66,34 @@ allreduce rc 16 1 8192 last_arriver 28.59 degree_k<7> 85.05 degree_k<15,flat> 89
 allreduce rc 16 1 32768 last_arriver 88.35 degree_k<15,flat> 109.2 degree_k<7> 131 degree_k<3> 135.4 degree_k<1> 150.1 rabenseifner 230 reduce_multicast<7> 258.1 reproducible 376.1 recursive_doubling 406.5 ring 424.2 rank_by_rank 739.1
 allreduce rc 16 1 131072 last_arriver 192.1 degree_k<15,flat> 376.4 degree_k<1> 387.6 degree_k<7> 417.2 degree_k<3> 417.2 reproducible 581.9 ring 595.7 rabenseifner 650.9 reduce_multicast<7> 770.3 recursive_doubling 1321 rank_by_rank 3130
 allreduce rc 16 1 1048576 last_arriver 1929 degree_k<3> 2785 degree_k<7> 2880 degree_k<1> 3020 degree_k<15,flat> 3100 rabenseifner 3356 ring 4519 reproducible 5806 reduce_multicast<7> 5885 recursive_doubling 1.078e+04 rank_by_rank 3.798e+04
-alltoall rc 2 0 8 direct 0.5442 pairwise 0.5898 bruck 0.6977
-alltoall rc 2 0 256 direct 0.7746 pairwise 0.8212 bruck 0.9593
-alltoall rc 2 0 2048 direct 1.646 pairwise 1.737 bruck 2.384
-alltoall rc 2 0 8192 pairwise 4.317 direct 4.336 bruck 10.5
-alltoall rc 2 0 32768 direct 16.56 pairwise 16.67 bruck 20.97
-alltoall rc 2 0 131072 pairwise 30.76 direct 31.06 bruck 82.97
-alltoall rc 2 0 1048576 direct 226.9 pairwise 230.7 bruck 572.7
-alltoall rc 4 1 8 direct 5.928 bruck 8.691 pairwise 12.64
-alltoall rc 4 1 256 direct 5.941 bruck 8.489 pairwise 11.83
-alltoall rc 4 1 2048 direct 6.683 bruck 11.73 pairwise 12.55
-alltoall rc 4 1 8192 direct 6.307 last_arriver 7.867 pairwise 9.935 bruck 16.1
-alltoall rc 4 1 32768 last_arriver 19.46 direct 25.86 pairwise 38.13 bruck 63.67
-alltoall rc 4 1 131072 last_arriver 60.22 pairwise 100.4 direct 100.5 bruck 326.9
-alltoall rc 4 1 1048576 pairwise 679.4 direct 696.8 last_arriver 1106 bruck 2999
-alltoall rc 8 1 8 direct 20.29 bruck 27.87 pairwise 62.34
-alltoall rc 8 1 256 direct 22.85 bruck 32.33 pairwise 69.07
-alltoall rc 8 1 2048 direct 44.31 bruck 64.94 pairwise 87.64
-alltoall rc 8 1 8192 last_arriver 28.27 direct 30.85 pairwise 66.82 bruck 107.8
-alltoall rc 8 1 32768 last_arriver 109 direct 177.1 pairwise 270.5 bruck 413.9
-alltoall rc 8 1 131072 last_arriver 298.9 direct 498 pairwise 551.7 bruck 1732
-alltoall rc 8 1 1048576 direct 4816 pairwise 5174 last_arriver 7505 bruck 2.094e+04
-alltoall rc 16 1 8 bruck 108.7 direct 109.3 pairwise 419.3
-alltoall rc 16 1 256 bruck 126.2 direct 132.2 pairwise 391.1
-alltoall rc 16 1 2048 direct 149.4 bruck 290.3 pairwise 412.3
-alltoall rc 16 1 8192 last_arriver 178.8 direct 800.7 bruck 844.4 pairwise 2007
-alltoall rc 16 1 32768 last_arriver 494 direct 1162 pairwise 1683 bruck 2903
-alltoall rc 16 1 131072 direct 3320 pairwise 3402 last_arriver 4268 bruck 1.284e+04
-alltoall rc 16 1 1048576 pairwise 2.248e+04 direct 2.275e+04 last_arriver 2.718e+04 bruck 1.202e+05
+alltoall rc 2 0 8 direct 0.5442 last_arriver_reads 0.5447 pairwise 0.5898 bruck 0.6977
+alltoall rc 2 0 256 direct 0.7746 last_arriver_reads 0.7754 pairwise 0.8212 bruck 0.9593
+alltoall rc 2 0 2048 direct 1.646 last_arriver_reads 1.648 pairwise 1.737 bruck 2.384
+alltoall rc 2 0 8192 pairwise 4.317 direct 4.336 last_arriver_reads 4.34 bruck 10.5
+alltoall rc 2 0 32768 last_arriver_reads 16.53 direct 16.56 pairwise 16.67 bruck 20.97
+alltoall rc 2 0 131072 last_arriver_reads 29.18 pairwise 30.76 direct 31.06 bruck 82.97
+alltoall rc 2 0 1048576 direct 226.9 pairwise 230.7 last_arriver_reads 240.3 bruck 572.7
+alltoall rc 4 1 8 direct 5.928 last_arriver_reads 5.934 bruck 8.691 pairwise 12.64
+alltoall rc 4 1 256 direct 5.941 last_arriver_reads 5.947 bruck 8.489 pairwise 11.83
+alltoall rc 4 1 2048 direct 6.683 last_arriver_reads 6.69 bruck 11.73 pairwise 12.55
+alltoall rc 4 1 8192 direct 6.307 last_arriver_reads 6.313 last_arriver 7.867 pairwise 9.935 bruck 16.1
+alltoall rc 4 1 32768 last_arriver 19.46 direct 25.86 last_arriver_reads 26.42 pairwise 38.13 bruck 63.67
+alltoall rc 4 1 131072 last_arriver 60.22 last_arriver_reads 93.34 pairwise 100.4 direct 100.5 bruck 326.9
+alltoall rc 4 1 1048576 pairwise 679.4 direct 696.8 last_arriver_reads 782.3 last_arriver 1106 bruck 2999
+alltoall rc 8 1 8 direct 20.29 last_arriver_reads 20.31 bruck 27.87 pairwise 62.34
+alltoall rc 8 1 256 direct 22.85 last_arriver_reads 22.87 bruck 32.33 pairwise 69.07
+alltoall rc 8 1 2048 direct 44.31 last_arriver_reads 44.35 bruck 64.94 pairwise 87.64
+alltoall rc 8 1 8192 last_arriver 28.27 direct 30.85 last_arriver_reads 30.88 pairwise 66.82 bruck 107.8
+alltoall rc 8 1 32768 last_arriver 109 direct 177.1 last_arriver_reads 179 pairwise 270.5 bruck 413.9
+alltoall rc 8 1 131072 last_arriver 298.9 direct 498 last_arriver_reads 526.4 pairwise 551.7 bruck 1732
+alltoall rc 8 1 1048576 direct 4816 pairwise 5174 last_arriver_reads 6003 last_arriver 7505 bruck 2.094e+04
+alltoall rc 16 1 8 bruck 108.7 direct 109.3 last_arriver_reads 109.4 pairwise 419.3
+alltoall rc 16 1 256 bruck 126.2 direct 132.2 last_arriver_reads 132.3 pairwise 391.1
+alltoall rc 16 1 2048 direct 149.4 last_arriver_reads 149.5 bruck 290.3 pairwise 412.3
+alltoall rc 16 1 8192 last_arriver 178.8 direct 800.7 last_arriver_reads 801.5 bruck 844.4 pairwise 2007
+alltoall rc 16 1 32768 last_arriver 494 last_arriver_reads 1042 direct 1162 pairwise 1683 bruck 2903
+alltoall rc 16 1 131072 direct 3320 pairwise 3402 last_arriver_reads 4232 last_arriver 4268 bruck 1.284e+04
+alltoall rc 16 1 1048576 pairwise 2.248e+04 direct 2.275e+04 last_arriver 2.718e+04 last_arriver_reads 3.08e+04 bruck 1.202e+05
 barrier rc 2 0 0 pairwise_exchange 0.3339 dissemination 0.341 dissemination_k<3> 0.3416 dissemination_k<7> 0.3537 central 0.6214 gather_multicast<7> 1.731 gather_multicast<15> 1.816 gather_multicast<1> 1.831 gather_multicast<3> 1.909
 barrier rc 4 1 0 last_arriver 4.012 dissemination_k<7> 4.903 dissemination_k<3> 4.929 central 6.466 dissemination 6.589 pairwise_exchange 7.014 gather_multicast<7> 9.762 gather_multicast<3> 9.801 gather_multicast<15> 9.834 gather_multicast<1> 11.3
 barrier rc 8 1 0 last_arriver 8.243 central 14.57 dissemination_k<7> 16.01 dissemination_k<3> 19.26 gather_multicast<7> 21.66 gather_multicast<15> 21.95 dissemination 22.29 pairwise_exchange 22.88 gather_multicast<3> 31.15 gather_multicast<1> 37.14

@@ -4,12 +4,13 @@
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
+#include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/automatic.hpp>
 
 namespace chorale::alltoall {
 
 /// The fastest by the tuning table. Uneven blocks go by `pairwise`.
-struct standard : automatic<direct, pairwise, bruck, last_arriver> {};
+struct standard : automatic<direct, pairwise, bruck, last_arriver, last_arriver_reads> {};
 
 }  // namespace chorale::alltoall
