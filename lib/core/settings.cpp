@@ -193,8 +193,10 @@ std::vector<setting> make_settings() {
              "one block of a mailbox in bytes, 16 of them for the trailer"),
       number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
              "blocks of a mailbox in each direction of a connection"),
-      number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
-             "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
+      optional_number(
+          "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
+          "65536; 10240 if cores copy (soft0) and each rank has one",
+          "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
       optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
                       &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",
                       "bytes from which a block of an alltoall does; the same on all ranks"),

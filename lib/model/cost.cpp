@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include <chorale/core/config.hpp>
 #include <chorale/topology/arithmetic.hpp>
 #include <chorale/topology/degree_k.hpp>
 
@@ -14,9 +15,8 @@ namespace {
 
 /// Messages of more bytes travel in blocks that follow each other through a tree or chain.
 constexpr double block_bytes = 8192;
-/// Blocks of as many bytes go straight between the users' buffers: `config::zero_copy_bytes` without a
-/// choice.
-constexpr std::size_t straight_bytes = 65536;
+/// Blocks of as many bytes go straight between the users' buffers.
+constexpr std::size_t straight_bytes = config::usual_zero_copy_bytes;
 /// Operands of trees are put from there on, in pieces that follow each other up the tree.
 constexpr double put_bytes = 2 * straight_bytes;
 constexpr double piece_bytes = 65536;

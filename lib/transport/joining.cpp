@@ -154,9 +154,9 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   group_terms& terms = mine_->terms;
   terms.messages.block_bytes = settings.block_bytes;
   terms.messages.blocks = settings.blocks;
-  terms.messages.zero_copy_bytes = settings.zero_copy_bytes;
+  terms.messages.zero_copy_bytes = settings.zero_copy_bytes.value_or(message_terms::unset);
   terms.messages.alltoall_zero_copy_bytes =
-      settings.alltoall_zero_copy_bytes.value_or(settings.zero_copy_bytes);
+      settings.alltoall_zero_copy_bytes.value_or(terms.messages.zero_copy_bytes);
   terms.messages.eager_bytes = settings.send_receive_eager_bytes;
   terms.messages.eager_way = static_cast<std::uint64_t>(settings.send_receive_eager);
   terms.messages.send_block_bytes = settings.send_receive_block_bytes;

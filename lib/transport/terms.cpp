@@ -122,8 +122,11 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
     differ("the composition of the communicator", fmt::format("'{}'", printable(mine.composition)),
            fmt::format("'{}'", printable(theirs.composition)), "use one communicator type on all ranks");
   const auto compare = [&](const char* what, std::uint64_t message_terms::*part, const char* remedy) {
-    if (theirs.messages.*part != mine.messages.*part)
-      differ(what, mine.messages.*part, theirs.messages.*part, remedy);
+    const auto in_words = [&](const group_terms& terms) {
+      const std::uint64_t value = terms.messages.*part;
+      return value == message_terms::unset ? "unset" : fmt::to_string(value);
+    };
+    if (theirs.messages.*part != mine.messages.*part) differ(what, in_words(mine), in_words(theirs), remedy);
   };
   compare("config::block_bytes", &message_terms::block_bytes, "set CHORALE_BLOCK_BYTES alike");
   compare("config::blocks", &message_terms::blocks, "set CHORALE_BLOCKS alike");

@@ -26,6 +26,8 @@ struct port_terms {
 
 /// The terms that determine how messages travel.
 struct message_terms {
+  /// Of a setting that leaves the choice to what the ranks have found out together.
+  static constexpr std::uint64_t unset = ~std::uint64_t{0};
   std::uint64_t block_bytes = 0;
   std::uint64_t blocks = 0;
   std::uint64_t zero_copy_bytes = 0;

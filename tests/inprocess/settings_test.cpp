@@ -84,6 +84,24 @@ TEST_CASE("messages of up to a mebibyte", "[settings]") {
   }
 }
 
+TEST_CASE("messages are copied up to the size that is set, or else up to one that suits those who copy",
+          "[settings]") {
+  for (const int size : {1, 2, 33}) {
+    if (too_large(size)) continue;
+    run_ranks<standard<rc>>(size, settings(), [](auto& comm) {
+      const auto& net = comm.transport();
+      const bool own_cores_copy = net.copies_by_core() && !net.oversubscribed();
+      expect(net.zero_copy_bytes() == (own_cores_copy ? 10240 : 65536),
+             "messages of " + std::to_string(net.zero_copy_bytes()) + " bytes are not copied");
+    });
+  }
+  auto c = settings();
+  c.zero_copy_bytes = 777;
+  run_ranks<standard<rc>>(2, c, [](auto& comm) {
+    expect(comm.transport().zero_copy_bytes() == 777, "the setting does not count");
+  });
+}
+
 TEMPLATE_TEST_CASE("two communicators of one group are independent", "[settings]", standard<rc>,
                    standard<ud>) {
   run_anywhere(4, [](auto& group) {

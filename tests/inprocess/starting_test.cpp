@@ -237,6 +237,8 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
           "config::block_bytes differs between ranks: 0 on rank 3, 4096");
   differs([](auto& t) { t.messages.blocks = 3; }, "config::blocks");
   differs([](auto& t) { t.messages.zero_copy_bytes = 3; }, "config::zero_copy_bytes");
+  differs([](auto& t) { t.messages.zero_copy_bytes = message_terms::unset; },
+          "config::zero_copy_bytes differs between ranks: 0 on rank 3, unset on rank 5");
   differs([](auto& t) { t.messages.alltoall_zero_copy_bytes = 3; }, "config::alltoall_zero_copy_bytes");
   differs([](auto& t) { t.messages.eager_bytes = 3; }, "config::send_receive_eager_bytes");
   differs([](auto& t) { t.messages.eager_way = 3; }, "config::send_receive_eager differs");

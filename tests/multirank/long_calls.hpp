@@ -13,8 +13,9 @@
 
 namespace multirank {
 
-/// Calls that are long enough for ranks to read and write each other's memory, whose results are compared with
-/// closed forms: a call may fail if a rank dies, but one that returns must have the right result on this rank.
+/// Calls that are long enough for ranks to read and write each other's memory, whose results are compared
+/// with closed forms: a call may fail if a rank dies, but one that returns must have the right result on this
+/// rank.
 template <class Comm>
 class long_calls {
  public:

@@ -120,8 +120,15 @@ struct config {
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies
-  /// one half.
-  std::size_t zero_copy_bytes = 65536;
+  /// one half. Unset: `usual_zero_copy_bytes`, or `own_core_zero_copy_bytes` where the ranks' cores copy
+  /// (soft0) and each rank has one.
+  std::optional<std::size_t> zero_copy_bytes;
+  static constexpr std::size_t usual_zero_copy_bytes = 65536;
+  static constexpr std::size_t own_core_zero_copy_bytes = 10240;
+  /// `zero_copy_bytes`, or what is used if it is unset.
+  [[nodiscard]] std::size_t zero_copy_from(bool own_cores_copy) const noexcept {
+    return zero_copy_bytes.value_or(own_cores_copy ? own_core_zero_copy_bytes : usual_zero_copy_bytes);
+  }
   /// The same threshold for the blocks of an alltoall, if it should differ: P5 section 4.1 uses direct puts
   /// for short ones too. Unset: `zero_copy_bytes`. The same on all ranks.
   std::optional<std::size_t> alltoall_zero_copy_bytes;

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/arrival.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
@@ -55,7 +55,8 @@ class assembled {
       : assembled(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
-  explicit assembled(joined_group&& group, const More&... more) : parts_(std::move(group), more...) {}
+  explicit assembled(joined_group&& group, const More&... more)
+      : parts_(std::move(group), more...), zero_copy_bytes_(settings().zero_copy_from(own_cores_copy())) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return Parts::plan(ranks, settings);
   }
@@ -242,22 +243,16 @@ class assembled {
   }
 
   // One-sided operations.
-  static constexpr bool atomics_by_device = [] {
-    if constexpr (has_one_sided)
-      return std::remove_reference_t<decltype(std::declval<Parts&>().one_sided())>::atomics_by_device;
-    return false;
-  }();
-  static constexpr bool reads_by_device = [] {
-    if constexpr (has_one_sided)
-      return std::remove_reference_t<decltype(std::declval<Parts&>().one_sided())>::reads_by_device;
-    return false;
-  }();
+  static constexpr bool atomics_by_device =
+      requires(Parts& p) { requires std::remove_reference_t<decltype(p.one_sided())>::atomics_by_device; };
+  static constexpr bool reads_by_device =
+      requires(Parts& p) { requires std::remove_reference_t<decltype(p.one_sided())>::reads_by_device; };
   /// The device port used by these operations, if the device executes them.
   [[nodiscard]] const device_port& one_sided_port() noexcept requires atomics_by_device {
     return parts_.one_sided().port();
   }
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires has_one_sided {
-    return settings().zero_copy_bytes;
+    return zero_copy_bytes_;
   }
   [[nodiscard]] bool copies_by_core() const noexcept requires reads_by_device {
     return parts_.one_sided().copies_by_core();
@@ -390,7 +385,13 @@ class assembled {
     return memory;
   }
 
+  [[nodiscard]] bool own_cores_copy() const noexcept {
+    if constexpr (reads_by_device) return copies_by_core() && !oversubscribed();
+    return false;
+  }
+
   Parts parts_;
+  std::size_t zero_copy_bytes_;
 };
 
 }  // namespace chorale::transport

@@ -155,8 +155,8 @@ std::string describe(const schedule& s) {
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "
       "eager {} by {}{}{}\n",
-      c.blocks, c.block_bytes, c.zero_copy_bytes, c.connections, static_cast<int>(c.send_receive_long),
-      c.send_receive_block_bytes, c.send_receive_eager_bytes,
+      c.blocks, c.block_bytes, c.zero_copy_bytes.value(), c.connections,
+      static_cast<int>(c.send_receive_long), c.send_receive_block_bytes, c.send_receive_eager_bytes,
       c.send_receive_eager == chorale::eager_policy::rdma_write ? "RDMA write" : "send",
       c.registration == chorale::registration_policy::automatic ? "" : ", registers each time",
       s.catches ? ", catches" : "");
