@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include <chorale/calls/all.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>

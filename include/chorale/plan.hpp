@@ -1,10 +1,10 @@
 // Plans (persistent calls): prepared once, started any number of times.
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include <chorale/calls/planned_call.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

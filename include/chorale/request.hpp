@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/lean_ranges.hpp>
 
 namespace chorale {

@@ -64,8 +64,8 @@ struct unequal {
   }
 };
 
-// By intrinsics, since g++ moves what std::memcpy reads into a vector over the stack, in halves: several times
-// slower.
+// By intrinsics, since g++ moves what std::memcpy reads into a vector over the stack, in halves: several
+// times slower.
 template <class V>
 CHORALE_AVX2 V load(const std::byte* from) noexcept {
   return reinterpret_cast<V>(_mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(from)));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/lean_chrono.hpp>
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::bootstrap {
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/lean_chrono.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::bootstrap {
 

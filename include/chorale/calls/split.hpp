@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <chorale/calls/caller.hpp>
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/fnv.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

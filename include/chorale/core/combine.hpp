@@ -6,12 +6,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/standard_operators.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/core/wide_combine.hpp>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

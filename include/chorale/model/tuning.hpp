@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::model {
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/verbs/completion_channel.hpp>

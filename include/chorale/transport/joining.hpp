@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/group_view.hpp>
