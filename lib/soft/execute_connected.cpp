@@ -5,6 +5,7 @@
 #include "claim.hpp"
 #include "context_cache.hpp"
 #include "queue_pair.hpp"
+#include "written_lines.hpp"
 
 namespace chorale::soft {
 namespace {
@@ -224,6 +225,17 @@ void use_contexts(queue_pair& qp) noexcept {
   use_context(*qp.target->base, index_of(qp.record->destination.load(std::memory_order_relaxed)), settings);
 }
 
+/// After a message of several lines, to `address` at the target. In a ring of blocks the next one ends as far
+/// behind it as it ends behind the one before.
+void move_lines(queue_pair& qp, const region_view& region, std::uint64_t address,
+                std::uint64_t bytes) noexcept {
+  demote(region.mapped + (address - region.begin), bytes);
+  const std::uint64_t step = address + bytes - qp.lines_end;
+  qp.lines_end = address + bytes;
+  if (bytes >= moved_lines::least_ahead && region.covers(address + step, bytes))
+    fetch_to_write(region.mapped + (address + step - region.begin), bytes);
+}
+
 }  // namespace
 
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept {
@@ -261,6 +273,8 @@ bool write_at_once(queue_pair& qp, const ibv_send_wr& wr) noexcept {
   for (const ibv_sge* s = wr.sg_list; s != last; to += s->length, ++s)
     if (s->length != 0) std::memcpy(to, reinterpret_cast<const void*>(s->addr), s->length);
   ordered_copy(to, reinterpret_cast<const unsigned char*>(last->addr), last->length);
+  if (bytes >= moved_lines::least_bytes && bytes <= moved_lines::most_bytes)
+    move_lines(qp, *region, wr.wr.rdma.remote_addr, bytes);
   return true;
 }
 

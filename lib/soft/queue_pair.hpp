@@ -84,6 +84,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
 
   // Guarded by record->send_lock.
   std::uint64_t posted = 0;
+  std::uint64_t lines_end = 0;  ///< where the last message whose lines were moved ends, at the target
   std::deque<stalled_request> stalled;
   region_cache regions;
   bool connected_here = false;  ///< its address vector leads into this fabric

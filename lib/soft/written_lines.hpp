@@ -1,0 +1,57 @@
+// The cache lines of messages: what was written moves towards its reader, what will be written to the writer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <chorale/core/cache_lines.hpp>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace chorale::soft {
+
+/// Messages whose lines are moved: longer than one line, which the reader polls in any case, and short enough
+/// that the reader waits for them rather than reading one part while the next is written.
+struct moved_lines {
+  static constexpr std::size_t least_bytes = cache_line_bytes + 1;
+  static constexpr std::size_t most_bytes = 36 * cache_line_bytes;
+  /// From here on the lines of the next message are fetched as well.
+  static constexpr std::size_t least_ahead = 4 * cache_line_bytes;
+};
+
+/// Whether this processor has the instruction CLDEMOTE.
+inline bool find_demotion() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 25 & 1) != 0;
+#else
+  return false;
+#endif
+}
+inline const bool has_demotion = find_demotion();
+
+/// Moves the lines of what has just been written to the cache that the cores share, as an adapter's writes go
+/// there: a reader on another core finds them sooner. A hint; no effect where the processor cannot.
+inline void demote(const unsigned char* from, std::size_t bytes) noexcept {
+#if defined(__x86_64__)
+  if (!has_demotion) return;
+  const auto first = reinterpret_cast<std::uintptr_t>(from) / cache_line_bytes * cache_line_bytes;
+  const auto end = reinterpret_cast<std::uintptr_t>(from) + bytes;
+  // By its bytes, since assemblers want to be told that a processor has it.
+  for (auto line = first; line < end; line += cache_line_bytes)
+    asm volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(line) : "memory");
+#else
+  static_cast<void>(from);
+  static_cast<void>(bytes);
+#endif
+}
+
+/// Fetches the lines of what is about to be overwritten, so that stores need not wait for them. A hint.
+inline void fetch_to_write(const unsigned char* to, std::size_t bytes) noexcept {
+  const unsigned char* const end = to + bytes;
+  for (; to < end; to += cache_line_bytes) __builtin_prefetch(to, 1);
+}
+
+}  // namespace chorale::soft
