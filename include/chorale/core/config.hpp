@@ -120,10 +120,11 @@ struct config {
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies
-  /// one half. Unset: `usual_zero_copy_bytes`, or `own_core_zero_copy_bytes` where the ranks' cores copy
-  /// (soft0) and each rank has one.
+  /// one half. Unset: as `zero_copy_from` says.
   std::optional<std::size_t> zero_copy_bytes;
+  /// From which size on messages are not copied by default, in bytes.
   static constexpr std::size_t usual_zero_copy_bytes = 65536;
+  /// The same where the ranks' cores copy (soft0) and each rank has one: more than a block of a mailbox takes.
   static constexpr std::size_t own_core_zero_copy_bytes = 10240;
   /// `zero_copy_bytes`, or what is used if it is unset.
   [[nodiscard]] std::size_t zero_copy_from(bool own_cores_copy) const noexcept {
