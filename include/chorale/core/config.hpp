@@ -124,7 +124,7 @@ struct config {
   std::optional<std::size_t> zero_copy_bytes;
   /// From which size on messages are not copied by default, in bytes.
   static constexpr std::size_t usual_zero_copy_bytes = 65536;
-  /// The same where the ranks' cores copy (soft0) and each rank has one: more than a block of a mailbox takes.
+  /// The same where the ranks' cores copy (soft0) and each rank has one: more than a mailbox block takes.
   static constexpr std::size_t own_core_zero_copy_bytes = 10240;
   /// `zero_copy_bytes`, or what is used if it is unset.
   [[nodiscard]] std::size_t zero_copy_from(bool own_cores_copy) const noexcept {
