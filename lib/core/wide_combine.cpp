@@ -1,4 +1,6 @@
+#include <concepts>
 #include <cstring>
+#include <type_traits>
 
 #include <chorale/core/wide_combine.hpp>
 
@@ -102,35 +104,29 @@ CHORALE_AVX2 void combine_elements(const std::byte* left, const std::byte* right
 
 using loop = void(const std::byte*, const std::byte*, std::byte*, std::size_t) noexcept;
 
-/// `Bits`: the unsigned integer of the same size, whose sums and products wrap.
-template <class T, class Bits>
-loop* loop_of_integers(wide_operator op) noexcept {
-  switch (op) {
-    case wide_operator::sum:
-      return combine_elements<Bits, add>;
-    case wide_operator::prod:
-      return combine_elements<Bits, multiply>;
-    case wide_operator::min:
-      return combine_elements<T, smaller>;
-    case wide_operator::max:
-      return combine_elements<T, larger>;
-    case wide_operator::bitwise_and:
-      return combine_elements<Bits, both>;
-    case wide_operator::bitwise_or:
-      return combine_elements<Bits, either>;
-    case wide_operator::bitwise_xor:
-      return combine_elements<Bits, unequal>;
-    default:
-      return nullptr;
-  }
-}
+/// What sums, products and bits of T are made in: unsigned integers wrap.
 template <class T>
-loop* loop_of_floats(wide_operator op) noexcept {
+struct bits_of {
+  using type = T;
+};
+template <std::integral T>
+struct bits_of<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
+template <class T>
+loop* loop_of(wide_operator op) noexcept {
+  using bits = typename bits_of<T>::type;
+  if constexpr (std::integral<T>) {
+    if (op == wide_operator::bitwise_and) return combine_elements<bits, both>;
+    if (op == wide_operator::bitwise_or) return combine_elements<bits, either>;
+    if (op == wide_operator::bitwise_xor) return combine_elements<bits, unequal>;
+  }
   switch (op) {
     case wide_operator::sum:
-      return combine_elements<T, add>;
+      return combine_elements<bits, add>;
     case wide_operator::prod:
-      return combine_elements<T, multiply>;
+      return combine_elements<bits, multiply>;
     case wide_operator::min:
       return combine_elements<T, smaller>;
     case wide_operator::max:
@@ -143,25 +139,25 @@ loop* loop_of_floats(wide_operator op) noexcept {
 loop* loop_of(wide_operator op, wide_type type) noexcept {
   switch (type) {
     case wide_type::i8:
-      return loop_of_integers<std::int8_t, std::uint8_t>(op);
+      return loop_of<std::int8_t>(op);
     case wide_type::i16:
-      return loop_of_integers<std::int16_t, std::uint16_t>(op);
+      return loop_of<std::int16_t>(op);
     case wide_type::i32:
-      return loop_of_integers<std::int32_t, std::uint32_t>(op);
+      return loop_of<std::int32_t>(op);
     case wide_type::i64:
-      return loop_of_integers<std::int64_t, std::uint64_t>(op);
+      return loop_of<std::int64_t>(op);
     case wide_type::u8:
-      return loop_of_integers<std::uint8_t, std::uint8_t>(op);
+      return loop_of<std::uint8_t>(op);
     case wide_type::u16:
-      return loop_of_integers<std::uint16_t, std::uint16_t>(op);
+      return loop_of<std::uint16_t>(op);
     case wide_type::u32:
-      return loop_of_integers<std::uint32_t, std::uint32_t>(op);
+      return loop_of<std::uint32_t>(op);
     case wide_type::u64:
-      return loop_of_integers<std::uint64_t, std::uint64_t>(op);
+      return loop_of<std::uint64_t>(op);
     case wide_type::f32:
-      return loop_of_floats<float>(op);
+      return loop_of<float>(op);
     case wide_type::f64:
-      return loop_of_floats<double>(op);
+      return loop_of<double>(op);
     default:
       return nullptr;
   }
