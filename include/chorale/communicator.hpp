@@ -33,8 +33,8 @@ struct call_statistics;
 ///
 /// All ranks make the same calls in the same order; calls that do not match raise an error that names the
 /// ranks. If a call throws anything but errc::invalid_argument or errc::misuse, the communicator is poisoned:
-/// the other ranks are told, and each later call throws errc::poisoned. Thread safety: one thread at a time;
-/// different communicators are independent.
+/// the other ranks are told, and each later call throws errc::poisoned, or a nonblocking call's failure if no
+/// request has thrown it yet. Thread safety: one thread at a time; different communicators are independent.
 ///
 /// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span, device_array)
 /// of elements (`chorale::element`), or a single element, of any count and alignment. Buffers that are

@@ -114,7 +114,7 @@ class [[nodiscard]] request {
   [[nodiscard]] detail::call_queue* queue() const noexcept { return call_->queue; }
   void report() {
     const auto call = std::exchange(call_, nullptr);
-    if (call->failure) std::rethrow_exception(call->failure);
+    call->report();
   }
   void settle() noexcept {
     if (!call_) return;

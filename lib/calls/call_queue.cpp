@@ -63,6 +63,8 @@ class call_queue::place {
   int exceptions_;
 };
 
+call_queue::call_queue(transport::endpoint& net) : net_(&net), is_reported_(std::make_shared<bool>(false)) {}
+
 call_queue::~call_queue() {
   if (calls_.empty()) return;
   const auto last = calls_.back();
@@ -149,7 +151,9 @@ void call_queue::finish() {
   // The frame is the communicator's, which the request may outlive.
   head.algorithm.discard();
   end_observed(head.now, head.failure);
-  if (head.failure) fail(head.failure);
+  if (!head.failure) return;
+  head.is_reported = is_reported_;
+  fail(head.failure);
 }
 
 void call_queue::fail(const std::exception_ptr& why) noexcept {
@@ -157,10 +161,12 @@ void call_queue::fail(const std::exception_ptr& why) noexcept {
   net_->engine().forget_parked();
   // Before the frames are destroyed: peers may be writing into what is in them.
   net_->failures().fail(why);
+  net_->failures().note_unreported(why, is_reported_);
   for (auto& one : std::exchange(calls_, {})) {
     one->done = true;
     one->queue = nullptr;
     one->failure = why;
+    one->is_reported = is_reported_;
     one->algorithm.discard();
   }
   if (net_->calls().is_observed()) net_->calls().observed().end_all(why);

@@ -23,6 +23,18 @@ failures::failures(const surroundings& around)
           raw(datagram_kind::notice), raw(datagram_kind::notice), control_channel::reader::own,
           {[this](int from, std::uint16_t, std::span<const std::byte> body) { take_notice(from, body); }})) {}
 
+void failures::throw_earlier() {
+  const auto first = std::exchange(unreported_, nullptr);
+  const auto is_reported = std::exchange(is_reported_, nullptr);
+  if (is_reported && !std::exchange(*is_reported, true)) std::rethrow_exception(first);
+  throw_poisoned();
+}
+
+void failures::note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept {
+  unreported_ = why;
+  is_reported_ = std::move(is_reported);
+}
+
 void failures::throw_poisoned() const {
   throw error(
       errc::poisoned,

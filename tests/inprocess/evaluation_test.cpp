@@ -37,7 +37,7 @@ using with = chorale::communicator<chorale::transport::rc, Algorithms...>;
 
 /// Of rank `rank`: numbers of either sign and all magnitudes, so that a sum is rounded otherwise wherever
 /// brackets are moved.
-std::vector<double> operand(int rank, std::size_t count) {
+std::vector<double> numbers_of(int rank, std::size_t count) {
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t h = chorale::detail::mix(chorale::weight_of(static_cast<std::uint64_t>(rank)) + i);
@@ -47,9 +47,9 @@ std::vector<double> operand(int rank, std::size_t count) {
 }
 
 std::vector<double> serial_sum(int ranks, std::size_t count) {
-  auto all = operand(0, count);
+  auto all = numbers_of(0, count);
   for (int r = 1; r < ranks; ++r) {
-    const auto next = operand(r, count);
+    const auto next = numbers_of(r, count);
     for (std::size_t i = 0; i < count; ++i) all[i] += next[i];
   }
   return all;
@@ -73,7 +73,7 @@ void on_groups(const Body& body) {
 
 template <class Comm>
 std::vector<double> allreduced(Comm& comm, std::size_t count) {
-  auto data = operand(comm.rank(), count);
+  auto data = numbers_of(comm.rank(), count);
   comm.allreduce(std::span{data}, chorale::sum);
   return data;
 }
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("serial reduces have the bits of a loop over the ranks", "[ev
   STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
   on_groups<with<TestType>>([](auto& comm, std::size_t count) {
     const int root = comm.size() - 1;
-    const auto mine = operand(comm.rank(), count);
+    const auto mine = numbers_of(comm.rank(), count);
     std::vector<double> out(count);
     comm.reduce(mine, out, chorale::sum, root);
     if (comm.rank() == root && !same_bits(out, serial_sum(comm.size(), count)))
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("serial reduce-scatters have the bits of a loop over the rank
   STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
   on_groups<with<TestType>>([](auto& comm, std::size_t count) {
     const auto ranks = static_cast<std::size_t>(comm.size());
-    const auto mine = operand(comm.rank(), count * ranks);
+    const auto mine = numbers_of(comm.rank(), count * ranks);
     std::vector<double> out(count);
     comm.reduce_scatter(mine, out, chorale::sum);
     const auto all = serial_sum(comm.size(), count * ranks);
@@ -123,11 +123,11 @@ TEMPLATE_TEST_CASE("serial scans have the bits of a loop over the ranks", "[eval
                    chorale::scan::chain, chorale::scan::by_shares) {
   STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
   on_groups<with<TestType>>([](auto& comm, std::size_t count) {
-    auto data = operand(comm.rank(), count);
+    auto data = numbers_of(comm.rank(), count);
     comm.scan(std::span{data}, chorale::sum);
     if (!same_bits(data, serial_sum(comm.rank() + 1, count)))
       throw wrong("inclusive scans of " + std::to_string(count) + " numbers");
-    data = operand(comm.rank(), count);
+    data = numbers_of(comm.rank(), count);
     comm.exscan(std::span{data}, chorale::sum);
     if (comm.rank() != 0 && !same_bits(data, serial_sum(comm.rank(), count)))
       throw wrong("exclusive scans of " + std::to_string(count) + " numbers");

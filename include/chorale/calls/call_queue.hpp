@@ -27,6 +27,14 @@ struct pending_call {
   bool started = false;
   bool done = false;
   std::exception_ptr failure;
+  std::shared_ptr<bool> is_reported;  ///< of the failure, which other calls may share
+
+  /// @throws the failure, if any.
+  void report() const {
+    if (!failure) return;
+    if (is_reported) *is_reported = true;
+    std::rethrow_exception(failure);
+  }
 };
 
 /// The calls of one communicator, in the order in which they were made. They run one after the other: that is
@@ -37,7 +45,7 @@ struct pending_call {
 /// destroyed, the transport lets go of the user's memory, and the communicator is poisoned.
 class call_queue : private background {
  public:
-  explicit call_queue(transport::endpoint& net) : net_(&net) {}
+  explicit call_queue(transport::endpoint& net);
   call_queue(const call_queue&) = delete;
   call_queue& operator=(const call_queue&) = delete;
   /// Brings all calls to their end as `settle` does.
@@ -64,6 +72,7 @@ class call_queue : private background {
     one->started = false;
     one->done = false;
     one->failure = nullptr;
+    one->is_reported = nullptr;
     try {
       one->algorithm = make(one->now);
       if (net_->calls().is_observed()) [[unlikely]]
@@ -74,6 +83,7 @@ class call_queue : private background {
       one->done = true;
       one->queue = nullptr;
       fail(std::current_exception());
+      *is_reported_ = true;
       throw;
     }
     drive(attention::passes);
@@ -139,7 +149,8 @@ class call_queue : private background {
 
   transport::endpoint* net_;
   std::deque<std::shared_ptr<pending_call>> calls_;
-  std::exception_ptr withdrawn_;  ///< why all calls are to end as soon as none of them runs
+  std::shared_ptr<bool> is_reported_;  ///< whether a failure of `calls_` has been thrown
+  std::exception_ptr withdrawn_;       ///< why all calls are to end as soon as none of them runs
   int exceptions_ = std::uncaught_exceptions();
   bool driven_ = false;
 };

@@ -135,7 +135,7 @@ class assembled {
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
     return core().calls().labelled(why);
   }
-  void require_sound() const { core().failures().require_sound(); }
+  void require_sound() { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
   /// The record of its calls, used by errors and observers.
   [[nodiscard]] call_record& calls() noexcept { return core().calls(); }

@@ -10,6 +10,7 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/dependents.hpp>
@@ -40,10 +41,10 @@ class failures {
 
   // What is known.
   [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
-  /// @throws error errc::poisoned if a call has failed before.
-  void require_sound() const {
+  /// @throws error errc::poisoned if a call has failed before; that failure itself if it is unreported.
+  void require_sound() {
     if (failure_) [[unlikely]]
-      throw_poisoned();
+      throw_earlier();
   }
   /// The exception for later calls, if poisoned.
   [[nodiscard]] std::exception_ptr poison() const noexcept;
@@ -72,6 +73,9 @@ class failures {
   void fail(const std::exception_ptr& why) noexcept;
   /// Tells all ranks that the communicator was destroyed from inside one of its calls.
   void abandon() noexcept;
+  /// A nonblocking call has failed by `why`. It stays unreported until a request has thrown it, which then
+  /// sets `*is_reported`: a program sees the code of the first failure before it sees errc::poisoned.
+  void note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept;
   /// The part of `fail` that concerns memory, for an await that failed with `why`; null if something else
   /// failed.
   void let_go(std::exception_ptr why) noexcept;
@@ -82,6 +86,7 @@ class failures {
   bool answer(int from);
 
  private:
+  [[noreturn]] void throw_earlier();
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_unfinished() const;
   void record(const std::exception_ptr& why) noexcept;
@@ -101,6 +106,8 @@ class failures {
   std::vector<std::byte> told_;  ///< the notice of this rank's failure, for ranks that have missed it
   bool withdrawn_ = false;
   std::exception_ptr ended_by_;
+  std::exception_ptr unreported_;
+  std::shared_ptr<bool> is_reported_;
   control_channel::subscription notices_;
 };
 

@@ -1,0 +1,89 @@
+// Which error a program sees first if a nonblocking call has failed and nothing has waited for it yet.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+using chorale::errc;
+using chorale::error;
+using chorale::transport::rc;
+using chorale::transport::ud;
+
+namespace {
+
+constexpr int odd_rank = 1;
+
+/// What `call` throws.
+template <class Call>
+error thrown_by(Call call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e;
+  }
+  throw wrong("a call of a failed communicator returned");
+}
+
+/// A communicator on which an allreduce has failed, since rank `odd_rank` had another number of elements.
+template <class Comm>
+struct failed_ranks {
+  Comm comm;
+  std::vector<int> data;
+  chorale::request call;
+
+  template <class Group>
+  explicit failed_ranks(Group& group) : comm(group, settings()), data(comm.rank() == odd_rank ? 11 : 10) {
+    call = comm.iallreduce(std::span{data});
+    while (!comm.transport().is_poisoned()) chorale::progress();
+  }
+  error next() {
+    return thrown_by([this] { static_cast<void>(comm.ibarrier()); });
+  }
+};
+
+void expect_named(const error& e, errc code) {
+  expect(e.code() == code, std::string{"another code: "} + e.what());
+  expect(std::find(e.ranks().begin(), e.ranks().end(), odd_rank) != e.ranks().end(),
+         std::string{"the odd rank is not named: "} + e.what());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the first error has the code of the failure, though another call throws it",
+                   "[nonblocking]", standard<rc>, standard<ud>) {
+  run_anywhere(3, [](auto& group) {
+    failed_ranks<TestType> on{group};
+    expect_named(on.next(), errc::mismatch);
+    expect_named(on.next(), errc::poisoned);
+    expect_named(thrown_by([&] { on.comm.barrier(); }), errc::poisoned);
+    // The request of the call still has its failure.
+    expect_named(thrown_by([&] { on.call.wait(); }), errc::mismatch);
+  });
+}
+
+TEMPLATE_TEST_CASE("a failure that a request has thrown is not thrown again by the next call",
+                   "[nonblocking]", standard<rc>, standard<ud>) {
+  run_anywhere(3, [](auto& group) {
+    failed_ranks<TestType> on{group};
+    expect_named(thrown_by([&] { on.call.wait(); }), errc::mismatch);
+    expect_named(on.next(), errc::poisoned);
+  });
+}
+
+TEMPLATE_TEST_CASE("a blocking call throws a failure that nobody has seen as well", "[nonblocking]",
+                   standard<rc>, standard<ud>) {
+  run_anywhere(3, [](auto& group) {
+    failed_ranks<TestType> on{group};
+    expect_named(thrown_by([&] { on.comm.barrier(); }), errc::mismatch);
+    expect_named(thrown_by([&] { on.comm.barrier(); }), errc::poisoned);
+  });
+}
