@@ -21,7 +21,7 @@ namespace chorale {
 template <mailbox_transport Net>
 [[nodiscard]] bool all_combine_at_once(const Net& net) noexcept {
   if constexpr (reads_operands<Net>)
-    return net.copies_by_core() && !net.oversubscribed();
+    return transfer::own_cores_copy(net);
   else
     return false;
 }

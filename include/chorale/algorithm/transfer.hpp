@@ -25,10 +25,10 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// True if both ranks of a transfer in one direction copy a half each: copies are made by the cores of those
-/// who ask for them, and the other rank has one to itself.
+/// True if each rank has a core to itself, and that core makes the copies that the rank requests. Both ranks
+/// of a transfer in one direction then copy one half each. The same on all ranks.
 template <mailbox_transport Net>
-[[nodiscard]] bool is_copied_by_both(const Net& net) noexcept {
+[[nodiscard]] bool own_cores_copy(const Net& net) noexcept {
   if constexpr (core_copying_transport<Net>)
     return net.copies_by_core() && !net.oversubscribed();
   else
@@ -39,7 +39,7 @@ template <mailbox_transport Net>
 /// address, so that zero copy pays off later than in an exchange, unless both ranks copy.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
-  return is_zero_copy(net, bytes) && (is_zero_copy(net, bytes / 2) || is_copied_by_both(net));
+  return is_zero_copy(net, bytes) && (is_zero_copy(net, bytes / 2) || own_cores_copy(net));
 }
 
 /// True if a message of so many bytes is left to the transport as a whole, from memory to memory: it has
@@ -256,7 +256,7 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, out.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (is_copied_by_both(net)) {
+        if (own_cores_copy(net)) {
           co_await send_from_both(net, to, now, out);
           co_return;
         }
@@ -281,7 +281,7 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   if constexpr (one_sided_transport<Net>) {
     if (is_zero_copy_one_way(net, in.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (is_copied_by_both(net)) {
+        if (own_cores_copy(net)) {
           co_await receive_from_both(net, from, now, in);
           co_return;
         }

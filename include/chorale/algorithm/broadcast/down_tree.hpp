@@ -93,7 +93,7 @@ template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_tree(Net& net, call_id now, std::span<std::byte> data, const Tree& tree) {
   if constexpr (core_copying_transport<Net>) {
     if (net.size() == 2 && transfer::is_zero_copy_one_way(net, data.size()) &&
-        transfer::is_copied_by_both(net)) {
+        transfer::own_cores_copy(net)) {
       if (tree.is_root()) return transfer::send(net, tree.children()[0], now, data);
       return transfer::receive(net, tree.parent(), now, data);
     }

@@ -25,7 +25,7 @@ struct fetch {
       co_await flat::run(net, now, data, root);
       co_return;
     }
-    if (net.size() == 2 && transfer::is_copied_by_both(net)) {
+    if (net.size() == 2 && transfer::own_cores_copy(net)) {
       if (net.rank() == root)
         co_await transfer::send(net, 1 - root, now, data);
       else

@@ -23,7 +23,7 @@ struct flat {
     const bool agree = sizes_are_private(now.what);
     // Of two ranks both copy a half where they can: `send` and `receive` do that.
     const bool puts = !agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
-                      (net.size() > 2 || !transfer::is_copied_by_both(net));
+                      (net.size() > 2 || !transfer::own_cores_copy(net));
     if (net.rank() != root) {
       if constexpr (one_sided_transport<Net>) {
         if (puts) {

@@ -27,7 +27,7 @@ struct fetch {
 
   template <reading_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
-    if (net.size() == 2 && transfer::is_copied_by_both(net)) {
+    if (net.size() == 2 && transfer::own_cores_copy(net)) {
       co_await flat::run(net, now, all, mine, root);
       co_return;
     }
