@@ -195,7 +195,7 @@ std::vector<setting> make_settings() {
              "blocks of a mailbox in each direction of a connection"),
       optional_number(
           "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
-          "65536; 10240 if cores copy (soft0) and each rank has one",
+          "65536; as measured if cores copy (soft0) and each rank has one",
           "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
       optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
                       &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",

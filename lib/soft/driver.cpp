@@ -12,6 +12,7 @@ const driver* soft() noexcept {
       .finds_by_address = true,
       .makes_groups = true,
       .copies_by_core = [](ibv_context*) noexcept { return true; },
+      .zero_copy_from = chorale::soft::zero_copy_from,
       .get_device_list = chorale::soft::get_device_list,
       .free_device_list = chorale::soft::free_device_list,
       .open_device = chorale::soft::open_device,

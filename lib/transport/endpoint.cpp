@@ -79,6 +79,10 @@ bool endpoint::oversubscribed() const noexcept {
   return members_->is_oversubscribed();
 }
 
+std::size_t endpoint::zero_copy_from() const noexcept {
+  return members_->zero_copy_from();
+}
+
 bool endpoint::is_on_one_host() const noexcept {
   return members_->hosts() == 1;
 }

@@ -38,6 +38,7 @@ void membership::add(const received_card& theirs, const rank_card& mine) {
   const rank_card& card = theirs.card;
   secret_ = mixed(secret_ ^ card.nonce);
   served_.push_back(card.has_service != 0);
+  zero_copy_kib_ = std::max(zero_copy_kib_, card.zero_copy_kib);
   const auto [place, is_new] = host_numbers_.try_emplace(card.host, static_cast<int>(tallies_.size()));
   if (is_new) tallies_.push_back({peer, 0, {}});
   hosts_.push_back(place->second);

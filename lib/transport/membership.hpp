@@ -1,6 +1,7 @@
 // The members of a group: what a rank knows of the others from their cards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ class membership {
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on any host ranks outnumber the cores that they may use together.
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
+  /// The largest `rank_card::zero_copy_kib`, in bytes.
+  [[nodiscard]] std::size_t zero_copy_from() const noexcept { return zero_copy_kib_ * std::size_t{1024}; }
   [[nodiscard]] int hosts() const noexcept { return static_cast<int>(names_.size()); }
   [[nodiscard]] const std::string& host_of(int peer) const {
     return names_[static_cast<std::size_t>(hosts_[static_cast<std::size_t>(peer)])];
@@ -66,6 +69,7 @@ class membership {
   std::uint32_t job_;
   std::uint64_t secret_;
   bool oversubscribed_ = false;
+  std::uint8_t zero_copy_kib_ = 0;
   std::unordered_map<std::uint64_t, int> host_numbers_;  ///< by fingerprint
   std::vector<tally> tallies_;
   std::vector<std::string> names_;  ///< host names

@@ -21,7 +21,7 @@ namespace chorale::transport {
 /// is followed by the nonzero range of words of its core mask, and 18 bytes for the address of each further
 /// device port.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 11;
+  static constexpr std::uint32_t binary_interface = 12;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port
@@ -29,9 +29,10 @@ struct rank_card {
   std::uint64_t terms = 0;            ///< fingerprint of everything that must be the same on all ranks
   std::uint64_t host = 0;             ///< fingerprint of its host
   process_identity process{};
-  std::uint16_t has_service = 0;  ///< 1 if a thread answers while the rank computes
-  std::uint16_t ports = 1;        ///< device ports of the rank
-  std::uint16_t first_word = 0;   ///< index of the first word of the mask
+  std::uint8_t has_service = 0;    ///< 1 if a thread answers while the rank computes
+  std::uint8_t zero_copy_kib = 0;  ///< message size from which zero copy is faster where cores copy; or 0
+  std::uint16_t ports = 1;         ///< device ports of the rank
+  std::uint16_t first_word = 0;    ///< index of the first word of the mask
   std::uint16_t words = 0;
 };
 static_assert(std::is_trivially_copyable_v<rank_card> && sizeof(rank_card) == 88);

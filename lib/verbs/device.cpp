@@ -146,6 +146,10 @@ bool device::copies_by_core() const noexcept {
   return provider().copies_by_core != nullptr && provider().copies_by_core(native());
 }
 
+std::size_t device::zero_copy_from() const noexcept {
+  return copies_by_core() && provider().zero_copy_from != nullptr ? provider().zero_copy_from(native()) : 0;
+}
+
 ibv_port_attr device::port(std::uint8_t number) const {
   ibv_context* const context = opened("ibv_query_port");
   if (number < 1 || number > attributes_.phys_port_cnt)

@@ -135,7 +135,8 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
     for (auto& word : cores.words)
       if (random() % 3 == 0) word = random();
     rank_card card = made_up(static_cast<int>(random() % 100'000), static_cast<int>(random() % 1000));
-    card.has_service = static_cast<std::uint16_t>(random() % 2);
+    card.has_service = static_cast<std::uint8_t>(random() % 2);
+    card.zero_copy_kib = static_cast<std::uint8_t>(random() % 256);
     card.address = made_up_address(random());
     std::vector<verbs::endpoint_address> more(random() % 4);
     for (auto& address : more) address = made_up_address(random());
@@ -144,7 +145,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
     REQUIRE(read);
     CHECK((read->cores.words == cores.words && read->card.host == card.host &&
            read->card.nonce == card.nonce && read->card.process == card.process &&
-           read->card.has_service == card.has_service));
+           read->card.has_service == card.has_service && read->card.zero_copy_kib == card.zero_copy_kib));
     REQUIRE(read->card.ports == 1 + more.size());
     CHECK(is_same(read->address(0), card.address));
     for (std::size_t i = 0; i < more.size(); ++i) CHECK(is_same(read->address(i + 1), more[i]));
@@ -171,12 +172,16 @@ TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of
     }
     const int me = static_cast<int>(random() % static_cast<unsigned>(ranks));
     const rank_card mine = made_up(me, host_of[static_cast<std::size_t>(me)]);
+    std::size_t zero_copy_from = 0;
     membership members{me, ranks, "by hand", 7};
     membership others{0, ranks, "by hand", 7};
     for (int r = 0; r < ranks; ++r) {
       const auto at = static_cast<std::size_t>(r);
-      members.add({made_up(r, host_of[at]), cores[at]}, mine);
-      others.add({made_up(r, host_of[at]), cores[at]}, made_up(0, host_of[0]));
+      rank_card card = made_up(r, host_of[at]);
+      card.zero_copy_kib = static_cast<std::uint8_t>(random() % 256);
+      zero_copy_from = std::max(zero_copy_from, std::size_t{card.zero_copy_kib} * 1024);
+      members.add({card, cores[at]}, mine);
+      others.add({card, cores[at]}, made_up(0, host_of[0]));
     }
     members.complete();
     others.complete();
@@ -197,6 +202,7 @@ TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of
       if (there > std::count(usable.begin(), usable.end(), true)) oversubscribed = true;
     }
     CHECK(members.hosts() == static_cast<int>(lowest.size()));
+    CHECK(members.zero_copy_from() == zero_copy_from);
     CHECK(members.is_oversubscribed() == oversubscribed);
     CHECK(members.secret() == others.secret());
     CHECK(members.neighbours().empty());

@@ -145,6 +145,24 @@ TEST_CASE("sim0 is taken for a device whose bytes cores move where the machine h
   CHECK(seen() == std::pair{true, 16384U});
 }
 
+TEST_CASE("zero copy begins where the machine's copies by the system pay off, if its cores copy",
+          "[software]") {
+  machine on = support::test_machine(2);
+  const auto begin = [&on] {
+    std::size_t bytes = 0;
+    run(2, on, [&](group& g) { bytes = chorale::communicator<>{g, {}}.transport().zero_copy_bytes(); });
+    return bytes;
+  };
+  CHECK(begin() == 65536);
+  on.adapter.posting.copy = costs(0ns);
+  CHECK(begin() == 10240);
+  // 70,008 ns a call, and 1 ns a byte: 20,002 bytes, in whole KiB.
+  on.adapter.posting.reach = costs(70us);
+  CHECK(begin() == 20480);
+  on.adapter.posting.reach = costs(1s);
+  CHECK(begin() == 131072);
+}
+
 TEST_CASE("A rank's own block takes the time that the machine says", "[software]") {
   machine on = support::test_machine(2);
   const auto time = [&on] {

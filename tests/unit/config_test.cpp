@@ -105,8 +105,8 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.block_bytes == 8256);
   CHECK(c.blocks == 16);
   CHECK_FALSE(c.zero_copy_bytes.has_value());
-  CHECK(c.zero_copy_from(false) == 65536);
-  CHECK(c.zero_copy_from(true) == 10240);
+  CHECK(c.zero_copy_from(0) == 65536);
+  CHECK(c.zero_copy_from(20480) == 20480);
   CHECK_FALSE(c.alltoall_zero_copy_bytes.has_value());
   CHECK(c.send_receive_eager_bytes == 8192);
   CHECK(c.send_receive_eager == chorale::eager_policy::receive_queue);

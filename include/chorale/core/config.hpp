@@ -124,11 +124,10 @@ struct config {
   std::optional<std::size_t> zero_copy_bytes;
   /// From which size on messages are not copied by default, in bytes.
   static constexpr std::size_t usual_zero_copy_bytes = 65536;
-  /// The same where the ranks' cores copy (soft0) and each rank has one: more than a mailbox block takes.
-  static constexpr std::size_t own_core_zero_copy_bytes = 10240;
-  /// `zero_copy_bytes`, or what is used if it is unset.
-  [[nodiscard]] std::size_t zero_copy_from(bool own_cores_copy) const noexcept {
-    return zero_copy_bytes.value_or(own_cores_copy ? own_core_zero_copy_bytes : usual_zero_copy_bytes);
+  /// `zero_copy_bytes`, or what is used if it is unset: `measured`, in bytes, where the ranks' cores copy
+  /// (soft0) and each rank has one; 0 elsewhere.
+  [[nodiscard]] std::size_t zero_copy_from(std::size_t measured) const noexcept {
+    return zero_copy_bytes.value_or(measured != 0 ? measured : usual_zero_copy_bytes);
   }
   /// The same threshold for the blocks of an alltoall, if it should differ: P5 section 4.1 uses direct puts
   /// for short ones too. Unset: `zero_copy_bytes`. The same on all ranks.

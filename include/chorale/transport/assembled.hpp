@@ -56,7 +56,8 @@ class assembled {
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
   explicit assembled(joined_group&& group, const More&... more)
-      : parts_(std::move(group), more...), zero_copy_bytes_(settings().zero_copy_from(own_cores_copy())) {}
+      : parts_(std::move(group), more...),
+        zero_copy_bytes_(settings().zero_copy_from(measured_zero_copy())) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return Parts::plan(ranks, settings);
   }
@@ -385,9 +386,11 @@ class assembled {
     return memory;
   }
 
-  [[nodiscard]] bool own_cores_copy() const noexcept {
-    if constexpr (reads_by_device) return copies_by_core() && !oversubscribed();
-    return false;
+  /// From which size zero copy is faster where the ranks' cores copy and each rank has one; otherwise 0.
+  [[nodiscard]] std::size_t measured_zero_copy() const noexcept {
+    if constexpr (reads_by_device)
+      if (copies_by_core() && !oversubscribed()) return core().zero_copy_from();
+    return 0;
   }
 
   Parts parts_;

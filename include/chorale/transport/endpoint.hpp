@@ -62,6 +62,9 @@ class endpoint {
   [[nodiscard]] const std::string& launched() const noexcept;
   /// True if ranks outnumber the cores on any host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
+  /// The message size in bytes from which zero copy is faster where the ranks' cores copy and each rank has
+  /// one: the largest that a rank has measured; 0 if cores do not copy.
+  [[nodiscard]] std::size_t zero_copy_from() const noexcept;
   /// True if all ranks are on one host.
   [[nodiscard]] bool is_on_one_host() const noexcept;
 

@@ -22,6 +22,9 @@ struct driver {
   /// Whether the core that posts a request copies its bytes, as software devices do. A null pointer means
   /// that adapters do.
   bool (*copies_by_core)(ibv_context* context) noexcept = nullptr;
+  /// Where it does: the message size in bytes from which one copy to memory of another process is faster than
+  /// two through memory from `allocate`, on this machine, if each process has a core.
+  std::size_t (*zero_copy_from)(ibv_context* context) noexcept = nullptr;
 
   ibv_device** (*get_device_list)(int* count);
   void (*free_device_list)(ibv_device** list);

@@ -87,6 +87,10 @@ bool copies_by_core(ibv_context* c) noexcept {
   return hca_of(c).owner().copies().any();
 }
 
+std::size_t zero_copy_from(ibv_context* c) noexcept {
+  return hca_of(c).owner().copies().zero_copy_from();
+}
+
 int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   *a = {};
   std::snprintf(a->fw_ver, sizeof a->fw_ver, "1.0");

@@ -27,6 +27,9 @@ class software_copies {
 
   /// Whether the processor copies anything.
   [[nodiscard]] bool any() const noexcept { return costs_ != nullptr && !costs_->copy.steps().empty(); }
+  /// The message size from which one copy through the system is faster than two through shared memory, if the
+  /// processor copies.
+  [[nodiscard]] std::size_t zero_copy_from() const noexcept;
   /// The adapter has allocated that memory, or gives it back: all of its processes map it.
   void shares(const void* memory, std::size_t bytes);
   void shares_no_more(const void* memory) noexcept { ends_.erase(reinterpret_cast<std::uintptr_t>(memory)); }

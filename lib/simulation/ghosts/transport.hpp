@@ -73,7 +73,7 @@ class transport {
 
   // One-sided.
   static constexpr bool reads_by_device = true;
-  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_from(false); }
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_from(0); }
   [[nodiscard]] registered_ghost expose(std::span<std::byte> memory) { return {rank_, memory}; }
   [[nodiscard]] registered_ghost offer(std::span<const std::byte> memory) { return {rank_, memory}; }
   [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory) { return {rank_, memory}; }

@@ -313,15 +313,19 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   std::memset(mine.data(), 0, longest);
   const auto add = chorale::reduction::of<double>(std::plus<>{});
   const bool measures = in.control.rank() == 0;
+  // Ranks of a collective call copy to each other at once, and the system's copies hinder each other: those
+  // to memory apart are made by both.
   const auto posted = [&](std::size_t bytes, unsigned flags, bool apart) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
-    const double time = measures ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart) : 0;
+    const double time =
+        measures || apart ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart) : 0;
     in.control.barrier();
     return time;
   };
   const double without_payload = posted(8, IBV_SEND_INLINE, false);
   // The line that others have touched is in the time of every message.
   const double without_touched = write_and_use(in, way, 8, [](const std::byte*) {}).write;
+  found.reach.push_back({8, std::max(0.0, posted(8, 0, true) - posted(8, 0, false))});
   for (std::size_t bytes = 256; bytes <= longest; bytes = next_size(bytes)) {
     const auto copied =
         write_and_use(in, way, bytes, [&](const std::byte* from) { std::memcpy(mine.data(), from, bytes); });
