@@ -68,7 +68,7 @@ class device {
   /// Whether the core that posts a request copies its bytes: true for the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;
   /// Where it does: the message size in bytes from which zero copy is faster, if each rank has a core, as
-  /// measured once per process, in about 100 us. Otherwise 0.
+  /// measured once per process. Otherwise 0.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
 
   /// Limits of the device, read at opening.

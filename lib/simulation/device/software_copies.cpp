@@ -15,7 +15,7 @@ void software_copies::shares(const void* memory, std::size_t bytes) {
 }
 
 std::size_t software_copies::zero_copy_from() const noexcept {
-  constexpr std::uint64_t bytes = 65536;
+  constexpr std::uint64_t bytes = 32768;
   const auto time = [](duration d) { return static_cast<double>(d.count()); };
   return verbs::zero_copy_threshold(time(costs_->reach(8)), time(costs_->copy(bytes)) / bytes);
 }
