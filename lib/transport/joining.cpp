@@ -182,8 +182,10 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   card.host = fingerprint(terms.host);
   card.process = process;
   card.has_service = settings.service == service_policy::off ? 0 : 1;
-  card.zero_copy_kib =
-      static_cast<std::uint8_t>(std::min((first.device().zero_copy_from() + 1023) / 1024, std::size_t{255}));
+  // Nobody asks for the measurement where the setting decides.
+  if (!settings.zero_copy_bytes)
+    card.zero_copy_kib = static_cast<std::uint8_t>(
+        std::min((first.device().zero_copy_from() + 1023) / 1024, std::size_t{255}));
   std::vector<verbs::endpoint_address> more;
   for (std::size_t i = 1; i < group_->ports.size(); ++i) more.push_back(group_->ports[i].local().address);
   message_ = write_card(card, this_process_cpus(), more);
