@@ -276,7 +276,7 @@ TEMPLATE_TEST_CASE("what came while a rank did not run is found, though its send
 TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", "[failures]", standard<rc>,
                    standard<ud>) {
   auto c = settings();
-  c.deadline = std::chrono::milliseconds{600};
+  c.deadline = support::short_deadline;
   std::vector<std::optional<error>> failures(4);
   std::atomic<int> failed{0};
   run_anywhere(4, [&](auto& group) {

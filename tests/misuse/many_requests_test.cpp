@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misu
 
 TEMPLATE_TEST_CASE("wait_any ends at the deadline", "[misuse][requests]", MISUSE_TRANSPORTS) {
   auto c = misuse::settings();
-  c.deadline = 300ms;
+  c.deadline = support::short_deadline;
   std::atomic<bool> told{false};
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(2, c, [&](auto& comm) {
     comm.barrier();

@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
                    MISUSE_TRANSPORTS) {
   for (const bool comes : {true, false}) {
     auto c = misuse::settings();
-    c.deadline = comes ? c.deadline : 500ms;
+    c.deadline = comes ? c.deadline : support::short_deadline;
     std::atomic<bool> gone{false};
     std::vector<std::uint64_t> lost(20'000, 1);
     const auto all = misuse::run<chorale::communicator<TestType>>(3, c, [&](auto& comm) {

@@ -1,6 +1,8 @@
 // Whether a sanitizer watches this program.
 #pragma once
 
+#include <chrono>
+
 namespace support {
 
 #if defined(__has_feature)
@@ -23,6 +25,10 @@ inline constexpr bool instrumented = true;
 #else
 inline constexpr bool instrumented = threads_watched;
 #endif
+
+/// A deadline that is meant to pass while a peer stays away, and that ranks which do come keep even on a busy
+/// machine.
+inline constexpr std::chrono::milliseconds short_deadline{instrumented ? 4000 : 1000};
 
 #undef CHORALE_TEST_HAS_FEATURE
 
