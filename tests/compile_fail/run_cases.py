@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from project_compiler import compile_command  # noqa: E402
+from project_compiler import compile_command, precompile  # noqa: E402
 
 EXPECT = re.compile(r"^\s*// expect: (.*\S)\s*$", re.MULTILINE)
 # Most cases begin with it: it is compiled once.
@@ -51,21 +51,12 @@ def check(command, folder, case):
     return ""
 
 
-def precompile(command, folder, work):
-    """The words that give COMMON to a case, compiled into the folder `work`; none if it does not compile."""
-    header = pathlib.Path(work) / "common.hpp"
-    header.write_text(COMMON, encoding="utf-8")
-    # Both compilers look for this name beside the header.
-    done = subprocess.run([*command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], cwd=folder, check=False)
-    return ["-include", str(header)] if done.returncode == 0 else []
-
-
 def main():
     command, folder = compile_command(sys.argv[1])
     here = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__).resolve()
     cases = sorted((here if here.is_dir() else here.parent).glob("*.cpp"))
     with tempfile.TemporaryDirectory(prefix="chorale-cases-") as work, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        common = precompile(command, folder, work)
+        common = precompile(command, folder, COMMON, work)
 
         def run(case):
             given = common if COMMON in case.read_text(encoding="utf-8") else []

@@ -27,9 +27,10 @@ using support::seed;
 using support::threads_watched;
 
 /// Whether groups of this size are left to builds without a sanitizer, where they take seconds, and to ranks
-/// that are threads: checking what they have takes most of the time, and is the same everywhere.
+/// that are threads: checking what they have takes most of the time, and is the same everywhere. Two cores give
+/// many threads the fewer chances to meet, the more they are.
 inline bool too_large(int ranks) {
-  return (instrumented && ranks > 8) || (support::in_virtual_time() && ranks > 5);
+  return ranks > 5 && (threads_watched || support::in_virtual_time() || (instrumented && ranks > 8));
 }
 
 inline chorale::config settings() {

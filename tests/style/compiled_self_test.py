@@ -38,6 +38,22 @@ class Headers(Tree):
         self.assertEqual(total, 4)
         self.assertEqual([header for header, _ in failed], ["low.hpp", "top.hpp"])
 
+    def test_a_precompiled_header_helps_only_who_includes_it(self):
+        """`base` is precompiled for the many, of which one lacks what another includes; `other` lacks what `base` includes."""
+        self.write("include/base.hpp", "#pragma once\n#include <string>\nstd::string s();\n")
+        self.write("include/other.hpp", "#pragma once\nstd::string t();\n")
+        many = [f"many{i}.hpp" for i in range(headers.FOR_AT_LEAST)]
+        for i, name in enumerate(many):
+            need = "#include <vector>\n" if i == 1 else ""
+            self.write(f"include/{name}", f"#pragma once\n#include <base.hpp>\n{need}std::{'vector<int>' if i < 2 else 'string'} f{i}();\n")
+        closure = headers.closures(self.root / "include")
+        bases = [base for base, _ in headers.groups(closure)]
+        self.assertEqual(bases, ["base.hpp", None])
+        self.assertEqual(sorted(name for _, members in headers.groups(closure) for name in members), sorted(closure))
+        command, _ = project_compiler.compile_command(BUILD)
+        failed, _ = headers.failures(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD)
+        self.assertEqual([header for header, _ in failed], ["many0.hpp", "other.hpp"])
+
     def test_chains(self):
         """Of two that include the same, one begins a chain of its own; whoever includes a circle is compiled."""
         closure = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b"}, "e": {"f"}, "f": {"e"}}

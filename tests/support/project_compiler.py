@@ -5,7 +5,9 @@ another compiler of the build reaches them too.
 """
 import json
 import os
+import pathlib
 import shlex
+import subprocess
 
 ALONE = {"-c", "-MD", "-fpch-preprocess", "-MQ", "-MF", "-o"}
 # Precompiled headers are left out too, so that a file that is compiled has to include what it needs.
@@ -24,6 +26,17 @@ def compile_command(build, source="lib/calls/rc.cpp"):
         if path.endswith(os.sep + source):
             return strip(shlex.split(entry["command"]), entry["file"]), entry["directory"]
     raise LookupError(f"{build}/compile_commands.json has no entry for {source}")
+
+
+def precompile(command, folder, text, work):
+    """The words that put `text`, compiled into the new folder `work`, before a source; none if it does not compile."""
+    header = pathlib.Path(work) / "common.hpp"
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text(text, encoding="utf-8")
+    # Both compilers look for this name beside the header.
+    done = subprocess.run([*command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], cwd=folder, check=False,
+                          capture_output=True)
+    return ["-include", str(header)] if done.returncode == 0 else []
 
 
 def strip(words, source):

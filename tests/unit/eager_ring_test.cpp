@@ -15,8 +15,8 @@ using namespace chorale::transport;
 namespace {
 
 constexpr std::size_t longest = 100;
-constexpr std::uint32_t blocks = 3;
-constexpr mailbox_layout layout{longest + sizeof(mailbox_trailer), blocks};
+constexpr std::uint32_t ring_blocks = 3;
+constexpr mailbox_layout layout{longest + sizeof(mailbox_trailer), ring_blocks};
 
 /// An inbox on a boundary of 8 bytes, and what its peer puts there.
 struct inbox {
@@ -35,13 +35,13 @@ struct inbox {
 }  // namespace
 
 TEST_CASE("a ring has a message when its counter says so, and all of it", "[eager_ring]") {
-  const eager_ring ring{longest, blocks};
+  const eager_ring ring{longest, ring_blocks};
   CHECK(ring.inbox_bytes() == layout.total_bytes());
   inbox in;
   for (std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xffff'fffe},
                           std::uint64_t{0xffff'ffff}, std::uint64_t{0x1'0000'0000}}) {
     in = {};
-    if (n >= blocks) in.put(n, n - blocks, 8, std::byte{1});
+    if (n >= ring_blocks) in.put(n, n - ring_blocks, 8, std::byte{1});
     CHECK_FALSE(ring.find(in.data(), n).is_there);
     for (const std::uint32_t bytes : {0U, 1U, 15U, 16U, 17U, 99U, 100U}) {
       in.put(n, n, bytes, std::byte{9});
@@ -50,12 +50,12 @@ TEST_CASE("a ring has a message when its counter says so, and all of it", "[eage
       REQUIRE(found.bytes.size() == bytes);
       for (const std::byte b : found.bytes) CHECK(b == std::byte{9});
     }
-    CHECK_FALSE(ring.find(in.data(), n + blocks).is_there);
+    CHECK_FALSE(ring.find(in.data(), n + ring_blocks).is_there);
   }
 }
 
 TEST_CASE("what is longer than a block is no message", "[eager_ring]") {
-  const eager_ring ring{longest, blocks};
+  const eager_ring ring{longest, ring_blocks};
   for (const std::uint32_t bytes : {101U, 112U, 0x7fff'ffffU, 0xffff'fff1U, 0xffff'ffffU}) {
     inbox in;
     in.put(1, 1, bytes, std::byte{1});
@@ -66,7 +66,7 @@ TEST_CASE("what is longer than a block is no message", "[eager_ring]") {
 }
 
 TEST_CASE("a message over one that was not given back is no message", "[eager_ring]") {
-  const eager_ring ring{longest, blocks};
+  const eager_ring ring{longest, ring_blocks};
   for (const std::uint64_t over : {1U, 2U, 3U}) {
     inbox in;
     in.put(4, 4 + over, 8, std::byte{1});

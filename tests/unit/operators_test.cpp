@@ -15,10 +15,10 @@
 
 namespace {
 
-struct vector2 {
+struct point {
   double x, y;
-  friend vector2 operator+(const vector2& a, const vector2& b) { return {a.x + b.x, a.y + b.y}; }
-  friend bool operator==(const vector2&, const vector2&) = default;
+  friend point operator+(const point& a, const point& b) { return {a.x + b.x, a.y + b.y}; }
+  friend bool operator==(const point&, const point&) = default;
 };
 
 /// A value and where it was found: compared by the value alone, so that ties show who wins.
@@ -46,7 +46,7 @@ using chorale::reduction_operator;
 
 // What each operator takes, and its twin that it does not.
 static_assert(reduction_operator<chorale::sum_t, std::int8_t> && !reduction_operator<chorale::sum_t, bool>);
-static_assert(reduction_operator<chorale::sum_t, vector2> && !reduction_operator<chorale::prod_t, vector2>);
+static_assert(reduction_operator<chorale::sum_t, point> && !reduction_operator<chorale::prod_t, point>);
 static_assert(reduction_operator<chorale::prod_t, float> && !reduction_operator<chorale::prod_t, bool>);
 static_assert(reduction_operator<chorale::min_t, located> && !reduction_operator<chorale::min_t, plain>);
 static_assert(reduction_operator<chorale::max_t, bool> && !reduction_operator<chorale::max_t, plain>);
@@ -199,7 +199,7 @@ TEST_CASE("operators: bool by truth table", "[operators]") {
 }
 
 TEST_CASE("operators: structs, by their own operators; of equals the left one wins", "[operators]") {
-  CHECK(chorale::sum(vector2{1, 2}, vector2{10, 20}) == vector2{11, 22});
+  CHECK(chorale::sum(point{1, 2}, point{10, 20}) == point{11, 22});
   CHECK(chorale::min(located{3, 0}, located{3, 1}) == located{3, 0});
   CHECK(chorale::max(located{3, 0}, located{3, 1}) == located{3, 0});
   CHECK(chorale::min(located{4, 0}, located{3, 1}) == located{3, 1});

@@ -38,7 +38,7 @@ struct group {
   std::vector<shared_slots> views;
 };
 
-call_id call(std::uint64_t number, std::uint32_t signature = 7) {
+call_id numbered(std::uint64_t number, std::uint32_t signature = 7) {
   return {number, signature, chorale::operation::allreduce};
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
       for (std::size_t i = 0; i < order.size(); ++i) {
         const int rank = order[i];
         shared_slots& mine = all.views[static_cast<std::size_t>(rank)];
-        mine.begin(call(number));
+        mine.begin(numbered(number));
         for (std::size_t at = 0; at < bytes; ++at) mine.mine(bytes)[at] = value(rank, number, at);
         const bool is_last = mine.arrive();
         REQUIRE(is_last == (i + 1 == order.size()));
@@ -91,12 +91,12 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
 }
 
 TEST_CASE("shared slots: the last rank sees who makes another call", "[shared_slots]") {
-  for (const auto& other : {call(9), call(8, 6)}) {
+  for (const auto& other : {numbered(9), numbered(8, 6)}) {
     for (int stranger = 0; stranger < 5; ++stranger) {
       group all{5};
       for (int r = 0; r < 5; ++r) {
         shared_slots& mine = all.views[static_cast<std::size_t>(r)];
-        mine.begin(r == stranger ? other : call(8));
+        mine.begin(r == stranger ? other : numbered(8));
         const bool is_last = mine.arrive();
         REQUIRE(is_last == (r == 4));
         if (!is_last) continue;
@@ -118,7 +118,7 @@ TEST_CASE("shared slots: threads in many calls in a row", "[shared_slots]") {
     shared_slots& mine = all.views[static_cast<std::size_t>(rank)];
     for (std::uint64_t number = 1; number <= calls; ++number) {
       const std::uint64_t operand = number * static_cast<std::uint64_t>(rank + 1);
-      mine.begin(call(number));
+      mine.begin(numbered(number));
       std::memcpy(mine.mine(sizeof operand), &operand, sizeof operand);
       if (mine.arrive()) {
         std::uint64_t sum = 0;

@@ -43,7 +43,7 @@ struct not_opted_in {
   not_opted_in(const not_opted_in&) {}
 };
 /// Cannot be assigned, but its bytes can be replaced.
-struct constant {
+struct immutable {
   const int value;
 };
 struct polymorphic {
@@ -130,13 +130,13 @@ TEST_CASE("types: elements that are not trivially copyable are combined at any a
 
 TEST_CASE("types: elements that cannot be assigned are combined", "[types]") {
   alignas(8) std::byte left[8], right[8];
-  const constant seven{7}, five{5};
+  const immutable seven{7}, five{5};
   std::memcpy(left, &seven, sizeof seven);
   std::memcpy(right, &five, sizeof five);
-  const auto minus = [](const constant& a, const constant& b) { return constant{a.value - b.value}; };
-  const auto op = chorale::reduction::of<constant>(minus);
+  const auto minus = [](const immutable& a, const immutable& b) { return immutable{a.value - b.value}; };
+  const auto op = chorale::reduction::of<immutable>(minus);
   op.combine_right({left, sizeof seven}, {right, sizeof five});
-  CHECK(chorale::detail::load<constant>(right).value == 2);
+  CHECK(chorale::detail::load<immutable>(right).value == 2);
   op.combine_left({left, sizeof seven}, {right, sizeof five});
-  CHECK(chorale::detail::load<constant>(left).value == 5);
+  CHECK(chorale::detail::load<immutable>(left).value == 5);
 }

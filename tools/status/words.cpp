@@ -11,7 +11,7 @@ std::string awaited(int rank) {
   return rank < 0 ? std::string{"any rank"} : fmt::format("rank {}", rank);
 }
 
-std::string seconds(std::chrono::nanoseconds time) {
+std::string text_of(std::chrono::nanoseconds time) {
   return fmt::format("{:.1f} s", std::chrono::duration<double>(time).count());
 }
 
@@ -36,17 +36,17 @@ std::string describe(const place& p) {
   if (p.is_torn) return "makes calls too quickly to be read";
   const std::string waits = p.waits_for == for_none
                                 ? ""
-                                : fmt::format("waits for {} for {}", awaited(p.waits_for), seconds(p.waited));
+                                : fmt::format("waits for {} for {}", awaited(p.waits_for), text_of(p.waited));
   if (p.is_in_call()) {
     std::string text = "in " + describe_call(p);
     // A call of several rounds waits several times.
     if (p.in_call > p.waited + std::chrono::milliseconds{100})
-      text += fmt::format(" for {} at least", seconds(p.in_call));
+      text += fmt::format(" for {} at least", text_of(p.in_call));
     if (p.begun > p.ended + 1) text += fmt::format(", {} more begun", p.begun - p.ended - 1);
     return text + ", " + (waits.empty() ? "does not wait" : waits);
   }
   if (!waits.empty()) return fmt::format("{} in an operation of a window, after {}", waits, describe_call(p));
-  const std::string absent = p.absent.count() < 0 ? "" : " for " + seconds(p.absent);
+  const std::string absent = p.absent.count() < 0 ? "" : " for " + text_of(p.absent);
   return p.begun == 0 ? fmt::format("in no call{}, and has made none yet", absent)
                       : fmt::format("in no call{}; its last was {}", absent, describe_call(p));
 }
