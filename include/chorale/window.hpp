@@ -114,7 +114,8 @@ class window {
         memory_->flush_all();
         meet(window_stage::end);
       } catch (...) {
-        // The communicator is poisoned, which its next call reports, or it has ended.
+        // The communicator has failed, which its next call reports, or it has ended.
+        memory_->note_unseen(std::current_exception());
         orderly = false;
       }
     }
@@ -266,8 +267,8 @@ class window {
     mine.notifications = notifications;
     mine.type = type_tag<T>();
     std::exception_ptr failure;
+    on.transport().core().failures().require_sound();
     try {
-      on.transport().core().failures().require_sound();
       local_ = expose(on, own_);
       memory_.emplace(on.transport(), std::as_writable_bytes(local_), notifications);
       mine.memory = memory_->card();
@@ -334,7 +335,6 @@ class window {
     for (int r = 0; r < memory_->size(); ++r) all += memory_->notified(r, id);
     return all;
   }
-
   [[nodiscard]] auto updating(int target, std::size_t offset) {
     return calls::window_update<T, memory_type>{*memory_, target, offset * sizeof(T)};
   }

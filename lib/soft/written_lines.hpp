@@ -48,9 +48,12 @@ inline void demote(const unsigned char* from, std::size_t bytes) noexcept {
 #endif
 }
 
-/// Fetches the lines of what is about to be overwritten, so that stores need not wait for them. A hint.
+/// Fetches the lines of what is about to be overwritten from the core that has read them. A hint, which
+/// compilers for any x86-64 translate into a fetch for reading: a store still asks for the line, but not for
+/// its bytes.
 inline void fetch_to_write(const unsigned char* to, std::size_t bytes) noexcept {
   const unsigned char* const end = to + bytes;
+  to -= reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes;
   for (; to < end; to += cache_line_bytes) __builtin_prefetch(to, 1);
 }
 

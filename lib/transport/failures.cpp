@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -24,15 +25,30 @@ failures::failures(const surroundings& around)
           {[this](int from, std::uint16_t, std::span<const std::byte> body) { take_notice(from, body); }})) {}
 
 void failures::throw_earlier() {
-  const auto first = std::exchange(unreported_, nullptr);
-  const auto is_reported = std::exchange(is_reported_, nullptr);
-  if (is_reported && !std::exchange(*is_reported, true)) std::rethrow_exception(first);
+  if (is_reported_ && !std::exchange(*is_reported_, true)) std::rethrow_exception(unreported_);
   throw_poisoned();
 }
 
+void failures::note_unseen(const std::exception_ptr& why) noexcept {
+  if (!failure_) return;
+  try {
+    if (why != unreported_) std::rethrow_exception(why);
+    *is_reported_ = false;
+  } catch (const error& e) {
+    // One that says so only repeats what the program knows.
+    if (e.code() != errc::poisoned) note_unreported(why, nullptr);
+  } catch (...) {
+    note_unreported(why, nullptr);
+  }
+}
+
 void failures::note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept {
-  unreported_ = why;
-  is_reported_ = std::move(is_reported);
+  try {
+    is_reported_ = is_reported ? std::move(is_reported) : std::make_shared<bool>(false);
+    unreported_ = why;
+  } catch (...) {
+    // Without memory for a flag, later calls throw errc::poisoned with the reason.
+  }
 }
 
 void failures::throw_poisoned() const {
@@ -78,7 +94,10 @@ void failures::throw_unfinished() const {
 void failures::check() {
   // Withdrawn by work driven from inside this wait, or by an await whose failure the algorithm has caught:
   // that is the failure of this call, whatever it does next and whatever others report.
-  if (withdrawn_) throw_unfinished();
+  if (withdrawn_) {
+    if (failure_ && is_reported_) throw_earlier();
+    throw_unfinished();
+  }
   if (notice_) {
     // The reporting rank has told everyone: repeating it would only multiply messages.
     failure_ = std::move(notice_);

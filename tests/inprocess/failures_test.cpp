@@ -237,7 +237,7 @@ TEMPLATE_TEST_CASE("what came while a rank did not run is found, though its send
   std::atomic<bool> stands_still{false};
   std::atomic<bool> has_left{false};
   const auto until = [](const std::atomic<bool>& flag) {
-    while (!flag) chorale::clock::sleep_for(std::chrono::milliseconds{1});
+    support::await("another rank has done its part", [&] { return flag.load(); });
   };
   std::string complaint;
   run_anywhere(2, [&](auto& group) {
@@ -283,7 +283,7 @@ TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", 
     TestType comm{group, c};
     static_cast<void>(comm.allreduce(1));
     if (group.rank() == 1) {
-      while (failed < 3) chorale::clock::sleep_for(std::chrono::milliseconds{1});
+      support::await("all others have failed", [&] { return failed == 3; });
       return;
     }
     try {

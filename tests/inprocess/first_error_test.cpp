@@ -1,11 +1,15 @@
 // Which error a program sees first if a nonblocking call has failed and nothing has waited for it yet.
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
 
 #include "../support/collectives/checks.hpp"
 #include "policies.hpp"
@@ -17,6 +21,7 @@ using chorale::errc;
 using chorale::error;
 using chorale::transport::rc;
 using chorale::transport::ud;
+using chorale::transport::ud_rdma;
 
 namespace {
 
@@ -33,6 +38,20 @@ error thrown_by(Call call) {
   throw wrong("a call of a failed communicator returned");
 }
 
+/// How many elements this rank has in a call that fails.
+template <class Comm>
+std::size_t elements(const Comm& comm) {
+  return comm.rank() == odd_rank ? 11 : 10;
+}
+
+template <class Comm>
+void await_failure(Comm& comm) {
+  support::await("the call has failed", [&] {
+    chorale::progress();
+    return comm.transport().is_poisoned();
+  });
+}
+
 /// A communicator on which an allreduce has failed, since rank `odd_rank` had another number of elements.
 template <class Comm>
 struct failed_ranks {
@@ -41,9 +60,9 @@ struct failed_ranks {
   chorale::request call;
 
   template <class Group>
-  explicit failed_ranks(Group& group) : comm(group, settings()), data(comm.rank() == odd_rank ? 11 : 10) {
+  explicit failed_ranks(Group& group) : comm(group, settings()), data(elements(comm)) {
     call = comm.iallreduce(std::span{data});
-    while (!comm.transport().is_poisoned()) chorale::progress();
+    await_failure(comm);
   }
   error next() {
     return thrown_by([this] { static_cast<void>(comm.ibarrier()); });
@@ -85,5 +104,35 @@ TEMPLATE_TEST_CASE("a blocking call throws a failure that nobody has seen as wel
     failed_ranks<TestType> on{group};
     expect_named(thrown_by([&] { on.comm.barrier(); }), errc::mismatch);
     expect_named(thrown_by([&] { on.comm.barrier(); }), errc::poisoned);
+  });
+}
+
+TEMPLATE_TEST_CASE("a window that ends leaves the failure of another call to the next call", "[nonblocking]",
+                   standard<rc>, standard<ud_rdma>) {
+  for (const bool noticed_before : {true, false}) {
+    run_anywhere(3, [&](auto& group) {
+      TestType comm{group, settings()};
+      std::vector<int> data(elements(comm));
+      chorale::request call;
+      {
+        const chorale::window<int, TestType> ends{comm, std::size_t{4}};
+        call = comm.iallreduce(std::span{data});
+        if (noticed_before) await_failure(comm);
+      }
+      expect_named(thrown_by([&] { comm.barrier(); }), errc::mismatch);
+      expect_named(thrown_by([&] { comm.barrier(); }), errc::poisoned);
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("a wait for a notification throws the failure of a call that it drives", "[nonblocking]",
+                   standard<rc>, standard<ud_rdma>) {
+  run_anywhere(3, [](auto& group) {
+    TestType comm{group, settings()};
+    std::vector<int> data(elements(comm));
+    chorale::window<int, TestType> w{comm, std::size_t{4}};
+    const auto call = comm.iallreduce(std::span{data});
+    expect_named(thrown_by([&] { w.wait_notified(chorale::any_rank, 0); }), errc::mismatch);
+    expect_named(thrown_by([&] { comm.barrier(); }), errc::poisoned);
   });
 }

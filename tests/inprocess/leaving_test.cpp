@@ -44,9 +44,17 @@ std::string errors_during(Action&& action) {
   const int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   REQUIRE(before >= 0);
   REQUIRE(dup2(fileno(file.get()), STDERR_FILENO) >= 0);
-  action();
-  REQUIRE(dup2(before, STDERR_FILENO) >= 0);
-  close(before);
+  struct restore {
+    int stream;
+    ~restore() {
+      dup2(stream, STDERR_FILENO);
+      close(stream);
+    }
+  };
+  {
+    const restore afterwards{before};
+    action();
+  }
   std::string text;
   std::rewind(file.get());
   for (int c = std::fgetc(file.get()); c != EOF; c = std::fgetc(file.get())) text += static_cast<char>(c);
@@ -209,7 +217,7 @@ TEST_CASE("a service thread ends though an event was for a queue that is gone", 
       channel, lock, chorale::service_policy::event,
       chorale::transport::service::work{[&] { lasting->arm(); }, [&] { ++served; },
                                         [&](std::exception_ptr) { failed = true; }});
-  while (served == 0) chorale::clock::sleep_for(1ms);
+  support::await("a request is served", [&] { return served != 0; });
   chorale::clock::sleep_for(50ms);
   std::atomic<bool> ended{false};
   std::thread ending{[&] {

@@ -206,7 +206,7 @@ TEST_CASE("a communicator that failed leaves without asking", "[multicasting]") 
       } catch (const chorale::error&) {
         ++errors;
       }
-      while (comm.rank() == 1 && !left) chorale::clock::sleep_for(1ms);
+      if (comm.rank() == 1) support::await("rank 0 has left", [&] { return left.load(); });
       answers += comm.transport().multicast_statistics().answers;
     }
     if (group.rank() == 0) left = true;
@@ -277,7 +277,6 @@ TEMPLATE_TEST_CASE("datagrams and multicasts leave at the service level that is 
   auto c = settings();
   // No other test uses these; what was recorded is of this process, and stays.
   constexpr int level = std::is_same_v<TestType, multicasting<rc>> ? 14 : 13;
-  // No other test uses these; what was recorded is of this process, and stays.
   c.service_level = 9;
   c.ud_service_level = level;
   const unsigned wanted = 1U << level;

@@ -31,7 +31,7 @@ void one_after_the_other(int size, const std::vector<int>& order, const Call& ca
     comm.barrier();
     int turn = 0;
     while (order[static_cast<std::size_t>(turn)] != comm.rank()) ++turn;
-    while (over != turn) chorale::clock::sleep_for(std::chrono::microseconds{20});
+    support::await("its turn has come", [&] { return over == turn; });
     // Two messages each: fewer than half a mailbox takes, so that no sender waits for a block.
     for (std::size_t i = 0; i < comm.transport().blocks() / 5; ++i) call(comm);
     ++over;

@@ -12,6 +12,7 @@
 
 #include "../support/action.hpp"
 #include "../support/anywhere.hpp"
+#include "../support/await.hpp"
 #include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 #include "../support/seed.hpp"
@@ -27,8 +28,8 @@ using support::seed;
 using support::threads_watched;
 
 /// Whether groups of this size are left to builds without a sanitizer, where they take seconds, and to ranks
-/// that are threads: checking what they have takes most of the time, and is the same everywhere. Two cores give
-/// many threads the fewer chances to meet, the more they are.
+/// that are threads: checking what they have takes most of the time, and is the same everywhere. The more
+/// threads share two cores, the less often two of them meet, which the thread sanitizer wants to see.
 inline bool too_large(int ranks) {
   return ranks > 5 && (threads_watched || support::in_virtual_time() || (instrumented && ranks > 8));
 }

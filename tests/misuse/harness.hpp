@@ -21,6 +21,7 @@
 
 #include "../support/action.hpp"
 #include "../support/anywhere.hpp"
+#include "../support/await.hpp"
 #include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 

@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("a window that one rank leaves by an exception is out of the 
         try {
           window w{comm, exposed};
           w.put((victim + 1) % comm.size(), 0, std::span<const number>{source});
-          while (ready != comm.size() - 1) std::this_thread::yield();
+          support::await("all others are ready", [&] { return ready == comm.size() - 1; });
           throw std::runtime_error("the user's own");
         } catch (const std::runtime_error&) {
           std::fill(source.begin(), source.end(), untouched);
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("a window that one rank leaves by an exception is out of the 
       }
       window w{comm, std::span{own}};
       ++ready;
-      while (!gone) std::this_thread::yield();
+      support::await("a rank has left", [&] { return gone.load(); });
       const auto finish = [&] {
         for (const number n : own) {
           if (n == untouched) bad_source = true;

@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("wait_any ends at the deadline", "[misuse][requests]", MISUSE
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(2, c, [&](auto& comm) {
     comm.barrier();
     if (comm.rank() == 1) {
-      while (!told) std::this_thread::sleep_for(1ms);
+      support::await("wait_any has thrown", [&] { return told.load(); });
       comm.barrier();
       return;
     }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -117,7 +118,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
         std::fill(lost.begin(), lost.end(), of_somebody_else);
         gone = true;
       } else {
-        while (!comes && !gone) std::this_thread::sleep_for(1ms);
+        if (!comes) support::await("the plan has ended", [&] { return gone.load(); });
         comm.allreduce(mine, chorale::sum);
       }
       comm.barrier();
@@ -221,11 +222,11 @@ TEST_CASE("a plan in another thread", "[misuse]") {
       tried = true;
       first.wait();
     } else {
-      while (!tried) std::this_thread::sleep_for(1ms);
+      support::await("the other thread has tried", [&] { return tried.load(); });
       first.run();
     }
     // When nothing is pending, the communicator may be handed on, and its plans with it.
-    std::thread{[&] { second.run(); }}.join();
+    std::async(std::launch::async, [&] { second.run(); }).get();
   }));
   CHECK_THAT(said, Catch::Contains("thread"));
 }

@@ -116,7 +116,7 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
       comm.barrier();
       return;
     }
-    while (late && !gone) std::this_thread::sleep_for(1ms);
+    if (late) support::await("the victim has left", [&] { return gone.load(); });
     begin(comm, which, all[static_cast<std::size_t>(comm.rank())], count, victim).wait();
     comm.barrier();
   });
@@ -195,7 +195,7 @@ TEMPLATE_TEST_CASE("a request that is dropped while a peer stays away", "[misuse
       gone = true;
       comm.barrier();
     } else {
-      while (!gone) std::this_thread::sleep_for(1ms);
+      support::await("the request is dropped", [&] { return gone.load(); });
       begin(comm, 6, mine, message_lengths[2], 1).wait();
       comm.barrier();
     }
@@ -220,7 +220,7 @@ TEMPLATE_TEST_CASE("a communicator that ends before its requests", "[misuse][req
         kept.push_back(comm.iallreduce(std::span{first.in}, chorale::sum));
         kept.front().wait();
         kept.push_back(begin(comm, 2, comm.rank() == 0 ? over : first, 8, 0));
-        while (comm.rank() != 0 && !gone) std::this_thread::sleep_for(1ms);
+        if (comm.rank() != 0) support::await("the communicator has ended", [&] { return gone.load(); });
         kept.push_back(begin(comm, 6, comm.rank() == 0 ? lost : mine, message_lengths[2], 0));
         kept.push_back(comm.ibarrier());
         if (comm.rank() == 0 && unwinding) throw std::runtime_error("early");
@@ -322,7 +322,7 @@ TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse]
         } else if (comm.rank() == 1) {
           comm.broadcast(std::span{mine.in}, 1);
         } else {
-          while (!gone) std::this_thread::sleep_for(1ms);
+          support::await("a rank has left", [&] { return gone.load(); });
           begin(comm, 6, mine, message_lengths[2], 0).wait();
         }
         comm.barrier();

@@ -45,9 +45,10 @@ TEMPLATE_TEST_CASE("programs that poll are told of a stall", "[misuse][stalls]",
       auto c = misuse::settings();
       c.stall = 100ms;
       c.on_stall = [&](const chorale::stall_report& report) {
+        // On a busy machine a barrier may stall as well.
+        if (report.call.find("allreduce") == std::string::npos) return;
         ++reports[report.rank];
         if (report.others.size() != 2 || report.waited < 100ms ||
-            report.call.find("allreduce") == std::string::npos ||
             report.text.find("the wait goes on") == std::string::npos)
           right = false;
       };
@@ -76,11 +77,15 @@ TEMPLATE_TEST_CASE("programs that poll are told of a stall", "[misuse][stalls]",
 TEMPLATE_TEST_CASE("what stalls beside the call that a rank waits for is not reported", "[misuse][stalls]",
                    MISUSE_TRANSPORTS) {
   std::atomic<int> waited_for{0}, beside{0};
+  std::atomic<bool> is_over{false};
   chorale::bootstrap::run_in_process(2, [&](auto& group) {
-    const auto settings = [](std::atomic<int>& reports) {
+    const auto settings = [&is_over](std::atomic<int>& reports) {
       auto c = misuse::settings();
       c.stall = 100ms;
-      c.on_stall = [&reports](const chorale::stall_report&) { ++reports; };
+      // Afterwards ranks wait for both, and a busy machine may make them wait.
+      c.on_stall = [&](const chorale::stall_report&) {
+        if (!is_over) ++reports;
+      };
       return c;
     };
     chorale::communicator<TestType> one{group, settings(waited_for)};
@@ -92,6 +97,7 @@ TEMPLATE_TEST_CASE("what stalls beside the call that a rank waits for is not rep
       one.barrier();
     } else {
       for (int i = 0; i < 15'000 && waited_for < 2; ++i) std::this_thread::sleep_for(1ms);
+      is_over = true;
       one.barrier();
       pending = two.ibarrier();
     }

@@ -1,5 +1,6 @@
 // Two threads in one communicator, and calls from inside a call: refused where they begin.
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -32,20 +33,20 @@ template <class Comm, class Intrude>
 void intrude_into_barrier(Comm& comm, std::atomic<bool>& tried, std::optional<chorale::error>& refused,
                           Intrude&& intrude) {
   if (comm.rank() != 0) {
-    while (!tried) std::this_thread::sleep_for(1ms);
+    support::await("the intruder has tried", [&] { return tried.load(); });
     comm.barrier();
     return;
   }
   std::atomic<bool> inside{false};
-  std::thread innocent{[&] {
+  auto innocent = std::async(std::launch::async, [&] {
     inside = true;
     comm.barrier();
-  }};
-  while (!inside) std::this_thread::yield();
-  std::this_thread::sleep_for(20ms);
+  });
+  support::await("a thread is inside", [&] { return inside.load(); });
+  std::this_thread::sleep_for(misuse::instrumented ? 200ms : 50ms);
   refused = on_another_thread(intrude);
   tried = true;
-  innocent.join();
+  innocent.get();
 }
 
 /// Rank 0 waits for the others in a barrier, on a thread of its own, while `intrude(comm)` is tried; returns
@@ -106,7 +107,7 @@ TEMPLATE_TEST_CASE("nonblocking calls are completed by the thread that began the
   std::optional<chorale::error> refused;
   const auto all = misuse::run<TestType>(4, [&](auto& comm) {
     if (comm.rank() != 0) {
-      while (!tried) std::this_thread::sleep_for(1ms);
+      support::await("the intruder has tried", [&] { return tried.load(); });
       comm.barrier();
     } else {
       auto pending = comm.ibarrier();
@@ -115,7 +116,7 @@ TEMPLATE_TEST_CASE("nonblocking calls are completed by the thread that began the
       pending.wait();
     }
     // When nothing is pending, the communicator may be handed on.
-    std::thread{[&] { comm.barrier(); }}.join();
+    std::async(std::launch::async, [&] { comm.barrier(); }).get();
   });
   INFO(misuse::describe(all));
   for (const auto& one : all) CHECK(!one.failed());

@@ -4,8 +4,8 @@
 Usage: headers.py ROOT BUILD. Prints what the compiler says of each header that fails; exit status 1 if one does.
 
 What a header includes anyway may come before it and tells as much: headers of which each includes the one before make one
-translation unit, and what many of them include is precompiled for them. So a third of the compilations does, and most of
-these are short.
+translation unit, and what many of them include is precompiled for them. A third of the compilations is then enough, and
+most of these are short.
 """
 import concurrent.futures
 import pathlib
@@ -86,7 +86,7 @@ def check(command, folder, chain):
 
 
 def complaints(command, folder, chain, base):
-    """(header, complaint) of each header of the chain that does not compile alone; `base`: words that put before it what all include."""
+    """(header, complaint) of each header of the chain that does not compile alone; `base`: options that include first what all of them do."""
     together = check([*command, *base], folder, chain)
     if not together:
         return []

@@ -108,8 +108,8 @@ class endpoint {
   [[nodiscard]] progress_engine& engine() noexcept { return engine_; }
   [[nodiscard]] const progress_engine& engine() const noexcept { return engine_; }
 
-  /// Begins a call on this rank. @throws error errc::poisoned if an earlier one failed. Inlined into each
-  /// call, where most of what it records is constant.
+  /// Begins a call on this rank. @throws as `failures::require_sound` if an earlier one failed. Inlined into
+  /// each call, where most of what it records is constant.
   [[gnu::always_inline]] call_id begin(const call& c) { return begin(c, c.signature()); }
   /// The same for a call whose signature is known.
   [[gnu::always_inline]] call_id begin(const call& c, std::uint32_t signature) {

@@ -22,9 +22,9 @@ namespace chorale::transport {
 class membership;
 
 /// The failure state of one communicator on one rank. The first failure *poisons* it: all other ranks are
-/// told, and later calls throw errc::poisoned. Before the frames of the failed call are destroyed, the user's
-/// memory is *withdrawn* from the peers. One thread at a time; `answer` on any thread, under the lock of the
-/// channel.
+/// told, and later calls throw errc::poisoned, or a failure that nobody has seen yet. Before the frames of
+/// the failed call are destroyed, the user's memory is *withdrawn* from the peers. One thread at a time;
+/// `answer` on any thread, under the lock of the channel.
 class failures {
  public:
   /// The objects that it uses, which outlive it.
@@ -76,6 +76,9 @@ class failures {
   /// A nonblocking call has failed by `why`. It stays unreported until a request has thrown it, which then
   /// sets `*is_reported`: a program sees the code of the first failure before it sees errc::poisoned.
   void note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept;
+  /// A destructor has caught `why` and cannot throw it: if it is a failure of this communicator, the next
+  /// call does.
+  void note_unseen(const std::exception_ptr& why) noexcept;
   /// The part of `fail` that concerns memory, for an await that failed with `why`; null if something else
   /// failed.
   void let_go(std::exception_ptr why) noexcept;

@@ -121,7 +121,8 @@ class remote_memory {
       try {
         step([&](parts& p) { unlock(p, target); });
       } catch (...) {
-        // The communicator is then poisoned; the exception in flight says why.
+        // The exception in flight goes on, and says why unless it is an operator's.
+        note_unseen(std::current_exception());
       }
       throw;
     }
@@ -186,10 +187,14 @@ class remote_memory {
         const auto give_up = clock::now() + patience_at_end;
         for (int r = 0; r < size_; ++r) guarded("puts to", r, [&](parts& p) { p.settle(r, give_up); });
       } catch (...) {
-        // The communicator is poisoned, which its next call reports.
+        note_unseen(std::current_exception());
       }
     }
     parts_.reset();
+  }
+  /// As `failures::note_unseen`; nothing if the transport has ended.
+  void note_unseen(const std::exception_ptr& why) noexcept {
+    if (parts_) parts_->net().core().failures().note_unseen(why);
   }
   /// @throws error errc::misuse if the transport has ended.
   void require_open(const std::string& what) const {

@@ -313,12 +313,14 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   std::memset(mine.data(), 0, longest);
   const auto add = chorale::reduction::of<double>(std::plus<>{});
   const bool measures = in.control.rank() == 0;
+  const bool may_copy = in.control.rank() < 2;
   // Ranks of a collective call copy to each other at once, and the system's copies hinder each other: those
   // to memory apart are made by both.
   const auto posted = [&](std::size_t bytes, unsigned flags, bool apart) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
-    const double time =
-        measures || apart ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart) : 0;
+    const double time = measures || (apart && may_copy)
+                            ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart)
+                            : 0;
     in.control.barrier();
     return time;
   };
