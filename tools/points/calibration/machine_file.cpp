@@ -52,16 +52,17 @@ json none(const char* unit, const std::string& why) {
 /// Steps that go from each point to the next as the straight line does. More bytes take no less time than
 /// fewer do, and no core is faster than `fastest`, whatever noise has been measured.
 json work(const work_facts& of, const std::string& what) {
-  constexpr double fastest = 1e12;  // bytes a second
+  // Bytes a second. Machine files take no slower rate, which few bytes on a busy machine come to.
+  constexpr double fastest = 1e12, slowest = 1e6;
   json steps = json::array();
   work_point before{0, 0};
   for (const work_point& at : of) {
     const double seconds = std::max({at.seconds, before.seconds, static_cast<double>(at.bytes) / fastest});
     const auto step = [&](std::size_t from, double call, double each) {
-      steps.push_back(
-          {{"bytes", from},
-           {"call", time(call, what + ", between sizes")},
-           {"rate", rate(std::min(each, fastest), what + fmt::format(" of up to {} bytes", at.bytes))}});
+      steps.push_back({{"bytes", from},
+                       {"call", time(call, what + ", between sizes")},
+                       {"rate", rate(std::clamp(each, slowest, fastest),
+                                     what + fmt::format(" of up to {} bytes", at.bytes))}});
     };
     const double slope = (seconds - before.seconds) / static_cast<double>(at.bytes - before.bytes);
     const double call = before.seconds - static_cast<double>(before.bytes) * slope;
