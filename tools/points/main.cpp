@@ -206,8 +206,10 @@ int calibrate(const std::string& file) {
   points::communicator control;
   chorale::bench::communicator_team<points::communicator> all{control};
   const bool speaks = all.rank() == 0;
-  if (all.size() < 2) {
-    fmt::print(stderr, "chorale-points calibrate: start 2 ranks: mpirun -n 2 ...\n");
+  // More would only share the cores with the two that measure.
+  if (all.size() != 2) {
+    if (speaks)
+      fmt::print(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());
     return 2;
   }
   if (!bench::can_write({.json = file}, "chorale-points calibrate", all)) return 1;

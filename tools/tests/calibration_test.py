@@ -42,9 +42,10 @@ class Calibration(unittest.TestCase):
 
     def test_mistakes(self):
         self.assertEqual(on(2).returncode, 2)
-        done = on(1, "--machine", "/tmp/never.json")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("start 2 ranks", done.stderr)
+        for ranks in (1, 3):
+            done = on(ranks, "--machine", "/tmp/never.json")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"start 2 ranks, not {ranks}", done.stderr)
         done = on(2, "--machine", "/nowhere/never.json")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("/nowhere/never.json", done.stderr)

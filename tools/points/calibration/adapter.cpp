@@ -41,31 +41,27 @@ struct card {
   std::uint32_t queue_pair = 0;
 };
 
-/// A connection between ranks 0 and 1 with a place for each direction; the others have none.
+/// A connection between the two ranks with a place for each direction.
 class line {
  public:
-  explicit line(const job& in)
-      : completions_(in.control.transport().device(), 4096), here_(in.control.rank() < 2) {
+  explicit line(const job& in) : completions_(in.control.transport().device(), 4096) {
     auto& control = in.control;
     card mine{.where = port_of(control).address};
-    if (here_) {
-      memory_.emplace(control.transport().domain(), 2 * longest, access);
-      verbs::queue_pair_options wanted;
-      wanted.send = wanted.recv = &completions_;
-      wanted.send_depth = 4 * burst;
-      wanted.recv_depth = 2048;
-      wanted.inline_bytes = 64;
-      qp_.emplace(control.transport().domain(), wanted);
-      mine.address = reinterpret_cast<std::uintptr_t>(memory_->data());
-      mine.key = memory_->rkey();
-      mine.queue_pair = qp_->number();
-      std::memset(apart_.data(), 0, longest);
-      apart_region_.emplace(control.transport().domain(), apart_.data(), longest, access);
-      mine.apart = reinterpret_cast<std::uintptr_t>(apart_.data());
-      mine.apart_key = apart_region_->rkey();
-    }
+    memory_.emplace(control.transport().domain(), 2 * longest, access);
+    verbs::queue_pair_options wanted;
+    wanted.send = wanted.recv = &completions_;
+    wanted.send_depth = 4 * burst;
+    wanted.recv_depth = 2048;
+    wanted.inline_bytes = 64;
+    qp_.emplace(control.transport().domain(), wanted);
+    mine.address = reinterpret_cast<std::uintptr_t>(memory_->data());
+    mine.key = memory_->rkey();
+    mine.queue_pair = qp_->number();
+    std::memset(apart_.data(), 0, longest);
+    apart_region_.emplace(control.transport().domain(), apart_.data(), longest, access);
+    mine.apart = reinterpret_cast<std::uintptr_t>(apart_.data());
+    mine.apart_key = apart_region_->rkey();
     const auto cards = control.allgather(mine);
-    if (!here_) return;
     there_ = cards[static_cast<std::size_t>(1 - control.rank())];
     connect(*qp_, control, there_.queue_pair, there_.where, access);
   }
@@ -131,7 +127,6 @@ class line {
 
  private:
   verbs::completion_queue completions_;
-  bool here_;
   std::optional<verbs::registered_buffer> memory_;  ///< what the peer writes, then what is written from
   chorale::bench::aligned_floats apart_{longest / sizeof(float)};
   std::optional<verbs::memory_region> apart_region_;
@@ -153,7 +148,7 @@ double send_and_receive(const job& in, ibv_qp_type type) {
 }
 
 double write_and_see(const job& in, line& way) {
-  std::uint64_t number = in.control.rank() < 2 ? way.word() : 0;
+  std::uint64_t number = way.word();
   return one_way(in, [&](int rounds) {
     for (int i = 0; i < rounds; ++i) {
       ++number;
@@ -313,14 +308,12 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   std::memset(mine.data(), 0, longest);
   const auto add = chorale::reduction::of<double>(std::plus<>{});
   const bool measures = in.control.rank() == 0;
-  const bool may_copy = in.control.rank() < 2;
   // Ranks of a collective call copy to each other at once, and the system's copies hinder each other: those
   // to memory apart are made by both.
   const auto posted = [&](std::size_t bytes, unsigned flags, bool apart) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
-    const double time = measures || (apart && may_copy)
-                            ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart)
-                            : 0;
+    const double time =
+        measures || apart ? until_complete(way, IBV_WR_RDMA_WRITE, bytes, flags, calls, apart) : 0;
     in.control.barrier();
     return time;
   };

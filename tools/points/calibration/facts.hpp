@@ -68,7 +68,7 @@ double one_way(const job& in, const std::function<void(int)>& rounds);
 /// The median time of a call in seconds, over samples of so many calls. On this rank alone.
 double time_of(int calls, const std::function<void(int)>& make);
 
-/// Each of these is collective over all ranks of the job; the facts are rank 0's.
+/// Each of these is collective over the two ranks of the job; the facts are rank 0's.
 host_facts measure_host(const job& in);
 adapter_facts measure_adapter(const job& in, const host_facts& host);
 library_facts measure_library(const job& in, const adapter_facts& adapter, const host_facts& host);

@@ -53,7 +53,7 @@ class on_one_core {
     cpu_set_t shared;
     CPU_ZERO(&shared);
     CPU_SET(static_cast<std::size_t>(core), &shared);
-    if (in.control.rank() < 2 && sched_setaffinity(0, sizeof shared, &shared) != 0)
+    if (sched_setaffinity(0, sizeof shared, &shared) != 0)
       throw std::runtime_error(
           "calibrate: ranks 0 and 1 may not share a core, to see what changing between them takes");
   }
