@@ -98,7 +98,7 @@ class virtual_net {
 /// Schedules of a test, from the environment: the first seed, and how many; `usual` of them if it says
 /// nothing.
 struct schedules {
-  explicit schedules(std::uint64_t usual) : count(support::instrumented ? usual / 20 : usual) {
+  explicit schedules(std::uint64_t usual) : count(support::instrumented ? usual / 50 : usual) {
     if (const char* n = std::getenv("CHORALE_TEST_SEEDS")) count = std::strtoull(n, nullptr, 0);
     const char* given = std::getenv("CHORALE_TEST_SEED");
     first = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
