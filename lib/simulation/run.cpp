@@ -46,6 +46,12 @@ duration work_on(const written_memory& written, const void* one, const void* oth
                                           : duration{});
 }
 
+/// From a rank to another on a core that as many ranks share as on the machine's fullest host.
+duration context_switch_of(int ranks, const machine& on) noexcept {
+  const bool crowded = std::min(ranks, on.ranks_per_host) > 2 * on.host.cores;
+  return crowded ? on.host.crowded_context_switch.value_or(on.host.context_switch) : on.host.context_switch;
+}
+
 scheduler_options options_for(int ranks, const machine& on, const run_options& options,
                               written_memory& written) {
   scheduler_options made;
@@ -58,7 +64,7 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   made.hosts = {.ranks = ranks,
                 .ranks_per_host = on.ranks_per_host,
                 .cores = on.host.cores,
-                .costs = {.look = made.poll, .context_switch = on.host.context_switch}};
+                .costs = {.look = made.poll, .context_switch = context_switch_of(ranks, on)}};
   made.end = instant{options.longest};
   made.record = options.record;
   made.progress = options.progress;

@@ -169,6 +169,18 @@ TEST_CASE("Ranks that compute on one core do so one after the other", "[cores]")
   CHECK(sim::run(3, two, [](sim::group&) { sim::compute(10us); }).elapsed == 2 * 10us + 1us);
 }
 
+TEST_CASE("Ranks that crowd a core pay for crowded context switches", "[cores]") {
+  sim::machine m = one_core();
+  m.host.crowded_context_switch = 3us;
+  const auto compute = [](sim::group&) { sim::compute(10us); };
+  CHECK(sim::run(4, m, compute).elapsed == 4 * 10us + 3 * 3us);
+  CHECK(sim::run(3, m, compute).elapsed == 3 * 10us + 2 * 3us);
+  // Two are no crowd.
+  CHECK(sim::run(2, m, compute).elapsed == 2 * 10us + 1us);
+  m.host.cores = 2;
+  CHECK(sim::run(4, m, compute).elapsed == 2 * 10us + 1us);
+}
+
 /// How long so many calls take on each rank at most.
 duration allreduces(const sim::machine& on, const sim::run_options& options = {}) {
   duration longest{};

@@ -39,6 +39,7 @@ constexpr std::string_view file = R"(
     "look": {"ns": 8, "from": "[S]"},
     "notice": {"ns": 9, "from": "[S]"},
     "context_switch": {"us": 1.5, "from": "[S]"},
+    "crowded_context_switch": {"us": 2.5, "from": "[S]"},
     "call": {"ns": 10, "from": "[S]"},
     "send": {"ns": 11, "from": "[S]"},
     "receive": {"ns": 12, "from": "[S]"},
@@ -165,6 +166,7 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(all.adapter.sending.alone->rate == byte_cost::rate(1'000'000'000));
   CHECK(all.adapter.sending.alone->acknowledgement == 98ns);
   CHECK(host.context_switch == 1500ns);
+  CHECK(host.crowded_context_switch == 2500ns);
   // The rest of the times are different numbers, in the order of the file.
   const auto& [posting, sending, receiving, bus, contexts, registration, wake, burst, multicast, datagrams] =
       all.adapter;

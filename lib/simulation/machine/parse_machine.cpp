@@ -49,6 +49,7 @@ host_costs read_host(json_section& s, source_list& sources) {
   host.look = s.time("look");
   host.notice = s.time("notice");
   host.context_switch = s.time("context_switch");
+  if (s.has("crowded_context_switch")) host.crowded_context_switch = s.time("crowded_context_switch");
   host.call = s.time("call");
   host.send = s.time("send");
   host.receive = s.time("receive");

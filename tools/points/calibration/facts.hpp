@@ -26,6 +26,7 @@ struct host_facts {
   double look = 0;    ///< at a cache line that nobody writes
   double notice = 0;  ///< from a store of one core until the other has seen it
   double wake = 0;    ///< of a thread that sleeps for a file
+  double crowd = 0;   ///< that a context switch among four processes takes longer than one between two
 };
 
 struct adapter_facts {
@@ -55,10 +56,11 @@ struct adapter_facts {
 
 /// What the library does itself.
 struct library_facts {
-  double context_switch = 0;  ///< from a rank that waits to another on the same core
-  double call = 0;            ///< of a collective call
-  double send = 0;            ///< of a message
-  double receive = 0;         ///< of a message that comes by a receive queue
+  double context_switch = 0;          ///< from a rank that waits to another on the same core
+  double crowded_context_switch = 0;  ///< the same where more than two ranks share it
+  double call = 0;                    ///< of a collective call
+  double send = 0;                    ///< of a message
+  double receive = 0;                 ///< of a message that comes by a receive queue
 };
 
 /// Half of the time of something to and fro between ranks 0 and 1, in seconds; on all ranks.
@@ -67,6 +69,10 @@ double one_way(const job& in, const std::function<void(int)>& rounds);
 
 /// The median time of a call in seconds, over samples of so many calls. On this rank alone.
 double time_of(int calls, const std::function<void(int)>& make);
+
+/// From the turn of a process to that of the next, in seconds, while so many have the core of the caller in
+/// turns by giving way to each other. Forks them. Throws std::runtime_error if they cannot be had.
+double turn_of(int processes);
 
 /// Each of these is collective over the two ranks of the job; the facts are rank 0's.
 host_facts measure_host(const job& in);

@@ -100,6 +100,7 @@ host_facts measure_host(const job& in) {
         facts_of([&](std::size_t bytes) { add.combine_left(target.first(bytes), source.first(bytes)); });
     found.look = measure_look();
     found.wake = measure_wake();
+    found.crowd = std::max(0.0, turn_of(4) - turn_of(2));
   }
   found.notice = std::max(0.0, found.notice - found.look);
   in.control.barrier();

@@ -83,6 +83,7 @@ library_facts measure_library(const job& in, const adapter_facts& adapter, const
     const on_one_core shared{in};
     const double by_turns = message<chorale::transport::rc>(in, chorale::wait_policy::yield);
     found.context_switch = std::max(0.0, by_turns - posted - adapter.start - found.send);
+    found.crowded_context_switch = found.context_switch + host.crowd;
   }
   found.receive = std::max(0.0, received - posted - adapter.start - adapter.take - seen - adapter.poll -
                                     adapter.completion - adapter.receive - found.send);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,10 +62,13 @@ struct host_costs {
   duration look{};             ///< one look of a waiting rank at memory
   duration notice{};           ///< from a change that the adapter makes until a looking core has seen it
   duration context_switch{};   ///< from a thread to another on the same core, where ranks outnumber cores
-  duration call{};             ///< of the library, once for each collective call
-  duration send{};             ///< of the library, once for each message that it sends
-  duration receive{};          ///< of the library, once for each message that it takes from a receive queue
-  duration match{};            ///< further, if it is matched with a receive
+  /// The same where three ranks or more share a core, whose caches and address translations do not hold the
+  /// working sets of all of them; nothing: as `context_switch`.
+  std::optional<duration> crowded_context_switch{};
+  duration call{};     ///< of the library, once for each collective call
+  duration send{};     ///< of the library, once for each message that it sends
+  duration receive{};  ///< of the library, once for each message that it takes from a receive queue
+  duration match{};    ///< further, if it is matched with a receive
 };
 
 }  // namespace chorale::simulation

@@ -1,0 +1,115 @@
+// Processes that have a core in turns.
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "facts.hpp"
+
+namespace points::calibration {
+namespace {
+
+/// Turns before the first that counts, and until the last.
+constexpr std::uint64_t to_warm_up = 2000;
+constexpr std::uint64_t all_turns = to_warm_up + 20000;
+constexpr unsigned longest_seconds = 60;
+
+/// What the processes share.
+struct turn_table {
+  std::atomic<int> here{0};           ///< processes that have begun
+  std::atomic<bool> given_up{false};  ///< one of them cannot be had
+  std::atomic<std::uint64_t> turns{0};
+  timespec begin{};
+  timespec end{};
+};
+
+/// A turn_table in memory that a fork shares.
+class shared_table {
+ public:
+  shared_table()
+      : at_(mmap(nullptr, sizeof(turn_table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (at_ == MAP_FAILED) throw std::runtime_error(fmt::format("calibrate: mmap: {}", std::strerror(errno)));
+    new (at_) turn_table{};
+  }
+  ~shared_table() { munmap(at_, sizeof(turn_table)); }
+  shared_table(const shared_table&) = delete;
+  shared_table& operator=(const shared_table&) = delete;
+
+  [[nodiscard]] turn_table& operator*() const noexcept { return *static_cast<turn_table*>(at_); }
+
+ private:
+  void* at_;
+};
+
+/// One of the processes, from its fork to its end: only what a child of a program with threads may call.
+[[noreturn]] void take_turns(turn_table& table, int processes, const cpu_set_t& core) noexcept {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The wait for the others ends even if one of them is killed.
+  alarm(longest_seconds);
+  if (sched_setaffinity(0, sizeof core, &core) != 0) {
+    table.given_up = true;
+    _exit(1);
+  }
+  ++table.here;
+  while (table.here < processes && !table.given_up) sched_yield();
+  while (!table.given_up) {
+    const std::uint64_t turn = table.turns++;
+    if (turn == to_warm_up) clock_gettime(CLOCK_MONOTONIC, &table.begin);
+    if (turn == all_turns) clock_gettime(CLOCK_MONOTONIC, &table.end);
+    if (turn >= all_turns) break;
+    sched_yield();
+  }
+  _exit(0);
+}
+
+/// Waits until the child has ended. @returns whether it ended well.
+bool has_ended_well(pid_t child) noexcept {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return false;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+double turn_of(int processes) {
+  const shared_table shared;
+  turn_table& table = *shared;
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &core);
+  std::vector<pid_t> children;
+  int fault = 0;
+  for (int i = 0; i < processes && fault == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) take_turns(table, processes, core);
+    if (child > 0)
+      children.push_back(child);
+    else
+      fault = errno;
+  }
+  table.given_up = fault != 0;
+  for (const pid_t child : children)
+    if (!has_ended_well(child)) table.given_up = true;
+  if (table.given_up)
+    throw std::runtime_error(fmt::format("calibrate: {} processes that share core {} cannot be had: {}",
+                                         processes, sched_getcpu(),
+                                         fault != 0 ? std::strerror(fault) : "one of them has ended"));
+  const double seconds = static_cast<double>(table.end.tv_sec - table.begin.tv_sec) +
+                         1e-9 * static_cast<double>(table.end.tv_nsec - table.begin.tv_nsec);
+  return seconds / static_cast<double>(all_turns - to_warm_up);
+}
+
+}  // namespace points::calibration
