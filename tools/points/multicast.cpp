@@ -18,7 +18,7 @@ namespace {
 namespace net = chorale::transport;
 namespace verbs = chorale::verbs;
 
-constexpr std::uint32_t key = 0x1ee8;
+constexpr std::uint32_t group_key = 0x1ee8;
 /// More than a receiver can be behind: it answers every so often, as they all do in turn.
 constexpr std::uint32_t most_waiting = 256;
 
@@ -35,7 +35,8 @@ class letters {
     };
     auto& control = in.control;
     const auto port = port_of(control);
-    queue_.open({.port = port.number, .pkey_index = control.transport().settings().pkey_index, .qkey = key});
+    queue_.open(
+        {.port = port.number, .pkey_index = control.transport().settings().pkey_index, .qkey = group_key});
     for (const card& theirs : control.allgather(card{port.address, queue_.pair().number()})) {
       ways_.emplace_back(control.transport().domain(), verbs::path_to(port, theirs.where));
       numbers_.push_back(theirs.number);
@@ -46,7 +47,7 @@ class letters {
     while (!queue_.may_send()) {
     }
     const auto rank = static_cast<std::size_t>(to);
-    queue_.send(index(number), bytes, {ways_[rank].native(), numbers_[rank], key}, false);
+    queue_.send(index(number), bytes, {ways_[rank].native(), numbers_[rank], group_key}, false);
   }
   [[nodiscard]] std::byte* place(std::uint64_t number) const noexcept { return queue_.place(index(number)); }
   template <class Handler>
@@ -75,7 +76,7 @@ std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, int receive
         transport.device(), transport.domain(), port,
         net::multicast_queue_pair::options{.group = net::multicast_gid(transport.device(), port, secret),
                                            .is_managed = net::is_managed(transport.device(), port, settings),
-                                           .qkey = key,
+                                           .qkey = group_key,
                                            .datagram_bytes = in.largest,
                                            .receives = most_waiting,
                                            .places = 1,

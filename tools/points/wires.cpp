@@ -14,7 +14,7 @@ namespace verbs = chorale::verbs;
 
 namespace {
 
-constexpr std::uint32_t key = 0x1ee7;
+constexpr std::uint32_t wire_key = 0x1ee7;
 constexpr std::uint32_t there = 1U << 31;
 constexpr std::size_t grh_bytes = 40;
 constexpr std::size_t line = 64;
@@ -79,7 +79,7 @@ wires::wires(const job& in, ibv_qp_type type, int count, std::size_t largest)
   for (std::size_t i = 0; i < places; ++i) {
     const std::uint32_t number = all_numbers[other * places + i];
     if (type == IBV_QPT_UD) {
-      qps_[i].to_init({.port = port.number, .pkey_index = net.settings().pkey_index, .qkey = key});
+      qps_[i].to_init({.port = port.number, .pkey_index = net.settings().pkey_index, .qkey = wire_key});
       qps_[i].to_ready_to_receive();
       qps_[i].to_ready_to_send(0);
       way_.emplace(net.domain(), verbs::path_to(port, cards[other].where));
@@ -116,7 +116,7 @@ void wires::send(std::uint64_t number, std::size_t bytes) {
   if (way_) {
     request.wr.ud.ah = way_->native();
     request.wr.ud.remote_qpn = peer_;
-    request.wr.ud.remote_qkey = key;
+    request.wr.ud.remote_qkey = wire_key;
   }
   qps_[lane(number)].post_send(request);
 }
