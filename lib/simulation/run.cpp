@@ -46,9 +46,9 @@ duration work_on(const written_memory& written, const void* one, const void* oth
                                           : duration{});
 }
 
-/// From a rank to another on a core that as many ranks share as on the machine's fullest host.
+/// From a rank to another where they share a core, by how many ranks share the fullest core.
 duration context_switch_of(int ranks, const machine& on) noexcept {
-  const bool crowded = std::min(ranks, on.ranks_per_host) > 2 * on.host.cores;
+  const bool crowded = (std::min(ranks, on.ranks_per_host) - 1) / on.host.cores >= 2;
   return crowded ? on.host.crowded_context_switch.value_or(on.host.context_switch) : on.host.context_switch;
 }
 
