@@ -12,11 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
+
+#include "one_core.hpp"
 
 namespace {
 
@@ -26,13 +27,6 @@ struct lines {
   alignas(64) std::atomic<unsigned> there;
   alignas(64) std::atomic<unsigned> back;
 };
-
-bool pin(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(core), &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0;
-}
 
 double seconds_since(clock_type::time_point begin) {
   return std::chrono::duration<double>(clock_type::now() - begin).count();
@@ -47,7 +41,7 @@ double median(std::vector<double>& samples) {
 /// The other side echoes until it sees `last`, or its parent is gone.
 [[noreturn]] void echo(lines& shared, int core, unsigned last) {
   const pid_t parent = getppid();
-  if (!pin(core)) _exit(1);
+  if (!tools::keep_on_core(core)) _exit(1);
   unsigned seen = 0;
   for (unsigned long spins = 0; seen != last; ++spins) {
     const unsigned now = shared.there.load(std::memory_order_acquire);
@@ -69,7 +63,7 @@ int latency(int here, int there, unsigned rounds) {
   const pid_t child = fork();
   if (child < 0) return 1;
   if (child == 0) echo(shared, there, rounds * batch);
-  if (!pin(here)) return 1;
+  if (!tools::keep_on_core(here)) return 1;
   std::vector<double> samples;
   for (unsigned value = 0, round = 0; round < rounds; ++round) {
     const auto begin = clock_type::now();
@@ -86,7 +80,7 @@ int latency(int here, int there, unsigned rounds) {
 }
 
 int copy(int core, std::size_t bytes) {
-  if (!pin(core) || bytes == 0) return 1;
+  if (!tools::keep_on_core(core) || bytes == 0) return 1;
   // Whole pages, as programs register them: some processors copy to other places at a tenth of the speed.
   const std::size_t whole = (bytes + 4095) / 4096 * 4096;
   const std::unique_ptr<void, decltype(&std::free)> from(std::aligned_alloc(4096, whole), std::free);

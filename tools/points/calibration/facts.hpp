@@ -56,11 +56,10 @@ struct adapter_facts {
 
 /// What the library does itself.
 struct library_facts {
-  double context_switch = 0;          ///< from a rank that waits to another on the same core
-  double crowded_context_switch = 0;  ///< the same where more than two ranks share it
-  double call = 0;                    ///< of a collective call
-  double send = 0;                    ///< of a message
-  double receive = 0;                 ///< of a message that comes by a receive queue
+  double context_switch = 0;  ///< from a rank that waits to another on the same core
+  double call = 0;            ///< of a collective call
+  double send = 0;            ///< of a message
+  double receive = 0;         ///< of a message that comes by a receive queue
 };
 
 /// Half of the time of something to and fro between ranks 0 and 1, in seconds; on all ranks.

@@ -10,6 +10,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
+#include "../../one_core.hpp"
 #include "facts.hpp"
 
 namespace points::calibration {
@@ -50,10 +51,7 @@ class on_one_core {
     sched_getaffinity(0, sizeof before_, &before_);
     int core = sched_getcpu();
     in.control.broadcast(core, 0);
-    cpu_set_t shared;
-    CPU_ZERO(&shared);
-    CPU_SET(static_cast<std::size_t>(core), &shared);
-    if (sched_setaffinity(0, sizeof shared, &shared) != 0)
+    if (!tools::keep_on_core(core))
       throw std::runtime_error(
           "calibrate: ranks 0 and 1 may not share a core, to see what changing between them takes");
   }
@@ -83,7 +81,6 @@ library_facts measure_library(const job& in, const adapter_facts& adapter, const
     const on_one_core shared{in};
     const double by_turns = message<chorale::transport::rc>(in, chorale::wait_policy::yield);
     found.context_switch = std::max(0.0, by_turns - posted - adapter.start - found.send);
-    found.crowded_context_switch = found.context_switch + host.crowd;
   }
   found.receive = std::max(0.0, received - posted - adapter.start - adapter.take - seen - adapter.poll -
                                     adapter.completion - adapter.receive - found.send);

@@ -45,7 +45,11 @@ class line {
       : completions_(in.control.transport().device(), 4096),
         memory_(in.control.transport().domain(), 2 * longest, access),
         apart_region_(in.control.transport().domain(), apart_.data(), longest, access),
-        qp_(in.control.transport().domain(), wanted(completions_)) {
+        qp_(in.control.transport().domain(), {.send = &completions_,
+                                              .recv = &completions_,
+                                              .send_depth = 4 * burst,
+                                              .recv_depth = 2048,
+                                              .inline_bytes = 64}) {
     auto& control = in.control;
     std::memset(apart_.data(), 0, longest);
     const auto cards = control.allgather(card{.where = port_of(control).address,
@@ -117,15 +121,6 @@ class line {
   void set_own(std::uint64_t value) { std::memcpy(memory_.data() + longest, &value, sizeof value); }
 
  private:
-  static verbs::queue_pair_options wanted(verbs::completion_queue& completions) {
-    verbs::queue_pair_options all;
-    all.send = all.recv = &completions;
-    all.send_depth = 4 * burst;
-    all.recv_depth = 2048;
-    all.inline_bytes = 64;
-    return all;
-  }
-
   verbs::completion_queue completions_;
   verbs::registered_buffer memory_;  ///< what the peer writes, then what is written from
   chorale::bench::aligned_floats apart_{longest / sizeof(float)};
@@ -134,17 +129,20 @@ class line {
   card there_;
 };
 
+/// Makes one signalled request and waits until it is complete.
+inline void carry_out(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, bool apart = false) {
+  ibv_sge local;
+  auto one = way.request(what, bytes, local, flags | IBV_SEND_SIGNALED);
+  if (apart) way.go_apart(one);
+  way.post(one);
+  way.await(1);
+}
+
 /// Seconds from posting one signalled request to its completion.
 inline double until_complete(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, int calls,
                              bool apart = false) {
   return time_of(calls, [&](int n) {
-    for (int i = 0; i < n; ++i) {
-      ibv_sge local;
-      auto one = way.request(what, bytes, local, flags | IBV_SEND_SIGNALED);
-      if (apart) way.go_apart(one);
-      way.post(one);
-      way.await(1);
-    }
+    for (int i = 0; i < n; ++i) carry_out(way, what, bytes, flags, apart);
   });
 }
 

@@ -91,7 +91,7 @@ json host_section(const host_facts& host, const adapter_facts& adapter, const li
           {"context_switch",
            measured(library.context_switch, "8 bytes over transport::rc on one core, less sending them")},
           {"crowded_context_switch",
-           measured(library.crowded_context_switch,
+           measured(library.context_switch + host.crowd,
                     "context_switch, and what a turn takes longer among four processes than between two")},
           {"call", measured(library.call, "an allreduce of one rank")},
           {"send", measured(library.send, "8 bytes over transport::rc, less a write of verbs")},

@@ -33,10 +33,7 @@ way_and_use write_and_use(const job& in, line& way, std::size_t bytes,
   for (int turn = 0; turn < 2 * rounds; ++turn) {
     if (turn % 2 == in.control.rank()) {
       const auto begin = chorale::bench::timer::now();
-      ibv_sge local;
-      auto one = way.request(IBV_WR_RDMA_WRITE, bytes, local, IBV_SEND_SIGNALED);
-      way.post(one);
-      way.await(1);
+      carry_out(way, IBV_WR_RDMA_WRITE, bytes, 0);
       writes.push_back(since(begin));
     }
     in.control.barrier();

@@ -1,10 +1,10 @@
 // Processes that have a core in turns.
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <sched.h>
 #include <stdexcept>
@@ -16,6 +16,9 @@
 
 #include <fmt/format.h>
 
+#include <chorale/bench/contestant.hpp>
+
+#include "../../one_core.hpp"
 #include "facts.hpp"
 
 namespace points::calibration {
@@ -31,8 +34,8 @@ struct turn_table {
   std::atomic<int> here{0};           ///< processes that have begun
   std::atomic<bool> given_up{false};  ///< one of them cannot be had
   std::atomic<std::uint64_t> turns{0};
-  timespec begin{};
-  timespec end{};
+  chorale::bench::timer::time_point begin{};
+  chorale::bench::timer::time_point end{};
 };
 
 /// A turn_table in memory that a fork shares.
@@ -54,11 +57,11 @@ class shared_table {
 };
 
 /// One of the processes, from its fork to its end: only what a child of a program with threads may call.
-[[noreturn]] void take_turns(turn_table& table, int processes, const cpu_set_t& core) noexcept {
+[[noreturn]] void take_turns(turn_table& table, int processes, int core) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The wait for the others ends even if one of them is killed.
   alarm(longest_seconds);
-  if (sched_setaffinity(0, sizeof core, &core) != 0) {
+  if (!tools::keep_on_core(core)) {
     table.given_up = true;
     _exit(1);
   }
@@ -66,8 +69,8 @@ class shared_table {
   while (table.here < processes && !table.given_up) sched_yield();
   while (!table.given_up) {
     const std::uint64_t turn = table.turns++;
-    if (turn == to_warm_up) clock_gettime(CLOCK_MONOTONIC, &table.begin);
-    if (turn == all_turns) clock_gettime(CLOCK_MONOTONIC, &table.end);
+    if (turn == to_warm_up) table.begin = chorale::bench::timer::now();
+    if (turn == all_turns) table.end = chorale::bench::timer::now();
     if (turn >= all_turns) break;
     sched_yield();
   }
@@ -87,9 +90,7 @@ bool has_ended_well(pid_t child) noexcept {
 double turn_of(int processes) {
   const shared_table shared;
   turn_table& table = *shared;
-  cpu_set_t core;
-  CPU_ZERO(&core);
-  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &core);
+  const int core = sched_getcpu();
   std::vector<pid_t> children;
   int fault = 0;
   for (int i = 0; i < processes && fault == 0; ++i) {
@@ -100,16 +101,16 @@ double turn_of(int processes) {
     else
       fault = errno;
   }
-  table.given_up = fault != 0;
+  // A child may have given up before.
+  if (fault != 0) table.given_up = true;
   for (const pid_t child : children)
     if (!has_ended_well(child)) table.given_up = true;
   if (table.given_up)
     throw std::runtime_error(fmt::format("calibrate: {} processes that share core {} cannot be had: {}",
-                                         processes, sched_getcpu(),
+                                         processes, core,
                                          fault != 0 ? std::strerror(fault) : "one of them has ended"));
-  const double seconds = static_cast<double>(table.end.tv_sec - table.begin.tv_sec) +
-                         1e-9 * static_cast<double>(table.end.tv_nsec - table.begin.tv_nsec);
-  return seconds / static_cast<double>(all_turns - to_warm_up);
+  return std::chrono::duration<double>(table.end - table.begin).count() /
+         static_cast<double>(all_turns - to_warm_up);
 }
 
 }  // namespace points::calibration
