@@ -21,7 +21,7 @@
 
 namespace chorale {
 
-template <element T, class Communicator>
+template <element Element, class Communicator>
 class window;
 class plan;
 struct call_statistics;
@@ -63,8 +63,8 @@ class communicator {
       : communicator(bootstrap::pmix{}, settings) {}
 
   /// The ranks of `group`, which is used during construction only. Collective.
-  template <bootstrap::group G>
-  explicit communicator(G&& group, const config& settings = config::from_environment())
+  template <bootstrap::group Group>
+  explicit communicator(Group&& group, const config& settings = config::from_environment())
       : calls_(new calls::caller<composed>{group, settings}) {}
 
   /// The ranks of a group that was joined step by step (`transport/joining.hpp`), as `isplit` does.
@@ -107,8 +107,8 @@ class communicator {
   request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0);
   plan plan_reduce(auto&&... arguments);
   /// Returns the result at the root and an empty optional elsewhere.
-  template <calls::value T, calls::value Op = sum_t>
-  [[nodiscard]] std::optional<T> reduce(const T& value, Op op = {}, calls::rank_number root = 0) {
+  template <calls::value Element, calls::value Op = sum_t>
+  [[nodiscard]] std::optional<Element> reduce(const Element& value, Op op = {}, calls::rank_number root = 0) {
     return calls::make_reduce(*this, value, op, root.value);
   }
 
@@ -128,8 +128,8 @@ class communicator {
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iallreduce(In&& in, Out&& out, Op op = {});
   plan plan_allreduce(auto&&... arguments);
-  template <calls::value T, calls::value Op = sum_t>
-  [[nodiscard]] T allreduce(const T& value, Op op = {}) {
+  template <calls::value Element, calls::value Op = sum_t>
+  [[nodiscard]] Element allreduce(const Element& value, Op op = {}) {
     return calls::make_allreduce(*this, value, op);
   }
 
@@ -292,8 +292,8 @@ class communicator {
   template <class In, calls::other_buffer<In> Out, class Op = sum_t>
   request iscan(In&& in, Out&& out, Op op = {});
   plan plan_scan(auto&&... arguments);
-  template <calls::value T, calls::value Op = sum_t>
-  [[nodiscard]] T scan(const T& value, Op op = {}) {
+  template <calls::value Element, calls::value Op = sum_t>
+  [[nodiscard]] Element scan(const Element& value, Op op = {}) {
     return calls::make_scan(*this, value, op);
   }
 
@@ -314,8 +314,8 @@ class communicator {
   request iexscan(In&& in, Out&& out, Op op = {});
   plan plan_exscan(auto&&... arguments);
   /// Empty on rank 0, which has no predecessor: `comm.exscan(n).value_or(0)`.
-  template <calls::value T, calls::value Op = sum_t>
-  [[nodiscard]] std::optional<T> exscan(const T& value, Op op = {}) {
+  template <calls::value Element, calls::value Op = sum_t>
+  [[nodiscard]] std::optional<Element> exscan(const Element& value, Op op = {}) {
     return calls::make_exscan(*this, value, op);
   }
 
@@ -364,9 +364,9 @@ class communicator {
   /// `count` zeroed elements of memory from the device, registered for this communicator as long as the array
   /// lives, so that no call registers it again. Not collective. The array must end before the communicator.
   /// @throws error errc::invalid_argument if `count` is too large; as verbs::registered_buffer.
-  template <element T>
-  [[nodiscard]] device_array<T> allocate(std::size_t count) {
-    return detail::allocate_from<T>(transport(), count);
+  template <element Element>
+  [[nodiscard]] device_array<Element> allocate(std::size_t count) {
+    return detail::allocate_from<Element>(transport(), count);
   }
 
   /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
@@ -378,7 +378,7 @@ class communicator {
   }
 
  private:
-  template <element T, class Communicator>
+  template <element Element, class Communicator>
   friend class window;
   using caller_type = calls::caller<composed>;
 

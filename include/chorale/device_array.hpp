@@ -70,16 +70,16 @@ class device_block_of final : public device_block {
 
 }  // namespace detail
 
-/// `size()` elements of T in whole pages of memory from a communicator's device, made by
+/// `size()` elements of type Element in whole pages of memory from a communicator's device, made by
 /// `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
 /// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. Other
 /// communicators can use it as ordinary memory, and so can anyone after its own communicator has ended; it
 /// keeps the device open. Destroy it on the thread of its communicator, unless that has ended, and not while
 /// a call uses it.
-template <element T>
+template <element Element>
 class device_array {
  public:
-  using value_type = T;
+  using value_type = Element;
 
   device_array() = default;
   /// For `communicator::allocate`, which constructs arrays.
@@ -95,14 +95,16 @@ class device_array {
   }
 
   /// Null if there are no elements.
-  [[nodiscard]] T* data() const noexcept { return block_ ? reinterpret_cast<T*>(block_->data()) : nullptr; }
+  [[nodiscard]] Element* data() const noexcept {
+    return block_ ? reinterpret_cast<Element*>(block_->data()) : nullptr;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] std::span<T> span() const noexcept { return {data(), count_}; }  ///< All elements.
+  [[nodiscard]] std::span<Element> span() const noexcept { return {data(), count_}; }  ///< All elements.
   /// Precondition: i < size().
-  [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
-  [[nodiscard]] T* begin() const noexcept { return data(); }
-  [[nodiscard]] T* end() const noexcept { return data() + count_; }
+  [[nodiscard]] Element& operator[](std::size_t i) const noexcept { return data()[i]; }
+  [[nodiscard]] Element* begin() const noexcept { return data(); }
+  [[nodiscard]] Element* end() const noexcept { return data() + count_; }
 
  private:
   std::unique_ptr<detail::device_block> block_;
@@ -113,15 +115,16 @@ namespace detail {
 
 /// @throws error naming the rank: errc::invalid_argument if `count` is too large; as
 /// verbs::registered_buffer.
-template <element T, class Net>
-device_array<T> allocate_from(Net& net, std::size_t count) {
+template <element Element, class Net>
+device_array<Element> allocate_from(Net& net, std::size_t count) {
   const auto call = [&] { return "allocate on rank " + std::to_string(net.rank()) + ": "; };
-  if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T))
+  if (count > static_cast<std::size_t>(-1) / 2 / sizeof(Element))
     throw error(errc::invalid_argument, call() + std::to_string(count) + " elements of " +
-                                            std::to_string(sizeof(T)) + " bytes are more than there can be");
+                                            std::to_string(sizeof(Element)) +
+                                            " bytes are more than there can be");
   if (count == 0) return {};
   try {
-    return {std::make_unique<device_block_of<Net>>(net, count * sizeof(T)), count};
+    return {std::make_unique<device_block_of<Net>>(net, count * sizeof(Element)), count};
   } catch (const error& e) {
     throw error(e.code(), call() + e.reason(), e.ranks());
   }

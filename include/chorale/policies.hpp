@@ -14,9 +14,9 @@
 namespace chorale {
 
 /// A type meant as the transport of a communicator; `communicator_transport` says whether it can be one.
-template <class T>
-concept transport_policy = !algorithm_policy<T> && requires(const T& net) {
-  { T::name } -> std::convertible_to<const char*>;
+template <class Policy>
+concept transport_policy = !algorithm_policy<Policy> && requires(const Policy& net) {
+  { Policy::name } -> std::convertible_to<const char*>;
   net.rank();
 };
 
@@ -46,34 +46,35 @@ template <class Transport>
 requires requires { typename Transport::seen_by_algorithms; }
 struct as_algorithms_see<Transport> : std::type_identity<typename Transport::seen_by_algorithms> {};
 
-template <class A>
+template <class Algorithm>
 constexpr int operation_of() {
-  if constexpr (algorithm_policy<A>)
-    return static_cast<int>(A::implements);
+  if constexpr (algorithm_policy<Algorithm>)
+    return static_cast<int>(Algorithm::implements);
   else
     return -1;
 }
-template <class A, class Net>
+template <class Algorithm, class Net>
 constexpr bool runs_or_is_none() {
-  if constexpr (algorithm_policy<A>)
-    return A::template runs_on<Net>;
+  if constexpr (algorithm_policy<Algorithm>)
+    return Algorithm::template runs_on<Net>;
   else
     return true;
 }
 
 /// Compares the `run` of algorithm A with the arguments of its operation over `Net`. Instantiates only the
 /// declaration of `run`.
-template <class A, class Net, class Arguments = typename operation_traits<A::implements>::arguments>
+template <class Algorithm, class Net,
+          class Arguments = typename operation_traits<Algorithm::implements>::arguments>
 struct signature_of_run;
-template <class A, class Net, class... Arguments>
-struct signature_of_run<A, Net, run_arguments<Arguments...>> {
+template <class Algorithm, class Net, class... Arguments>
+struct signature_of_run<Algorithm, Net, run_arguments<Arguments...>> {
   using wanted = task<> (*)(Net&, call_id, Arguments...);
   static constexpr bool takes_them =
-      requires(Net& net, call_id now, Arguments... arguments) { A::run(net, now, arguments...); };
+      requires(Net& net, call_id now, Arguments... arguments) { Algorithm::run(net, now, arguments...); };
   static constexpr bool gives_a_task = requires(Net& net, call_id now, Arguments... arguments) {
-    { A::run(net, now, arguments...) } -> std::same_as<task<>>;
+    { Algorithm::run(net, now, arguments...) } -> std::same_as<task<>>;
   };
-  static constexpr bool takes_them_by_value = requires { static_cast<wanted>(&A::run); };
+  static constexpr bool takes_them_by_value = requires { static_cast<wanted>(&Algorithm::run); };
 
   static constexpr bool check() {
     if constexpr (!takes_them)
@@ -93,34 +94,36 @@ struct signature_of_run<A, Net, run_arguments<Arguments...>> {
 };
 
 /// Checks algorithm A over `Net`, and all candidates if it is an `automatic`.
-template <class A, class Net>
+template <class Algorithm, class Net>
 constexpr bool check_algorithm() {
-  if constexpr (!algorithm_policy<A>) {
+  if constexpr (!algorithm_policy<Algorithm>) {
     return false;
-  } else if constexpr (requires { typename A::candidates; }) {
+  } else if constexpr (requires { typename Algorithm::candidates; }) {
     return []<class... Candidates>(type_list<Candidates...>) {
       return ((!Candidates::template runs_on<Net> || check_algorithm<Candidates, Net>()) && ...);
-    }(typename A::candidates{});
-  } else if constexpr (!A::template runs_on<Net>) {
+    }(typename Algorithm::candidates{});
+  } else if constexpr (!Algorithm::template runs_on<Net>) {
     return false;
-  } else if constexpr (!signature_of_run<A, Net>::takes_them &&
-                       requires { typename operation_traits<A::implements>::in_place_arguments; }) {
-    return signature_of_run<A, Net, typename operation_traits<A::implements>::in_place_arguments>::check();
+  } else if constexpr (!signature_of_run<Algorithm, Net>::takes_them &&
+                       requires { typename operation_traits<Algorithm::implements>::in_place_arguments; }) {
+    return signature_of_run<Algorithm, Net,
+                            typename operation_traits<Algorithm::implements>::in_place_arguments>::check();
   } else {
-    return signature_of_run<A, Net>::check();
+    return signature_of_run<Algorithm, Net>::check();
   }
 }
 
-template <class T>
-concept is_complete = requires { sizeof(T); };
+template <class Policy>
+concept is_complete = requires { sizeof(Policy); };
 
 /// The number of transports among `Policies`.
 template <class... Policies>
 inline constexpr int transports_among = ((transport_policy<Policies> ? 1 : 0) + ... + 0);
 /// True if no other of `Policies` implements the operation of A.
-template <class A, class... Policies>
+template <class Algorithm, class... Policies>
 inline constexpr bool is_alone =
-    !algorithm_policy<A> || ((operation_of<A>() == operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
+    !algorithm_policy<Algorithm> ||
+    ((operation_of<Algorithm>() == operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
 
 /// A communicator's transport and algorithms; `Default` is the transport if `Policies` names none.
 template <class Default, class... Policies>

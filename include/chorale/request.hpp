@@ -23,8 +23,8 @@ class request_for;
 namespace detail {
 
 /// The types whose ranges `wait_all`, `test_all` and `wait_any` accept.
-template <class T>
-inline constexpr bool is_request = std::is_same_v<T, request&>;
+template <class Argument>
+inline constexpr bool is_request = std::is_same_v<Argument, request&>;
 template <class Made>
 inline constexpr bool is_request<request_for<Made>&> = true;
 

@@ -93,10 +93,10 @@ using standard = std::conditional_t<window_transport<typename Communicator::tran
 }  // namespace sparse
 
 /// The data that rank `source` has sent.
-template <element T>
+template <element Element>
 struct received {
-  int source;           ///< the sender's rank
-  std::vector<T> data;  ///< all elements that it sent
+  int source;                 ///< the sender's rank
+  std::vector<Element> data;  ///< all elements that it sent
 };
 
 /// Sends data to a few ranks that do not know their senders: a step of a particle code, of a graph search, of
@@ -115,24 +115,25 @@ class sparse_alltoall {
   explicit sparse_alltoall(Communicator& comm) : comm_(&comm), discovery_(comm) {}
 
   /// Collective: ranks that send nothing call it too. `sends`: a list of `to(rank, data)`, in any order, with
-  /// elements T and each rank at most once, possibly this one; messages to `nobody` are ignored, and empty
-  /// messages are delivered. @returns what was sent to this rank, ordered by source rank. Cost: that of
-  /// `Discovery`, then `exchange::direct`.
+  /// elements of type Element and each rank at most once, possibly this one; messages to `nobody` are
+  /// ignored, and empty messages are delivered. @returns what was sent to this rank, ordered by source rank.
+  /// Cost: that of `Discovery`, then `exchange::direct`.
   /// @throws error errc::invalid_argument, before anything is sent, for ranks that are out of range or occur
   /// twice, null pointers and other element types; errc::mismatch if a rank sends elements of another type
   /// than this rank receives; std::bad_alloc if there is no memory for the received data, which poisons the
   /// communicator.
-  template <element T>
-  [[nodiscard]] std::vector<received<T>> run(const calls::messages<outgoing>& sends) {
-    static_assert(!std::same_as<T, bool>, "chorale::sparse_alltoall: std::vector<bool> has no elements");
-    require_sendable(sends.list, type_tag<T>());
-    std::vector<received<T>> all;
+  template <element Element>
+  [[nodiscard]] std::vector<received<Element>> run(const calls::messages<outgoing>& sends) {
+    static_assert(!std::same_as<Element, bool>,
+                  "chorale::sparse_alltoall: std::vector<bool> has no elements");
+    require_sendable(sends.list, type_tag<Element>());
+    std::vector<received<Element>> all;
     std::vector<incoming> takes;
     std::exception_ptr failure;
     discovery_.meet(sends.list, [&](int source, std::uint64_t bytes) {
       if (failure) return;
       try {
-        all.push_back({source, std::vector<T>(bytes / sizeof(T))});
+        all.push_back({source, std::vector<Element>(bytes / sizeof(Element))});
         takes.push_back(from(source, all.back().data));
       } catch (...) {
         failure = std::current_exception();

@@ -32,8 +32,8 @@ inline constexpr int any_rank = -1;
 
 /// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
 struct replace_t {
-  template <class T>
-  constexpr T operator()(const T&, const T& b) const noexcept {
+  template <class Element>
+  constexpr Element operator()(const Element&, const Element& b) const noexcept {
     return b;
   }
 };
@@ -81,7 +81,7 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 ///
 /// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, one memory registration.
 /// Source: P4 section 4.2 (completion flags), P5 section 4.1 (immediate data): RDMA write with notification.
-template <element T, class Communicator>
+template <element Element, class Communicator>
 class window {
   using net_type = typename Communicator::transport_type;
   using caller_type = std::remove_reference_t<decltype(std::declval<const Communicator&>().on())>;
@@ -92,16 +92,16 @@ class window {
   /// put_notify, the same on all ranks. Collective. @throws error errc::mismatch if element types or
   /// `notifications` differ between ranks. If a rank cannot expose its memory, it throws that error, and all
   /// others one that names the rank. Neither poisons the communicator.
-  window(Communicator& comm, calls::window_target<T> memory, std::size_t notifications = 8)
+  window(Communicator& comm, calls::window_target<Element> memory, std::size_t notifications = 8)
       : window(exposing{}, comm.on(), notifications,
-               [memory](caller_type&, device_array<T>&) { return memory.elements(); }) {}
+               [memory](caller_type&, device_array<Element>&) { return memory.elements(); }) {}
   /// Exposes `count` zeroed elements of memory from the device.
-  template <std::integral I>
-  window(Communicator& comm, I count, std::size_t notifications = 8)
-      : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<T>& own) {
+  template <std::integral Integer>
+  window(Communicator& comm, Integer count, std::size_t notifications = 8)
+      : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<Element>& own) {
           if (!std::in_range<std::size_t>(count))
             throw error(errc::invalid_argument, std::to_string(count) + " elements cannot be");
-          own = detail::allocate_from<T>(on.transport(), static_cast<std::size_t>(count));
+          own = detail::allocate_from<Element>(on.transport(), static_cast<std::size_t>(count));
           return own.span();
         }) {}
   static constexpr int connected_group = 64;  ///< largest group whose windows connect all ranks
@@ -123,46 +123,46 @@ class window {
   }
 
   /// This rank's memory.
-  [[nodiscard]] std::span<T> local() const noexcept { return local_; }
+  [[nodiscard]] std::span<Element> local() const noexcept { return local_; }
   /// Number of elements that `rank` exposes.
   [[nodiscard]] std::size_t size(int rank) const {
     check_rank("size", rank);
-    return static_cast<std::size_t>(memory_->region(rank).bytes / sizeof(T));
+    return static_cast<std::size_t>(memory_->region(rank).bytes / sizeof(Element));
   }
 
   /// Writes the range `from` to elements [offset, offset + size of `from`) of `target`.
-  void put(int target, std::size_t offset, calls::window_source<T, true> from) {
-    const std::span<const T> source = from.elements();
+  void put(int target, std::size_t offset, calls::window_source<Element, true> from) {
+    const std::span<const Element> source = from.elements();
     check("put", target, offset, source);
-    if (!source.empty()) memory_->put(target, offset * sizeof(T), std::as_bytes(source));
+    if (!source.empty()) memory_->put(target, offset * sizeof(Element), std::as_bytes(source));
   }
   /// Writes one element; `value` is copied and may change at once.
-  template <calls::window_argument::value_of<T> V>
-  void put(int target, std::size_t offset, const V& value) {
+  template <calls::window_argument::value_of<Element> Value>
+  void put(int target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
-    const T one = static_cast<T>(value);
-    memory_->put_copy(target, offset * sizeof(T), std::as_bytes(std::span{&one, 1}));
+    const Element one = static_cast<Element>(value);
+    memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{&one, 1}));
   }
   /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`.
-  template <class R>
-  requires(!std::integral<std::remove_cvref_t<R>>)  //
-  void get(int target, std::size_t offset, R&& into) {
-    get_into(target, offset, calls::window_target<T>{std::forward<R>(into)}.elements());
+  template <class Range>
+  requires(!std::integral<std::remove_cvref_t<Range>>)  //
+  void get(int target, std::size_t offset, Range&& into) {
+    get_into(target, offset, calls::window_target<Element>{std::forward<Range>(into)}.elements());
   }
   /// Returns the element at `offset`.
-  [[nodiscard]] T get(int target, std::size_t offset) {
+  [[nodiscard]] Element get(int target, std::size_t offset) {
     check("get", target, offset, 1);
-    T one = local_.empty() ? T{} : local_.front();
+    Element one = local_.empty() ? Element{} : local_.front();
     get_into(target, offset, {&one, 1});
     return one;
   }
   /// Returns `count` elements, beginning at `offset`.
-  [[nodiscard]] std::vector<T> get(int target, std::size_t offset, std::size_t count) {
-    static_assert(!std::same_as<T, bool>,
+  [[nodiscard]] std::vector<Element> get(int target, std::size_t offset, std::size_t count) {
+    static_assert(!std::same_as<Element, bool>,
                   "chorale::window: std::vector<bool> has no elements: pass a range to get into");
     check("get", target, offset, count);
-    std::vector<T> all(count);
-    if constexpr (!std::same_as<T, bool>) get_into(target, offset, all);
+    std::vector<Element> all(count);
+    if constexpr (!std::same_as<Element, bool>) get_into(target, offset, all);
     return all;
   }
   /// Returns once all puts of this rank to `target` are complete there; their sources may be reused.
@@ -179,14 +179,14 @@ class window {
 
   /// A put that then increments this rank's notification `id` at the target, once all earlier puts have
   /// arrived there. With zero elements it only notifies.
-  void put_notify(int target, std::size_t offset, calls::window_source<T, true> from, std::size_t id) {
+  void put_notify(int target, std::size_t offset, calls::window_source<Element, true> from, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, from);
     memory_->notify(target, id);
   }
   /// The same for one element, which is copied.
-  template <calls::window_argument::value_of<T> V>
-  void put_notify(int target, std::size_t offset, const V& value, std::size_t id) {
+  template <calls::window_argument::value_of<Element> Value>
+  void put_notify(int target, std::size_t offset, const Value& value, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, value);
     memory_->notify(target, id);
@@ -215,23 +215,23 @@ class window {
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
   template <class Op = sum_t>
-  void accumulate(int target, std::size_t offset, calls::window_source<T, false> from, Op op = {}) {
+  void accumulate(int target, std::size_t offset, calls::window_source<Element, false> from, Op op = {}) {
     check("accumulate", target, offset, from.elements());
     updating(target, offset).combine(from.elements(), {}, op);
   }
   /// The same for one element.
-  template <calls::window_argument::value_of<T> V, class Op = sum_t>
-  void accumulate(int target, std::size_t offset, const V& value, Op op = {}) {
+  template <calls::window_argument::value_of<Element> Value, class Op = sum_t>
+  void accumulate(int target, std::size_t offset, const Value& value, Op op = {}) {
     check("accumulate", target, offset, 1);
-    const T one = static_cast<T>(value);
+    const Element one = static_cast<Element>(value);
     updating(target, offset).combine({&one, 1}, {}, op);
   }
   /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
   template <class Op = sum_t>
-  void get_accumulate(int target, std::size_t offset, calls::window_source<T, false> combined,
-                      calls::window_target<T> old, Op op = {}) {
-    const std::span<const T> from = combined.elements();
-    const std::span<T> into = old.elements();
+  void get_accumulate(int target, std::size_t offset, calls::window_source<Element, false> combined,
+                      calls::window_target<Element> old, Op op = {}) {
+    const std::span<const Element> from = combined.elements();
+    const std::span<Element> into = old.elements();
     check("get_accumulate", target, offset, from);
     check_memory("get_accumulate", into);
     if (into.size() != from.size())
@@ -245,14 +245,14 @@ class window {
   }
   /// The same for one element, whose old value it returns. With `chorale::replace`: an atomic exchange.
   template <class Op = sum_t>
-  T fetch_and_op(int target, std::size_t offset, const T& value, Op op = {}) {
+  Element fetch_and_op(int target, std::size_t offset, const Element& value, Op op = {}) {
     check("fetch_and_op", target, offset, 1);
-    T old = value;
+    Element old = value;
     updating(target, offset).combine({&value, 1}, {&old, 1}, op);
     return old;
   }
   /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value.
-  T compare_and_swap(int target, std::size_t offset, const T& expected, const T& desired) {
+  Element compare_and_swap(int target, std::size_t offset, const Element& expected, const Element& desired) {
     check("compare_and_swap", target, offset, 1);
     return updating(target, offset).compare_and_swap(expected, desired);
   }
@@ -260,12 +260,12 @@ class window {
  private:
   struct exposing {};
   /// `expose(on, own)` returns the memory to expose, which may be that of `own`.
-  template <class Expose>
-  window(exposing, caller_type& on, std::size_t notifications, const Expose& expose)
+  template <class ExposeMemory>
+  window(exposing, caller_type& on, std::size_t notifications, const ExposeMemory& expose)
       : on_(&on), exceptions_(std::uncaught_exceptions()), notifications_(notifications) {
     calls::window_card mine;
     mine.notifications = notifications;
-    mine.type = type_tag<T>();
+    mine.type = type_tag<Element>();
     std::exception_ptr failure;
     on.transport().core().failures().require_sound();
     try {
@@ -290,7 +290,7 @@ class window {
     std::vector<transport::remote_memory_card> cards;
     for (const auto& theirs : all) {
       const int rank = static_cast<int>(cards.size());
-      if (!theirs.memory.is_sound(rank, sizeof(T), mine.memory))
+      if (!theirs.memory.is_sound(rank, sizeof(Element), mine.memory))
         throw error(errc::mismatch,
                     "window: what rank " + std::to_string(rank) + " tells of its memory cannot be", {rank});
       cards.push_back(theirs.memory);
@@ -325,9 +325,9 @@ class window {
     on_->run(calls::prepared{call{.what = operation::window, .bytes = window_call(number_, where)},
                              std::forward<Start>(start)});
   }
-  void get_into(int target, std::size_t offset, std::span<T> into) {
+  void get_into(int target, std::size_t offset, std::span<Element> into) {
     check("get", target, offset, into);
-    if (!into.empty()) memory_->get(target, offset * sizeof(T), std::as_writable_bytes(into));
+    if (!into.empty()) memory_->get(target, offset * sizeof(Element), std::as_writable_bytes(into));
   }
   [[nodiscard]] std::uint64_t arrived(int origin, std::size_t id) const noexcept {
     if (origin != any_rank) return memory_->notified(origin, id);
@@ -336,7 +336,7 @@ class window {
     return all;
   }
   [[nodiscard]] auto updating(int target, std::size_t offset) {
-    return calls::window_update<T, memory_type>{*memory_, target, offset * sizeof(T)};
+    return calls::window_update<Element, memory_type>{*memory_, target, offset * sizeof(Element)};
   }
   void check_rank(const char* what, int rank) const {
     if (rank < 0 || rank >= memory_->size())
@@ -354,11 +354,11 @@ class window {
       reject(what, std::to_string(count) + " elements at " + std::to_string(offset) + " leave the " +
                        std::to_string(room) + " that rank " + std::to_string(target) + " exposes");
   }
-  void check(const char* what, int target, std::size_t offset, std::span<const T> local) const {
+  void check(const char* what, int target, std::size_t offset, std::span<const Element> local) const {
     check(what, target, offset, local.size());
     check_memory(what, local);
   }
-  void check_memory(const char* what, std::span<const T> local) const {
+  void check_memory(const char* what, std::span<const Element> local) const {
     if (local.data() == nullptr && !local.empty())
       reject(what, "a null pointer stands for " + std::to_string(local.size()) + " elements");
   }
@@ -369,19 +369,19 @@ class window {
 
   caller_type* on_;
   int exceptions_;
-  device_array<T> own_;
-  std::span<T> local_;
+  device_array<Element> own_;
+  std::span<Element> local_;
   std::size_t notifications_;
   std::uint64_t number_ = 0;  ///< counts the windows of the communicator
   std::optional<memory_type> memory_;
 };
 
 /// Transports without one-sided and atomic operations have no window; the compiler says so in one error.
-template <element T, class Communicator>
+template <element Element, class Communicator>
 requires(!window_transport<typename Communicator::transport_type>)  //
-class window<T, Communicator> {
+class window<Element, Communicator> {
   static_assert(
-      sizeof(T) == 0,
+      sizeof(Element) == 0,
       "chorale::window: this transport has no one-sided and atomic operations: take another, such as "
       "transport::rc, or transport::ud_rdma for datagrams");
 
@@ -390,11 +390,11 @@ class window<T, Communicator> {
   explicit window(Communicator&, Arguments&&...) {}  ///< Never instantiated.
 };
 
-template <class Communicator, class R>
-window(Communicator&, R&&)
-    -> window<std::remove_const_t<calls::window_argument::element_at<R>>, Communicator>;
-template <class Communicator, class R>
-window(Communicator&, R&&, std::size_t)
-    -> window<std::remove_const_t<calls::window_argument::element_at<R>>, Communicator>;
+template <class Communicator, class Range>
+window(Communicator&, Range&&)
+    -> window<std::remove_const_t<calls::window_argument::element_at<Range>>, Communicator>;
+template <class Communicator, class Range>
+window(Communicator&, Range&&, std::size_t)
+    -> window<std::remove_const_t<calls::window_argument::element_at<Range>>, Communicator>;
 
 }  // namespace chorale

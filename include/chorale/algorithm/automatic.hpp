@@ -88,9 +88,9 @@ struct automatic {
                 "chorale::automatic: its algorithms are of one operation");
   /// Where ranks do not know each other's blocks they cannot choose by them.
   static constexpr bool uneven = false;
-  template <class T>
+  template <class Net>
   static constexpr bool runs_on =
-      tunable_transport<T> && (First::template runs_on<T> || (Rest::template runs_on<T> || ...));
+      tunable_transport<Net> && (First::template runs_on<Net> || (Rest::template runs_on<Net> || ...));
 
   // Inline even where the compiler has inlined much already: what it costs to choose must not depend on that.
   template <tunable_transport Net, class... Arguments>
@@ -125,10 +125,10 @@ struct automatic {
     model::choice all;
   };
 
-  template <class A, class Net>
+  template <class Algorithm, class Net>
   static bool suits(const Net& net) {
-    if constexpr (requires { A::suits(net); })
-      return A::suits(net);
+    if constexpr (requires { Algorithm::suits(net); })
+      return Algorithm::suits(net);
     else
       return true;
   }
@@ -142,9 +142,10 @@ struct automatic {
   template <class Net>
   static void make(Net& net, model::choice& made) {
     std::vector<model::entrant> all;
-    const auto add = [&]<class A>() {
-      if constexpr (A::template runs_on<Net>)
-        all.push_back({type_name<A>(), static_cast<int>(evaluation_of<A>), suits<A>(net)});
+    const auto add = [&]<class Algorithm>() {
+      if constexpr (Algorithm::template runs_on<Net>)
+        all.push_back(
+            {type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>), suits<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
@@ -177,12 +178,12 @@ struct automatic {
     if constexpr (requires { net.calls().tell_choice(found); })
       if (!found.empty()) net.calls().tell_choice(found);
   }
-  template <class Net, int Index, class A, class... More, class... Arguments>
+  template <class Net, int Index, class Algorithm, class... More, class... Arguments>
   [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, call_id now,
                                                 const Arguments&... arguments) {
-    constexpr bool runs = A::template runs_on<Net>;
+    constexpr bool runs = Algorithm::template runs_on<Net>;
     if constexpr (runs) {
-      if (sizeof...(More) == 0 || wanted == Index) return start<A>(net, now, arguments...);
+      if (sizeof...(More) == 0 || wanted == Index) return start<Algorithm>(net, now, arguments...);
     }
     if constexpr (sizeof...(More) != 0)
       return dispatch<Net, Index + (runs ? 1 : 0), More...>(wanted, net, now, arguments...);

@@ -14,9 +14,10 @@ enum class evaluation : std::uint8_t {
 };
 
 /// What algorithm A says by a member `static constexpr auto evaluates`; `own` if it has none.
-template <class A>
+template <class Algorithm>
 inline constexpr evaluation evaluation_of = evaluation::own;
-template <class A>
-requires requires { A::evaluates; } inline constexpr evaluation evaluation_of<A> = A::evaluates;
+template <class Algorithm>
+requires requires { Algorithm::evaluates; }
+inline constexpr evaluation evaluation_of<Algorithm> = Algorithm::evaluates;
 
 }  // namespace chorale

@@ -227,10 +227,10 @@ constexpr void for_each_operation(operation_list<Operations...>, Use&& use) {
 }
 
 /// An algorithm policy: says which operation it implements and on which transports it runs.
-template <class A>
+template <class Algorithm>
 concept algorithm_policy = requires {
-  { A::implements } -> std::convertible_to<operation>;
-  { A::template runs_on<int> } -> std::convertible_to<bool>;
+  { Algorithm::implements } -> std::convertible_to<operation>;
+  { Algorithm::template runs_on<int> } -> std::convertible_to<bool>;
 };
 
 }  // namespace chorale

@@ -12,30 +12,32 @@
 namespace chorale {
 
 /// True if A works in place, in an operation whose algorithms may take operand and result apart.
-template <class A, class Net, class... Arguments>
+template <class Algorithm, class Net, class... Arguments>
 inline constexpr bool works_in_place = requires {
-  typename operation_traits<A::implements>::in_place_arguments;
-} && !requires(Net& net, call_id now, const Arguments&... arguments) { A::run(net, now, arguments...); };
+  typename operation_traits<Algorithm::implements>::in_place_arguments;
+} && !requires(Net& net, call_id now, const Arguments&... arguments) {
+  Algorithm::run(net, now, arguments...);
+};
 
 namespace detail {
 
-template <class A, class Net, class... More>
+template <class Algorithm, class Net, class... More>
 [[gnu::always_inline]] inline task<> start_in_place(Net& net, call_id now, std::span<const std::byte> in,
                                                     std::span<std::byte> out, const More&... more) {
   place_own(in, out);
-  return A::run(net, now, out, more...);
+  return Algorithm::run(net, now, out, more...);
 }
 
 }  // namespace detail
 
 /// Starts A with the arguments of its operation. One that works in place gets the operand copied into the
 /// result first, unless it is there.
-template <class A, class Net, class... Arguments>
+template <class Algorithm, class Net, class... Arguments>
 [[gnu::always_inline]] inline task<> start(Net& net, call_id now, const Arguments&... arguments) {
-  if constexpr (works_in_place<A, Net, Arguments...>)
-    return detail::start_in_place<A>(net, now, arguments...);
+  if constexpr (works_in_place<Algorithm, Net, Arguments...>)
+    return detail::start_in_place<Algorithm>(net, now, arguments...);
   else
-    return A::run(net, now, arguments...);
+    return Algorithm::run(net, now, arguments...);
 }
 
 }  // namespace chorale

@@ -92,13 +92,13 @@ template <mailbox_transport Net, arrived_message Message>
 
 /// Appends the elements of a message of rank `from`, at most `most` whole ones.
 /// @throws error errc::mismatch.
-template <mailbox_transport Net, arrived_message Message, class T>
+template <mailbox_transport Net, arrived_message Message, class Element>
 void append(const Net& net, int from, call_id now, const Message& message, std::size_t most,
-            std::vector<T>& elements) {
+            std::vector<Element>& elements) {
   const std::span<const std::byte> bytes = message.bytes();
-  const std::size_t count = std::min(bytes.size() / sizeof(T), most);
-  if (count * sizeof(T) != bytes.size()) [[unlikely]]
-    throw_unequal_sizes(now.what, net.rank(), count * sizeof(T), from, bytes.size());
+  const std::size_t count = std::min(bytes.size() / sizeof(Element), most);
+  if (count * sizeof(Element) != bytes.size()) [[unlikely]]
+    throw_unequal_sizes(now.what, net.rank(), count * sizeof(Element), from, bytes.size());
   const std::size_t old = elements.size();
   elements.resize(old + count);
   if (count != 0) copy_bytes(elements.data() + old, bytes.data(), bytes.size());

@@ -22,8 +22,8 @@ using cards = std::vector<std::vector<std::byte>>;
 /// singleton). Optional members: `local_rank()`, the number of this rank on its host, from 0, by which
 /// devices are assigned if config::device names several (default: `rank()`); and `composition()`, a text that
 /// must be the same on all ranks, such as the algorithms of a communicator.
-template <class G>
-concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
+template <class Group>
+concept group = requires(Group& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;
   { g.size() } -> std::convertible_to<int>;
   { g.job() } -> std::convertible_to<std::string>;
@@ -32,16 +32,16 @@ concept group = requires(G& g, std::span<const std::byte> mine, std::chrono::mil
 };
 
 /// The group's `local_rank()`, or its default if the group has no such member.
-template <group G>
-int local_rank_of(G& group) {
+template <group Group>
+int local_rank_of(Group& group) {
   if constexpr (requires { group.local_rank(); })
     return group.local_rank();
   else
     return group.rank();
 }
 /// The group's `composition()`; empty if it has none.
-template <group G>
-std::string composition_of(G& group) {
+template <group Group>
+std::string composition_of(Group& group) {
   if constexpr (requires { group.composition(); })
     return group.composition();
   else

@@ -36,9 +36,9 @@ template <class Message>
 struct messages {
   std::span<const Message> list;
   messages(std::initializer_list<Message> l) : list(l.begin(), l.size()) {}
-  template <class R>
-  requires std::convertible_to<const R&, std::span<const Message>>
-  messages(const R& r) : list(r) {}  // implicit: it stands for any range of messages
+  template <class Range>
+  requires std::convertible_to<const Range&, std::span<const Message>>
+  messages(const Range& r) : list(r) {}  // implicit: it stands for any range of messages
 };
 
 /// What is wrong with the messages of a rank among `ranks`; empty if nothing is: ranks that are not there,

@@ -9,16 +9,16 @@
 namespace chorale::calls {
 
 /// Starts algorithm A of `What` over `net`: that of the library if it is there.
-template <operation What, class A, class Net, class... Arguments>
+template <operation What, class Algorithm, class Net, class... Arguments>
 task<> launch(Net& net, call_id now, const Arguments&... arguments) {
-  if constexpr (is_compiled<What, A, Net>) {
-    return compiled<What, A, Net>::run(net, now, arguments...);
+  if constexpr (is_compiled<What, Algorithm, Net>) {
+    return compiled<What, Algorithm, Net>::run(net, now, arguments...);
   } else {
     static_assert(
-        requires { sizeof(A); },
+        requires { sizeof(Algorithm); },
         "chorale: an algorithm is not there: the library has the standard ones in compiled form for its "
         "own transports; for others include <chorale/algorithm/standard.hpp>");
-    return start<A>(net, now, arguments...);
+    return start<Algorithm>(net, now, arguments...);
   }
 }
 

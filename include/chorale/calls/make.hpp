@@ -9,31 +9,31 @@
 
 namespace chorale::calls {
 
-template <class Comm, class T, class Op>
-T make_allreduce(Comm& comm, const T& value, Op& op) {
-  T result = value;
+template <class Comm, class Element, class Op>
+Element make_allreduce(Comm& comm, const Element& value, Op& op) {
+  Element result = value;
   comm.allreduce(in_place, result, std::move(op));
   return result;
 }
 
-template <class Comm, class T, class Op>
-std::optional<T> make_reduce(Comm& comm, const T& value, Op& op, int root) {
-  std::optional<T> result{value};
+template <class Comm, class Element, class Op>
+std::optional<Element> make_reduce(Comm& comm, const Element& value, Op& op, int root) {
+  std::optional<Element> result{value};
   comm.reduce(in_place, *result, std::move(op), root);
   if (comm.rank() != root) result.reset();
   return result;
 }
 
-template <class Comm, class T, class Op>
-T make_scan(Comm& comm, const T& value, Op& op) {
-  T result = value;
+template <class Comm, class Element, class Op>
+Element make_scan(Comm& comm, const Element& value, Op& op) {
+  Element result = value;
   comm.scan(in_place, result, std::move(op));
   return result;
 }
 
-template <class Comm, class T, class Op>
-std::optional<T> make_exscan(Comm& comm, const T& value, Op& op) {
-  std::optional<T> result{value};
+template <class Comm, class Element, class Op>
+std::optional<Element> make_exscan(Comm& comm, const Element& value, Op& op) {
+  std::optional<Element> result{value};
   comm.exscan(in_place, *result, std::move(op));
   if (comm.rank() == 0) result.reset();
   return result;
@@ -93,9 +93,9 @@ auto make_scatter(Comm& comm, const In& in, int root) {
 
 template <class Comm, class Parts>
 auto make_scatterv(Comm& comm, const Parts& all, int root) {
-  using T = typename part_type<Parts>::type;
-  const auto sent = comm.rank() == root ? flatten(all) : parts<T>{};
-  auto mine = room_for<T>(comm.scatter(sent.counts, root));
+  using Element = typename part_type<Parts>::type;
+  const auto sent = comm.rank() == root ? flatten(all) : parts<Element>{};
+  auto mine = room_for<Element>(comm.scatter(sent.counts, root));
   comm.scatterv(sent.data, sent.counts, mine, root);
   return mine;
 }

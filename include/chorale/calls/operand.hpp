@@ -38,51 +38,51 @@ struct output {
 namespace argument {
 
 /// A range of whatever kind, good or bad; what is not is a single value.
-template <class R>
-concept any_range = std::is_array_v<std::remove_cvref_t<R>> || requires(R& r) { std::begin(r); };
-template <class R>
-concept good_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+template <class Range>
+concept any_range = std::is_array_v<std::remove_cvref_t<Range>> || requires(Range& r) { std::begin(r); };
+template <class Range>
+concept good_range = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
 
 /// What stands for no range and no value of its own.
-template <class R>
-inline constexpr bool is_word =
-    std::same_as<std::remove_cvref_t<R>, in_place_t> || std::same_as<std::remove_cvref_t<R>, nothing_t>;
+template <class Range>
+inline constexpr bool is_word = std::same_as<std::remove_cvref_t<Range>, in_place_t> ||
+                                std::same_as<std::remove_cvref_t<Range>, nothing_t>;
 
 /// What has elements of a size that is known at run time.
-template <class R>
+template <class Range>
 inline constexpr bool is_elements = false;
 template <class Byte>
 inline constexpr bool is_elements<elements<Byte>> = true;
 
-template <class R>
-struct element_type : std::type_identity<std::remove_cvref_t<R>> {};
-template <class R>
-requires good_range<R&> struct element_type<R>
+template <class Range>
+struct element_type : std::type_identity<std::remove_cvref_t<Range>> {};
+template <class Range>
+requires good_range<Range&> struct element_type<Range>
     : std::type_identity<
-          std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>>> {};
+          std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<Range&>()))>>> {};
 /// The type of the elements of a range, or of a value.
-template <class R>
-using element_of = typename element_type<std::remove_reference_t<R>>::type;
+template <class Range>
+using element_of = typename element_type<std::remove_reference_t<Range>>::type;
 
-/// Says in one line why R can be no operand, and is then false.
-template <class R>
+/// Says in one line why Range can be no operand, and is then false.
+template <class Range>
 constexpr bool is_operand() {
-  using plain = std::remove_cvref_t<R>;
-  if constexpr (is_word<R> || is_elements<plain>) {
+  using plain = std::remove_cvref_t<Range>;
+  if constexpr (is_word<Range> || is_elements<plain>) {
     return true;
   } else if constexpr (std::is_pointer_v<plain>) {
     static_assert(!std::is_pointer_v<plain>,
                   "chorale: a pointer does not say how many elements there are: pass the container, or "
                   "std::span{pointer, count}");
     return false;
-  } else if constexpr (any_range<R> && !good_range<std::remove_reference_t<R>&>) {
-    static_assert(good_range<std::remove_reference_t<R>&>,
+  } else if constexpr (any_range<Range> && !good_range<std::remove_reference_t<Range>&>) {
+    static_assert(good_range<std::remove_reference_t<Range>&>,
                   "chorale: the elements of this range are not contiguous in memory: pass a std::vector, "
                   "std::array, std::span, C array or device_array (std::list, std::deque, "
                   "std::vector<bool> and most views are not contiguous)");
     return false;
-  } else if constexpr (!element<element_of<R>>) {
-    static_assert(element<element_of<R>>,
+  } else if constexpr (!element<element_of<Range>>) {
+    static_assert(element<element_of<Range>>,
                   "chorale: values of this type cannot be sent as bytes: an element is trivially copyable "
                   "and no pointer, array or view; a type that may be copied as bytes opts in by "
                   "chorale::enable_element<T>");
@@ -93,29 +93,29 @@ constexpr bool is_operand() {
 }
 
 /// True if memory of an argument of this type outlives the call's statement.
-template <class R>
+template <class Range>
 inline constexpr bool lasts =
-    std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>> ||
-    is_word<R> || is_elements<std::remove_cvref_t<R>>;
+    std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>> ||
+    is_word<Range> || is_elements<std::remove_cvref_t<Range>>;
 
-/// Says in one line why R can receive nothing, and is then false.
-template <class R>
+/// Says in one line why Range can receive nothing, and is then false.
+template <class Range>
 constexpr bool can_receive() {
-  if constexpr (!is_operand<R>()) {
+  if constexpr (!is_operand<Range>()) {
     return false;
-  } else if constexpr (!lasts<R>) {
-    static_assert(lasts<R>,
+  } else if constexpr (!lasts<Range>) {
+    static_assert(lasts<Range>,
                   "chorale: what a call receives would be lost: this argument is a temporary; is the order "
                   "of the arguments right?");
     return false;
   } else {
     constexpr bool writable = [] {
-      using plain = std::remove_reference_t<R>;
-      if constexpr (is_word<R>)
+      using plain = std::remove_reference_t<Range>;
+      if constexpr (is_word<Range>)
         return true;
-      else if constexpr (is_elements<std::remove_cvref_t<R>>)
-        return !std::same_as<std::remove_cvref_t<R>, elements<const std::byte>>;
-      else if constexpr (any_range<R>)
+      else if constexpr (is_elements<std::remove_cvref_t<Range>>)
+        return !std::same_as<std::remove_cvref_t<Range>, elements<const std::byte>>;
+      else if constexpr (any_range<Range>)
         return !std::is_const_v<
             std::remove_reference_t<decltype(*std::ranges::data(std::declval<plain&>()))>>;
       else
@@ -129,56 +129,56 @@ constexpr bool can_receive() {
 }  // namespace argument
 
 /// What is a buffer rather than a value, an operator or a number.
-template <class R>
-concept buffer =
-    argument::any_range<R> || argument::is_word<R> || argument::is_elements<std::remove_cvref_t<R>> ||
-    (std::is_pointer_v<std::remove_cvref_t<R>> &&
-     !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<R>>>);
+template <class Range>
+concept buffer = argument::any_range<Range> || argument::is_word<Range> ||
+                 argument::is_elements<std::remove_cvref_t<Range>> ||
+                 (std::is_pointer_v<std::remove_cvref_t<Range>> &&
+                  !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<Range>>>);
 
-template <class R>
-concept value = !buffer<R>;
+template <class Range>
+concept value = !buffer<Range>;
 /// The second buffer of a call beside `In`; a single value may be it where `In` is no value.
 template <class Out, class In>
 concept other_buffer = buffer<Out> || argument::is_word<In>;
 
 /// What a call reads: a range, a value, `in_place` or `nothing`.
-template <class R>
-input read(const R& r) {
-  if constexpr (argument::is_operand<const R&>()) {
-    if constexpr (std::same_as<R, in_place_t>) {
+template <class Range>
+input read(const Range& r) {
+  if constexpr (argument::is_operand<const Range&>()) {
+    if constexpr (std::same_as<Range, in_place_t>) {
       return {.bytes = {}, .is_in_place = true};
-    } else if constexpr (std::same_as<R, nothing_t>) {
+    } else if constexpr (std::same_as<Range, nothing_t>) {
       return {};
-    } else if constexpr (argument::is_elements<R>) {
+    } else if constexpr (argument::is_elements<Range>) {
       return {r.bytes(), r.element_bytes(), r.type()};
     } else {
-      using T = argument::element_of<const R>;
-      if constexpr (argument::any_range<const R>)
-        return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(T),
-                type_tag<T>()};
+      using Element = argument::element_of<const Range>;
+      if constexpr (argument::any_range<const Range>)
+        return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(Element),
+                type_tag<Element>()};
       else
-        return {std::as_bytes(std::span{&r, 1}), sizeof(T), type_tag<T>()};
+        return {std::as_bytes(std::span{&r, 1}), sizeof(Element), type_tag<Element>()};
     }
   } else {
     return {};
   }
 }
 
-/// The same of an argument of type `R&&` of a nonblocking call or a plan, which read when the statement is
-/// over.
-template <class R>
-input lasting_input(const std::remove_reference_t<R>& r) {
-  static_assert(argument::lasts<R>,
+/// The same of an argument of type `Range&&` of a nonblocking call or a plan, which read when the statement
+/// is over.
+template <class Range>
+input lasting_input(const std::remove_reference_t<Range>& r) {
+  static_assert(argument::lasts<Range>,
                 "chorale: a nonblocking call reads its argument until its request is over, a plan at each "
                 "start, and this one is a temporary: keep it in a variable");
   return read(r);
 }
 
-/// What a call writes, an argument of type `R&&`: a range, a variable, `in_place` or `nothing`.
-template <class R>
-output written(std::remove_reference_t<R>& r) {
-  using plain = std::remove_cvref_t<R>;
-  if constexpr (argument::can_receive<R>()) {
+/// What a call writes, an argument of type `Range&&`: a range, a variable, `in_place` or `nothing`.
+template <class Range>
+output written(std::remove_reference_t<Range>& r) {
+  using plain = std::remove_cvref_t<Range>;
+  if constexpr (argument::can_receive<Range>()) {
     if constexpr (std::same_as<plain, in_place_t>) {
       return {.bytes = {}, .is_in_place = true};
     } else if constexpr (std::same_as<plain, nothing_t>) {
@@ -186,12 +186,12 @@ output written(std::remove_reference_t<R>& r) {
     } else if constexpr (argument::is_elements<plain>) {
       return {r.bytes(), r.element_bytes(), r.type()};
     } else {
-      using T = argument::element_of<R>;
-      if constexpr (argument::any_range<R>)
-        return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(T),
-                type_tag<T>()};
+      using Element = argument::element_of<Range>;
+      if constexpr (argument::any_range<Range>)
+        return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}),
+                sizeof(Element), type_tag<Element>()};
       else
-        return {std::as_writable_bytes(std::span{&r, 1}), sizeof(T), type_tag<T>()};
+        return {std::as_writable_bytes(std::span{&r, 1}), sizeof(Element), type_tag<Element>()};
     }
   } else {
     return {};
@@ -255,16 +255,16 @@ struct named_reduction {
 
 namespace argument {
 /// Bytes of one of the elements of `r`; `other` if that says nothing of it.
-template <class R>
-std::size_t bytes_of_one(const R& r, std::size_t other) {
-  if constexpr (is_elements<R>)
+template <class Range>
+std::size_t bytes_of_one(const Range& r, std::size_t other) {
+  if constexpr (is_elements<Range>)
     return r.element_bytes();
   else
     return other;
 }
 
-/// Says in one line why Op cannot reduce elements of T, and is then false.
-template <class T, class Op>
+/// Says in one line why Op cannot reduce elements of type Element, and is then false.
+template <class Element, class Op>
 constexpr bool is_operator_for() {
   if constexpr (std::integral<Op>) {
     static_assert(!std::integral<Op>,
@@ -274,17 +274,17 @@ constexpr bool is_operator_for() {
   } else if constexpr (!std::copy_constructible<Op>) {
     static_assert(std::copy_constructible<Op>, "chorale: an operator is copied, and this one cannot be");
     return false;
-  } else if constexpr (!detail::not_misused_standard_object<Op, T>) {
+  } else if constexpr (!detail::not_misused_standard_object<Op, Element>) {
     static_assert(
-        detail::not_misused_standard_object<Op, T>,
+        detail::not_misused_standard_object<Op, Element>,
         "chorale: this function object of <functional> is not associative, as std::minus, or is for "
         "another type than that of the elements, as std::plus<int> for double: use std::plus<>");
     return false;
   } else {
-    static_assert(reduction_operator<Op, T>,
+    static_assert(reduction_operator<Op, Element>,
                   "chorale: the operator does not combine two of these elements into one: it is called as "
                   "op(const T&, const T&) on a const object and gives what converts to T");
-    return reduction_operator<Op, T>;
+    return reduction_operator<Op, Element>;
   }
 }
 }  // namespace argument
@@ -292,8 +292,8 @@ constexpr bool is_operator_for() {
 /// `op`, which is moved, for the elements of a call; what is wrong with those is said elsewhere.
 template <class In, class Out = In, class Op, class... Buffers>
 named_reduction by(Op& op, const Buffers&... buffers) {
-  using T = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
-  if constexpr (argument::is_elements<T>) {
+  using Element = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
+  if constexpr (argument::is_elements<Element>) {
     static_assert(
         std::same_as<Op, byte_operator>,
         "chorale: elements whose size is known at run time are combined by a chorale::byte_operator");
@@ -304,11 +304,11 @@ named_reduction by(Op& op, const Buffers&... buffers) {
     } else {
       return {};
     }
-  } else if constexpr (!element<T>) {
+  } else if constexpr (!element<Element>) {
     return {};
   } else {
-    if constexpr (argument::is_operator_for<T, Op>())
-      return {reduction::of<T>(std::move(op)), operator_tag<Op>()};
+    if constexpr (argument::is_operator_for<Element, Op>())
+      return {reduction::of<Element>(std::move(op)), operator_tag<Op>()};
     else
       return {};
   }
@@ -317,16 +317,16 @@ named_reduction by(Op& op, const Buffers&... buffers) {
 /// The number of a rank, as an argument.
 struct rank_number {
   int value;
-  template <class I>
-  constexpr rank_number(I i) : value(to_int(i)) {}  // implicit: it stands for any integer
+  template <class Integer>
+  constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit: it stands for any integer
 
  private:
-  template <class I>
-  static constexpr int to_int(I i) {
-    static_assert(std::integral<I> && !std::same_as<I, bool>,
+  template <class Integer>
+  static constexpr int to_int(Integer i) {
+    static_assert(std::integral<Integer> && !std::same_as<Integer, bool>,
                   "chorale: the root of a call is the number of a rank, an integer; is the order of the "
                   "arguments right?");
-    if constexpr (std::integral<I>)
+    if constexpr (std::integral<Integer>)
       return std::in_range<int>(i) ? static_cast<int>(i) : -2;
     else
       return -2;
@@ -338,23 +338,24 @@ struct counts {
   std::span<const std::size_t> values;
   constexpr counts() = default;
   constexpr counts(std::initializer_list<std::size_t> list) : values(list.begin(), list.size()) {}
-  template <class R>
-  constexpr counts(const R& r) : values(to_span(r)) {}  // implicit: it stands for any range of std::size_t
+  template <class Range>
+  constexpr counts(const Range& r)
+      : values(to_span(r)) {}  // implicit: it stands for any range of std::size_t
 
  private:
-  template <class R>
-  static constexpr std::span<const std::size_t> to_span(const R& r) {
-    if constexpr (std::same_as<R, nothing_t>) {
+  template <class Range>
+  static constexpr std::span<const std::size_t> to_span(const Range& r) {
+    if constexpr (std::same_as<Range, nothing_t>) {
       return {};
-    } else if constexpr (argument::good_range<const R&>) {
-      static_assert(std::same_as<argument::element_of<const R>, std::size_t>,
+    } else if constexpr (argument::good_range<const Range&>) {
+      static_assert(std::same_as<argument::element_of<const Range>, std::size_t>,
                     "chorale: counts and displacements are std::size_t, in elements");
-      if constexpr (std::same_as<argument::element_of<const R>, std::size_t>)
+      if constexpr (std::same_as<argument::element_of<const Range>, std::size_t>)
         return {std::ranges::data(r), std::ranges::size(r)};
       else
         return {};
     } else {
-      static_assert(argument::good_range<const R&>,
+      static_assert(argument::good_range<const Range&>,
                     "chorale: counts are a contiguous range of std::size_t, one for each rank; is the order "
                     "of the arguments right?");
       return {};

@@ -61,10 +61,10 @@ class parting {
   static constexpr std::int64_t is_over = -1;
   static constexpr std::int64_t has_failed = -2;
 
-  template <class T>
-  [[nodiscard]] std::vector<T> read() const;
-  template <class T>
-  void give(const T& mine);
+  template <class Value>
+  [[nodiscard]] std::vector<Value> read() const;
+  template <class Value>
+  void give(const Value& mine);
   void take_wishes();
   void take_states();
   void take_messages();

@@ -15,17 +15,17 @@
 namespace chorale {
 
 /// The blocks of the ranks, one behind the other: `parts[r]` is that of rank r.
-template <class T>
+template <class Element>
 struct parts {
-  std::vector<T> data;
+  std::vector<Element> data;
   std::vector<std::size_t> counts;   ///< elements of each rank
   std::vector<std::size_t> offsets;  ///< where they begin in `data`
 
-  [[nodiscard]] std::span<T> operator[](int rank) noexcept {
+  [[nodiscard]] std::span<Element> operator[](int rank) noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);
   }
-  [[nodiscard]] std::span<const T> operator[](int rank) const noexcept {
+  [[nodiscard]] std::span<const Element> operator[](int rank) const noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);
   }
@@ -36,38 +36,38 @@ struct parts {
 namespace calls {
 
 /// `count` elements that a call can fill.
-template <class T>
-std::vector<T> room_for(std::size_t count) {
-  static_assert(!std::same_as<T, bool>,
+template <class Element>
+std::vector<Element> room_for(std::size_t count) {
+  static_assert(!std::same_as<Element, bool>,
                 "chorale: a call cannot return elements of type bool, since std::vector<bool> has none: pass "
                 "char or std::uint8_t, or the buffer that is to receive");
-  static_assert(std::is_default_constructible_v<T>,
+  static_assert(std::is_default_constructible_v<Element>,
                 "chorale: a call cannot return elements that have no default constructor: pass the buffer "
                 "that is to receive");
-  if constexpr (!std::same_as<T, bool> && std::is_default_constructible_v<T>)
-    return std::vector<T>(count);
+  if constexpr (!std::same_as<Element, bool> && std::is_default_constructible_v<Element>)
+    return std::vector<Element>(count);
   else
     return {};
 }
 
 /// Elements in a range or a value.
-template <class R>
-std::size_t count_of(const R& r) noexcept {
+template <class Range>
+std::size_t count_of(const Range& r) noexcept {
   const input in = read(r);
   return in.bytes.size() / in.one;
 }
 
 /// Room for blocks of `counts` elements.
-template <class T>
-parts<T> room_for_parts(std::vector<std::size_t> counts) {
-  parts<T> made;
+template <class Element>
+parts<Element> room_for_parts(std::vector<std::size_t> counts) {
+  parts<Element> made;
   std::size_t next = 0;
   for (const std::size_t count : counts) {
     made.offsets.push_back(next);
     next += count;
   }
   made.counts = std::move(counts);
-  made.data = room_for<T>(next);
+  made.data = room_for<Element>(next);
   return made;
 }
 
@@ -85,15 +85,15 @@ struct part_type<Parts> {
 };
 
 /// The blocks of a range of ranges, one behind the other, or one readable error.
-template <class Parts, class T = typename part_type<Parts>::type>
-parts<T> flatten(const Parts& all) {
+template <class Parts, class Element = typename part_type<Parts>::type>
+parts<Element> flatten(const Parts& all) {
   static_assert(part_type<Parts>::is_nested,
                 "chorale: what this call takes is a range of ranges, one for each rank, such as "
                 "std::vector<std::vector<int>>");
   if constexpr (part_type<Parts>::is_nested) {
     std::vector<std::size_t> counts;
     for (const auto& one : all) counts.push_back(count_of(one));
-    parts<T> made = room_for_parts<T>(std::move(counts));
+    parts<Element> made = room_for_parts<Element>(std::move(counts));
     int rank = 0;
     for (const auto& one : all) {
       const input from = read(one);

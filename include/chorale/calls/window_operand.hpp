@@ -14,27 +14,27 @@ namespace chorale::calls {
 
 namespace window_argument {
 
-template <class R>
-concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+template <class Range>
+concept contiguous = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
 
-/// What R refers to, const or not.
-template <class R>
+/// What Range refers to, const or not.
+template <class Range>
 struct pointed_at : std::type_identity<void> {};
-template <class R>
-requires contiguous<R&> struct pointed_at<R>
-    : std::type_identity<std::remove_reference_t<decltype(*std::ranges::data(std::declval<R&>()))>> {};
-template <class R>
-using element_at = typename pointed_at<std::remove_reference_t<R>>::type;
+template <class Range>
+requires contiguous<Range&> struct pointed_at<Range>
+    : std::type_identity<std::remove_reference_t<decltype(*std::ranges::data(std::declval<Range&>()))>> {};
+template <class Range>
+using element_at = typename pointed_at<std::remove_reference_t<Range>>::type;
 
 /// True if the memory of an argument of this type outlives the statement.
-template <class R>
+template <class Range>
 inline constexpr bool lasts =
-    std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>;
+    std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>>;
 
-/// Says in one line why R is no range of elements of T, and is then false.
-template <class T, class R>
+/// Says in one line why Range is no range of elements of type Element, and is then false.
+template <class Element, class Range>
 constexpr bool is_range_of() {
-  using plain = std::remove_reference_t<R>;
+  using plain = std::remove_reference_t<Range>;
   if constexpr (!contiguous<plain&>) {
     static_assert(contiguous<plain&>,
                   "chorale::window: this argument is no contiguous range of the window's elements: pass a "
@@ -42,65 +42,66 @@ constexpr bool is_range_of() {
                   "arguments right?");
     return false;
   } else {
-    constexpr bool fits = std::same_as<std::remove_const_t<element_at<R>>, T>;
+    constexpr bool fits = std::same_as<std::remove_const_t<element_at<Range>>, Element>;
     static_assert(fits, "chorale::window: the elements of this range are not those of the window");
     return fits;
   }
 }
 
 /// A single element, given as a value that converts to one without loss of a fraction.
-template <class V, class T>
-concept value_of = std::convertible_to<const V&, T> && !contiguous<const V&> &&
-                   !(std::floating_point<V> && std::integral<T>);
+template <class Value, class Element>
+concept value_of = std::convertible_to<const Value&, Element> && !contiguous<const Value&> &&
+                   !(std::floating_point<Value> && std::integral<Element>);
 
 }  // namespace window_argument
 
-/// Elements of T that an operation reads: a range, or `{}` for none. `Later`: until the next flush.
-template <class T, bool Later>
+/// Elements of type Element that an operation reads: a range, or `{}` for none. `Later`: until the next
+/// flush.
+template <class Element, bool Later>
 class window_source {
  public:
   constexpr window_source() = default;
-  template <class R>
-  requires(!std::same_as<std::remove_cvref_t<R>, window_source>)  //
-  constexpr window_source(R&& r)                                  // implicit: it stands for any range
-      : elements_(to_span<R>(r)) {}
-  [[nodiscard]] constexpr std::span<const T> elements() const noexcept { return elements_; }
+  template <class Range>
+  requires(!std::same_as<std::remove_cvref_t<Range>, window_source>)  //
+  constexpr window_source(Range&& r)                                  // implicit: it stands for any range
+      : elements_(to_span<Range>(r)) {}
+  [[nodiscard]] constexpr std::span<const Element> elements() const noexcept { return elements_; }
 
  private:
-  template <class R>
-  static constexpr std::span<const T> to_span(std::remove_reference_t<R>& r) {
-    if constexpr (!window_argument::is_range_of<T, R>()) {
+  template <class Range>
+  static constexpr std::span<const Element> to_span(std::remove_reference_t<Range>& r) {
+    if constexpr (!window_argument::is_range_of<Element, Range>()) {
       return {};
     } else {
-      static_assert(!Later || window_argument::lasts<R>,
+      static_assert(!Later || window_argument::lasts<Range>,
                     "chorale::window: a put reads its source until the next flush, and this one is a "
                     "temporary: keep it in a variable");
       return {std::ranges::data(r), std::ranges::size(r)};
     }
   }
 
-  std::span<const T> elements_;
+  std::span<const Element> elements_;
 };
 
-/// Elements of T that an operation writes, or that a window exposes.
-template <class T>
+/// Elements of type Element that an operation writes, or that a window exposes.
+template <class Element>
 class window_target {
  public:
-  template <class R>
-  requires(!std::same_as<std::remove_cvref_t<R>, window_target>)  //
-  constexpr window_target(R&& r)                                  // implicit: it stands for any range
-      : elements_(to_span<R>(r)) {}
-  [[nodiscard]] constexpr std::span<T> elements() const noexcept { return elements_; }
+  template <class Range>
+  requires(!std::same_as<std::remove_cvref_t<Range>, window_target>)  //
+  constexpr window_target(Range&& r)                                  // implicit: it stands for any range
+      : elements_(to_span<Range>(r)) {}
+  [[nodiscard]] constexpr std::span<Element> elements() const noexcept { return elements_; }
 
  private:
-  template <class R>
-  static constexpr std::span<T> to_span(std::remove_reference_t<R>& r) {
-    if constexpr (!window_argument::is_range_of<T, R>()) {
+  template <class Range>
+  static constexpr std::span<Element> to_span(std::remove_reference_t<Range>& r) {
+    if constexpr (!window_argument::is_range_of<Element, Range>()) {
       return {};
     } else {
-      constexpr bool writable = !std::is_const_v<window_argument::element_at<R>>;
+      constexpr bool writable = !std::is_const_v<window_argument::element_at<Range>>;
       static_assert(writable, "chorale::window: this range is to be written to, and is const");
-      static_assert(window_argument::lasts<R>,
+      static_assert(window_argument::lasts<Range>,
                     "chorale::window: this range is to be written to, and is a temporary: what comes would "
                     "be lost");
       if constexpr (writable)
@@ -110,7 +111,7 @@ class window_target {
     }
   }
 
-  std::span<T> elements_;
+  std::span<Element> elements_;
 };
 
 }  // namespace chorale::calls

@@ -13,9 +13,10 @@
 
 namespace chorale::calls {
 
-/// Updates of elements of T at byte `offset` of a rank's part of `memory`, a transport::remote_memory. All
-/// ranks go the same way, since it depends on the element's type and the address of the part alone.
-template <class T, class Memory>
+/// Updates of elements of type Element at byte `offset` of a rank's part of `memory`, a
+/// transport::remote_memory. All ranks go the same way, since it depends on the element's type and the
+/// address of the part alone.
+template <class Element, class Memory>
 class window_update {
  public:
   window_update(Memory& memory, int target, std::size_t offset) noexcept
@@ -23,66 +24,68 @@ class window_update {
 
   /// element[i] = op(element[i], from[i]); into[i], if there is one, is what was there before.
   template <class Op>
-  void combine(std::span<const T> from, std::span<T> into, Op& op) {
+  void combine(std::span<const Element> from, std::span<Element> into, Op& op) {
     if constexpr (is_word) {
       if (is_native()) {
         for (std::size_t i = 0; i < from.size(); ++i) {
-          const T old = combine_word(offset_ + i * sizeof(T), from[i], op);
+          const Element old = combine_word(offset_ + i * sizeof(Element), from[i], op);
           if (!into.empty()) into[i] = old;
         }
         return;
       }
     }
-    constexpr std::size_t stretch = std::max<std::size_t>(65536 / sizeof(T), 1);
+    constexpr std::size_t stretch = std::max<std::size_t>(65536 / sizeof(Element), 1);
     for (std::size_t first = 0; first < from.size(); first += stretch) {
       const auto part = from.subspan(first, std::min(stretch, from.size() - first));
-      memory_.locked(target_, offset_ + first * sizeof(T), part.size_bytes(), [&](std::span<std::byte> old) {
-        if (!into.empty()) std::memcpy(static_cast<void*>(into.data() + first), old.data(), old.size());
-        for (std::size_t i = 0; i < part.size(); ++i) {
-          std::byte* place = old.data() + i * sizeof(T);
-          T before = part[i];
-          copy(before, place);
-          const T result = op(before, part[i]);
-          std::memcpy(place, &result, sizeof(T));
-        }
-        return true;
-      });
+      memory_.locked(target_, offset_ + first * sizeof(Element), part.size_bytes(),
+                     [&](std::span<std::byte> old) {
+                       if (!into.empty())
+                         std::memcpy(static_cast<void*>(into.data() + first), old.data(), old.size());
+                       for (std::size_t i = 0; i < part.size(); ++i) {
+                         std::byte* place = old.data() + i * sizeof(Element);
+                         Element before = part[i];
+                         copy(before, place);
+                         const Element result = op(before, part[i]);
+                         std::memcpy(place, &result, sizeof(Element));
+                       }
+                       return true;
+                     });
     }
   }
   /// Sets the element to `desired` if its bytes are those of `expected`; returns what was there before.
-  T compare_and_swap(const T& expected, const T& desired) {
+  Element compare_and_swap(const Element& expected, const Element& desired) {
     if constexpr (is_word) {
       if (is_native())
-        return std::bit_cast<T>(memory_.compare_swap(target_, offset_, std::bit_cast<std::uint64_t>(expected),
-                                                     std::bit_cast<std::uint64_t>(desired)));
+        return std::bit_cast<Element>(memory_.compare_swap(
+            target_, offset_, std::bit_cast<std::uint64_t>(expected), std::bit_cast<std::uint64_t>(desired)));
     }
-    T old = expected;
-    memory_.locked(target_, offset_, sizeof(T), [&](std::span<std::byte> element) {
+    Element old = expected;
+    memory_.locked(target_, offset_, sizeof(Element), [&](std::span<std::byte> element) {
       copy(old, element.data());
-      if (std::memcmp(element.data(), &expected, sizeof(T)) != 0) return false;
-      std::memcpy(element.data(), &desired, sizeof(T));
+      if (std::memcmp(element.data(), &expected, sizeof(Element)) != 0) return false;
+      std::memcpy(element.data(), &desired, sizeof(Element));
       return true;
     });
     return old;
   }
 
  private:
-  static constexpr bool is_word = std::integral<T> && sizeof(T) == sizeof(std::uint64_t);
+  static constexpr bool is_word = std::integral<Element> && sizeof(Element) == sizeof(std::uint64_t);
 
   [[nodiscard]] bool is_native() const noexcept {
     return memory_.region(target_).address % sizeof(std::uint64_t) == 0;
   }
   template <class Op>
-  T combine_word(std::size_t offset, const T& value, Op& op) {
+  Element combine_word(std::size_t offset, const Element& value, Op& op) {
     if constexpr (std::same_as<Op, sum_t>)
-      return std::bit_cast<T>(memory_.fetch_add(target_, offset, std::bit_cast<std::uint64_t>(value)));
-    return std::bit_cast<T>(memory_.update(target_, offset, [&](std::uint64_t old) {
-      const T result = op(std::bit_cast<T>(old), value);
+      return std::bit_cast<Element>(memory_.fetch_add(target_, offset, std::bit_cast<std::uint64_t>(value)));
+    return std::bit_cast<Element>(memory_.update(target_, offset, [&](std::uint64_t old) {
+      const Element result = op(std::bit_cast<Element>(old), value);
       return std::bit_cast<std::uint64_t>(result);
     }));
   }
-  static void copy(T& to, const std::byte* from) noexcept {
-    std::memcpy(static_cast<void*>(&to), from, sizeof(T));
+  static void copy(Element& to, const std::byte* from) noexcept {
+    std::memcpy(static_cast<void*>(&to), from, sizeof(Element));
   }
 
   Memory& memory_;

@@ -12,14 +12,14 @@
 namespace chorale {
 
 /// A string literal as a template argument.
-template <std::size_t N>
+template <std::size_t Bytes>
 struct operator_name {
-  char text[N];  ///< null-terminated
+  char text[Bytes];  ///< null-terminated
   /// Implicit, so that a string literal converts to a template argument of `named`.
-  consteval operator_name(const char (&literal)[N]) {  // NOLINT(google-explicit-constructor)
-    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  consteval operator_name(const char (&literal)[Bytes]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < Bytes; ++i) text[i] = literal[i];
   }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, N - 1}; }  ///< The name.
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Bytes - 1}; }  ///< The name.
 };
 
 /// The type that `named` returns: calls `op`.
@@ -28,13 +28,13 @@ struct named_operator {
   static_assert(!Name.view().empty(), "the name of an operator must not be empty");
   [[no_unique_address]] Op op;  ///< the named operator
 
-  template <class T>
-  requires std::is_invocable_v<const Op&, const T&, const T&>
-  constexpr decltype(auto) operator()(const T& left, const T& right) const {
-    if constexpr (std::same_as<detail::evaluated_operator<Op, T>, Op>)
+  template <class Element>
+  requires std::is_invocable_v<const Op&, const Element&, const Element&>
+  constexpr decltype(auto) operator()(const Element& left, const Element& right) const {
+    if constexpr (std::same_as<detail::evaluated_operator<Op, Element>, Op>)
       return detail::invoke(op, left, right);
     else
-      return detail::evaluated_operator<Op, T>{}(left, right);
+      return detail::evaluated_operator<Op, Element>{}(left, right);
   }
 };
 

@@ -10,52 +10,52 @@ namespace chorale {
 
 namespace detail {
 /// The types that the language's own operators work on.
-template <class T>
-concept arithmetic = std::is_arithmetic_v<T> || floating<T>;
-template <class T>
-concept number = arithmetic<T> && !std::same_as<T, bool>;
+template <class Element>
+concept arithmetic = std::is_arithmetic_v<Element> || floating<Element>;
+template <class Element>
+concept number = arithmetic<Element> && !std::same_as<Element, bool>;
 
-/// The unsigned type in which arithmetic on T wraps, and which is not promoted to a signed `int` that
+/// The unsigned type in which arithmetic on Element wraps, and which is not promoted to a signed `int` that
 /// overflows.
-template <std::integral T>
-using wrapping = typename std::conditional_t<(sizeof(T) < sizeof(unsigned)), std::type_identity<unsigned>,
-                                             std::make_unsigned<T>>::type;
+template <std::integral Element>
+using wrapping = typename std::conditional_t<(sizeof(Element) < sizeof(unsigned)),
+                                             std::type_identity<unsigned>, std::make_unsigned<Element>>::type;
 }  // namespace detail
 
 /// a + b: integers wrap modulo 2^bits, the signed ones too (two's complement); user types by their operator+.
 struct sum_t {
-  template <detail::number T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    if constexpr (std::integral<T>) {
-      using wide = detail::wrapping<T>;
-      return static_cast<T>(static_cast<wide>(a) + static_cast<wide>(b));
+  template <detail::number Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    if constexpr (std::integral<Element>) {
+      using wide = detail::wrapping<Element>;
+      return static_cast<Element>(static_cast<wide>(a) + static_cast<wide>(b));
     } else {
       return a + b;
     }
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a + b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a + b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a + b;
   }
 };
 
 /// a * b: integers wrap modulo 2^bits, the signed ones too (two's complement); user types by their operator*.
 struct prod_t {
-  template <detail::number T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    if constexpr (std::integral<T>) {
-      using wide = detail::wrapping<T>;
-      return static_cast<T>(static_cast<wide>(a) * static_cast<wide>(b));
+  template <detail::number Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    if constexpr (std::integral<Element>) {
+      using wide = detail::wrapping<Element>;
+      return static_cast<Element>(static_cast<wide>(a) * static_cast<wide>(b));
     } else {
       return a * b;
     }
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a* b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a* b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a * b;
   }
 };
@@ -63,11 +63,11 @@ struct prod_t {
 /// The smaller operand by operator<; if equal, the left one, that is the lower rank's. Floating point: NaN if
 /// either is NaN; -0 and +0 are equal.
 struct min_t {
-  template <class T>
-  requires requires(const T& a, const T& b) {
+  template <class Element>
+  requires requires(const Element& a, const Element& b) {
     { b < a } -> std::convertible_to<bool>;
-  } constexpr T operator()(const T& a, const T& b) const {
-    if constexpr (floating<T>)
+  } constexpr Element operator()(const Element& a, const Element& b) const {
+    if constexpr (floating<Element>)
       return ((b < a) | (b != b)) ? b : a;
     else
       return b < a ? b : a;
@@ -77,11 +77,11 @@ struct min_t {
 /// The larger operand by operator<; if equal, the left one, that is the lower rank's. Floating point: NaN if
 /// either is NaN; -0 and +0 are equal.
 struct max_t {
-  template <class T>
-  requires requires(const T& a, const T& b) {
+  template <class Element>
+  requires requires(const Element& a, const Element& b) {
     { a < b } -> std::convertible_to<bool>;
-  } constexpr T operator()(const T& a, const T& b) const {
-    if constexpr (floating<T>)
+  } constexpr Element operator()(const Element& a, const Element& b) const {
+    if constexpr (floating<Element>)
       return ((a < b) | (b != b)) ? b : a;
     else
       return a < b ? b : a;
@@ -90,78 +90,78 @@ struct max_t {
 
 /// a && b, as 0 or 1, for integers and bool; user types by their operator&&.
 struct logical_and_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>((a != T{}) & (b != T{}));
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>((a != Element{}) & (b != Element{}));
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a&& b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a&& b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a && b;
   }
 };
 
 /// a || b, as 0 or 1, for integers and bool; user types by their operator||.
 struct logical_or_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>((a != T{}) | (b != T{}));
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>((a != Element{}) | (b != Element{}));
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a || b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a || b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a || b;
   }
 };
 
 /// 1 if exactly one of a and b is not 0, else 0, for integers and bool. (C++ has no such operator.)
 struct logical_xor_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>((a != T{}) != (b != T{}));
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>((a != Element{}) != (b != Element{}));
   }
 };
 
 /// a & b for integers and bool; std::byte and user types by their operator&.
 struct bitwise_and_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>(a & b);
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>(a & b);
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a& b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a& b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a & b;
   }
 };
 
 /// a | b for integers and bool; std::byte and user types by their operator|.
 struct bitwise_or_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>(a | b);
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>(a | b);
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a | b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a | b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a | b;
   }
 };
 
 /// a ^ b for integers and bool; std::byte and user types by their operator^.
 struct bitwise_xor_t {
-  template <std::integral T>
-  constexpr T operator()(const T& a, const T& b) const noexcept {
-    return static_cast<T>(a ^ b);
+  template <std::integral Element>
+  constexpr Element operator()(const Element& a, const Element& b) const noexcept {
+    return static_cast<Element>(a ^ b);
   }
-  template <class T>
-  requires(!detail::arithmetic<T>) && requires(const T& a, const T& b) {
-    { a ^ b } -> std::convertible_to<T>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  template <class Element>
+  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
+    { a ^ b } -> std::convertible_to<Element>;
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return a ^ b;
   }
 };

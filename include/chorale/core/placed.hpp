@@ -13,52 +13,52 @@ namespace chorale {
 
 /// A value and its location: a rank, an index, or anything that the ranks agree on. For `min_at` and
 /// `max_at`: `comm.allreduce(placed{error, comm.rank()}, max_at)`.
-template <class T>
+template <class Element>
 struct placed {
-  T value;             ///< the value to compare
+  Element value;       ///< the value to compare
   std::int64_t place;  ///< its location, such as a rank or an index
   friend constexpr bool operator==(const placed&, const placed&) = default;
 };
-template <class T>
-placed(T, std::int64_t) -> placed<T>;
+template <class Element>
+placed(Element, std::int64_t) -> placed<Element>;
 
 namespace detail {
 // Ranks may mix std::pair and `placed`, since they have the same memory layout.
-template <class T>
-struct pair_parts<placed<T>> {
+template <class Element>
+struct pair_parts<placed<Element>> {
   static constexpr bool exist = true;
-  using first = T;
+  using first = Element;
   using second = std::int64_t;
 };
-template <class T>
-inline constexpr bool parts_are_elements<placed<T>> = element<T>;
-template <class T>
+template <class Element>
+inline constexpr bool parts_are_elements<placed<Element>> = element<Element>;
+template <class Element>
 inline constexpr bool has_place = false;
-template <class T>
-inline constexpr bool has_place<placed<T>> = true;
-template <class T, std::integral Place>
-inline constexpr bool has_place<std::pair<T, Place>> = !std::same_as<Place, bool>;
+template <class Element>
+inline constexpr bool has_place<placed<Element>> = true;
+template <class Element, std::integral Place>
+inline constexpr bool has_place<std::pair<Element, Place>> = !std::same_as<Place, bool>;
 
-template <class T>
-constexpr const T& value_of(const placed<T>& at) noexcept {
+template <class Element>
+constexpr const Element& value_of(const placed<Element>& at) noexcept {
   return at.value;
 }
-template <class T, class Place>
-constexpr const T& value_of(const std::pair<T, Place>& at) noexcept {
+template <class Element, class Place>
+constexpr const Element& value_of(const std::pair<Element, Place>& at) noexcept {
   return at.first;
 }
-template <class T>
-constexpr std::int64_t place_of(const placed<T>& at) noexcept {
+template <class Element>
+constexpr std::int64_t place_of(const placed<Element>& at) noexcept {
   return at.place;
 }
-template <class T, class Place>
-constexpr Place place_of(const std::pair<T, Place>& at) noexcept {
+template <class Element, class Place>
+constexpr Place place_of(const std::pair<Element, Place>& at) noexcept {
   return at.second;
 }
 
 /// Whether `right` comes before `left` in the order that `before` defines on values.
-template <class T, class Before>
-constexpr bool right_goes_first(const T& left, const T& right, const Before& before) {
+template <class Element, class Before>
+constexpr bool right_goes_first(const Element& left, const Element& right, const Before& before) {
   const auto& l = value_of(left);
   const auto& r = value_of(right);
   if constexpr (floating<std::remove_cvref_t<decltype(l)>>) {
@@ -70,17 +70,17 @@ constexpr bool right_goes_first(const T& left, const T& right, const Before& bef
 }
 }  // namespace detail
 
-template <class T>
-inline constexpr bool enable_element<placed<T>> = true;
+template <class Element>
+inline constexpr bool enable_element<placed<Element>> = true;
 
 /// Of two `placed`, or two std::pair of a value and an integer: the one with the smaller value by operator<;
 /// for equal values, the smaller place. Floating point: NaN is selected before all numbers; -0 and +0 are
 /// equal.
 struct min_at_t {
-  template <class T>
-  requires detail::has_place<T> && requires(const T& at) {
+  template <class Element>
+  requires detail::has_place<Element> && requires(const Element& at) {
     { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return x < y; }) ? b : a;
   }
 };
@@ -89,10 +89,10 @@ struct min_at_t {
 /// for equal values, the smaller place. Floating point: NaN is selected before all numbers; -0 and +0 are
 /// equal.
 struct max_at_t {
-  template <class T>
-  requires detail::has_place<T> && requires(const T& at) {
+  template <class Element>
+  requires detail::has_place<Element> && requires(const Element& at) {
     { detail::value_of(at) < detail::value_of(at) } -> std::convertible_to<bool>;
-  } constexpr T operator()(const T& a, const T& b) const {
+  } constexpr Element operator()(const Element& a, const Element& b) const {
     return detail::right_goes_first(a, b, [](const auto& x, const auto& y) { return y < x; }) ? b : a;
   }
 };

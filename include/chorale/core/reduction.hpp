@@ -22,40 +22,41 @@ namespace chorale {
 
 namespace detail {
 /// Whether the library's operators commute on T.
-template <class T>
-inline constexpr bool is_number = arithmetic<T> || complex_number<T> || std::same_as<T, std::byte>;
-template <class T>
-inline constexpr bool is_number<placed<T>> = arithmetic<T>;
-template <class T, std::integral Place>
-inline constexpr bool is_number<std::pair<T, Place>> = arithmetic<T>;
+template <class Element>
+inline constexpr bool is_number =
+    arithmetic<Element> || complex_number<Element> || std::same_as<Element, std::byte>;
+template <class Element>
+inline constexpr bool is_number<placed<Element>> = arithmetic<Element>;
+template <class Element, std::integral Place>
+inline constexpr bool is_number<std::pair<Element, Place>> = arithmetic<Element>;
 
-template <class Op, class T>
+template <class Op, class Element>
 constexpr bool says_it_commutes() {
   if constexpr (requires {
                   { Op::commutes } -> std::convertible_to<bool>;
                 })
     return Op::commutes;
   else
-    return builtin_tag<library_operator<Op>> != 0 && is_number<T>;
+    return builtin_tag<library_operator<Op>> != 0 && is_number<Element>;
 }
 /// Whether the bits of a result are independent of the bracketing: true for integers with the library's
 /// operators.
-template <class T, class Op>
+template <class Element, class Op>
 inline constexpr bool is_exact =
-    builtin_tag<library_operator<Op>> != 0 && (std::integral<T> || std::same_as<T, std::byte>);
-template <class T, class Op>
+    builtin_tag<library_operator<Op>> != 0 && (std::integral<Element> || std::same_as<Element, std::byte>);
+template <class Element, class Op>
 void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t bytes) {
-  if constexpr (std::same_as<T, std::byte>)
+  if constexpr (std::same_as<Element, std::byte>)
     combine_left(mine, right, bytes, *static_cast<const Op*>(op));
   else
-    combine_left<T>(mine, right, bytes / sizeof(T), *static_cast<const Op*>(op));
+    combine_left<Element>(mine, right, bytes / sizeof(Element), *static_cast<const Op*>(op));
 }
-template <class T, class Op>
+template <class Element, class Op>
 void fold_right(const void* op, const std::byte* left, std::byte* mine, std::size_t bytes) {
-  if constexpr (std::same_as<T, std::byte>)
+  if constexpr (std::same_as<Element, std::byte>)
     combine_right(left, mine, bytes, *static_cast<const Op*>(op));
   else
-    combine_right<T>(left, mine, bytes / sizeof(T), *static_cast<const Op*>(op));
+    combine_right<Element>(left, mine, bytes / sizeof(Element), *static_cast<const Op*>(op));
 }
 }  // namespace detail
 
@@ -63,22 +64,22 @@ void fold_right(const void* op, const std::byte* left, std::byte* mine, std::siz
 /// algorithms that document it. The library's operators commute on numbers, `min_at` and `max_at` on numbers
 /// with a place; your own operator does if it has a member `static constexpr bool commutes = true`, or if you
 /// specialize this variable.
-template <class Op, class T>
-inline constexpr bool commutes = detail::says_it_commutes<Op, T>();
-template <operator_name Name, class Op, class T>
-inline constexpr bool commutes<named_operator<Name, Op>, T> = commutes<Op, T>;
+template <class Op, class Element>
+inline constexpr bool commutes = detail::says_it_commutes<Op, Element>();
+template <operator_name Name, class Op, class Element>
+inline constexpr bool commutes<named_operator<Name, Op>, Element> = commutes<Op, Element>;
 
 /// The operator that reduction algorithms use: it works on the bytes of whole elements, so that each
 /// algorithm is compiled once for all operators and types. Cheap to copy; holds a copy of the operator. Cost:
 /// one indirect call per range of elements.
 class reduction {
  public:
-  template <element T, reduction_operator<T> Op>
+  template <element Element, reduction_operator<Element> Op>
   static reduction of(Op op) {
-    using evaluated = detail::evaluated_operator<Op, T>;
-    if constexpr (!std::same_as<evaluated, Op>) return of<T>(evaluated{});
+    using evaluated = detail::evaluated_operator<Op, Element>;
+    if constexpr (!std::same_as<evaluated, Op>) return of<Element>(evaluated{});
     reduction made;
-    made.table_ = &table_for<T, Op>;
+    made.table_ = &table_for<Element, Op>;
     if constexpr (fits<Op>)
       new (made.small_.data()) Op(std::move(op));
     else
@@ -129,9 +130,10 @@ class reduction {
   template <class Op>
   static constexpr bool fits =
       sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
-  template <class T, class Op>
-  static constexpr table table_for{sizeof(T), chorale::commutes<Op, T>, detail::is_exact<T, Op>,
-                                   &detail::fold_left<T, Op>, &detail::fold_right<T, Op>};
+  template <class Element, class Op>
+  static constexpr table table_for{sizeof(Element), chorale::commutes<Op, Element>,
+                                   detail::is_exact<Element, Op>, &detail::fold_left<Element, Op>,
+                                   &detail::fold_right<Element, Op>};
   [[nodiscard]] const void* op() const noexcept {
     return large_ ? large_.get() : static_cast<const void*>(small_.data());
   }

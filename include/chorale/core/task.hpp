@@ -14,7 +14,7 @@
 
 namespace chorale {
 
-template <class T = void>
+template <class Result = void>
 class task;
 
 namespace detail {
@@ -61,15 +61,15 @@ struct promise_base {
   void unhandled_exception() noexcept { failure = std::current_exception(); }
 };
 
-template <class T>
+template <class Result>
 struct promise : promise_base {
-  std::optional<T> value;
-  task<T> get_return_object() noexcept;
-  template <class U>
-  void return_value(U&& v) {
-    value.emplace(std::forward<U>(v));
+  std::optional<Result> value;
+  task<Result> get_return_object() noexcept;
+  template <class Value>
+  void return_value(Value&& v) {
+    value.emplace(std::forward<Value>(v));
   }
-  T take() { return std::move(*value); }
+  Result take() { return std::move(*value); }
 };
 
 template <>
@@ -90,10 +90,10 @@ struct promise<void> : promise_base {
 /// Destroying a task destroys its frame. If the coroutine has not completed, nobody awaits it and no
 /// exception is in flight, a `co_await` was forgotten: the frame's arena records this, and the call fails
 /// with errc::misuse.
-template <class T>
+template <class Result>
 class [[nodiscard]] task {
  public:
-  using promise_type = detail::promise<T>;  ///< For the compiler.
+  using promise_type = detail::promise<Result>;  ///< For the compiler.
 
   task() = default;
   explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}  ///< Owns the frame.
@@ -121,7 +121,7 @@ class [[nodiscard]] task {
 
   /// The result of a completed task; rethrows its exception. @throws error errc::misuse if it has not
   /// completed.
-  T result() {
+  Result result() {
     if (!frame_.done()) [[unlikely]]
       throw_not_done();
     if (frame_.promise().failure) std::rethrow_exception(frame_.promise().failure);
@@ -137,7 +137,7 @@ class [[nodiscard]] task {
         return frame.done();
       }
       void await_suspend(std::coroutine_handle<> caller) noexcept { frame.promise().continuation = caller; }
-      T await_resume() {
+      Result await_resume() {
         if (frame.promise().failure) std::rethrow_exception(frame.promise().failure);
         return frame.promise().take();
       }
@@ -161,9 +161,9 @@ class [[nodiscard]] task {
 };
 
 namespace detail {
-template <class T>
-task<T> promise<T>::get_return_object() noexcept {
-  return task<T>{std::coroutine_handle<promise>::from_promise(*this)};
+template <class Result>
+task<Result> promise<Result>::get_return_object() noexcept {
+  return task<Result>{std::coroutine_handle<promise>::from_promise(*this)};
 }
 inline task<void> promise<void>::get_return_object() noexcept {
   return task<void>{std::coroutine_handle<promise>::from_promise(*this)};

@@ -47,10 +47,10 @@ constexpr wide_type wide_integer(std::size_t bytes, bool is_signed) noexcept {
       return wide_type::none;
   }
 }
-/// The type that T is by its bits; `none` for all but integers to 64 bits, float and double.
-template <class T>
+/// The type that Element is by its bits; `none` for all but integers to 64 bits, float and double.
+template <class Element>
 inline constexpr wide_type wide_type_of =
-    std::is_integral_v<T> ? wide_integer(sizeof(T), std::is_signed_v<T>) : wide_type::none;
+    std::is_integral_v<Element> ? wide_integer(sizeof(Element), std::is_signed_v<Element>) : wide_type::none;
 template <>
 inline constexpr wide_type wide_type_of<bool> = wide_type::none;
 template <>
@@ -68,9 +68,9 @@ inline constexpr std::size_t least_wide_bytes = 512;
 bool combine_wide(wide_operator op, wide_type type, const std::byte* left, const std::byte* right,
                   std::byte* out, std::size_t n) noexcept;
 
-/// Whether arrays of T are combined by Op that way.
-template <class T, class Op>
+/// Whether arrays of Element are combined by Op that way.
+template <class Element, class Op>
 inline constexpr bool goes_wide =
-    wide_operator_of<Op> != wide_operator::none && wide_type_of<T> != wide_type::none;
+    wide_operator_of<Op> != wide_operator::none && wide_type_of<Element> != wide_type::none;
 
 }  // namespace chorale::detail

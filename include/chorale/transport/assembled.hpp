@@ -50,8 +50,8 @@ class assembled {
   static constexpr const char* name = Parts::name;
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
-  template <bootstrap::group G>
-  assembled(G& group, const config& settings)
+  template <bootstrap::group Group>
+  assembled(Group& group, const config& settings)
       : assembled(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
@@ -270,7 +270,7 @@ class assembled {
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
     return guarded(parts_.one_sided().lend(memory));
   }
-  /// Memory for an algorithm to keep in `state<S>()`.
+  /// Memory for an algorithm to keep in `state<State>()`.
   [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
     const auto expose = [this](std::span<std::byte> all) { return parts_.one_sided().expose_alone(all); };
     return kept_memory<decltype(expose(std::span<std::byte>{}))>{domain(), bytes, core().store().kept_bytes(),

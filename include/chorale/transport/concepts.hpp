@@ -37,16 +37,16 @@ struct joining_plan;
 }  // namespace transport
 
 /// Something that `co_await` accepts directly.
-template <class A>
-concept awaitable = requires(A a) {
+template <class Algorithm>
+concept awaitable = requires(Algorithm a) {
   { a.await_ready() } -> std::convertible_to<bool>;
   a.await_resume();
-} || requires(A a) { static_cast<A&&>(a).operator co_await(); };
+} || requires(Algorithm a) { static_cast<Algorithm&&>(a).operator co_await(); };
 
 /// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
 /// the object, which return the block to the sender; messages of one sender are released in order.
-template <class M>
-concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
+template <class Message>
+concept arrived_message = std::movable<Message> && requires(Message m, const Message& seen) {
   { seen.bytes() } -> std::same_as<std::span<const std::byte>>;
   m.release();
 };
@@ -67,16 +67,16 @@ concept arrived_message = std::movable<M> && requires(M m, const M& seen) {
 ///   `blocks()` since its last acknowledgement: a sender whose earlier messages have all been released may
 ///   send `blocks() - blocks() / 2` more without waiting.
 /// * `frames()`: the arena for the coroutine frames of this rank's algorithms.
-/// * `state<S>()`: what an algorithm keeps between calls, one default-constructed `S` per type.
+/// * `state<State>()`: what an algorithm keeps between calls, one default-constructed `State` per type.
 ///
 /// Operations are awaited, since each may have to wait: for a connection made at first use, for a free block,
 /// for the peer. An await does not suspend if there is nothing to wait for. `now` is the call that the
 /// algorithm was given: the same on all ranks, which never make different calls of the same number; it also
 /// says whether this rank waits or parks. Each operation throws `error`: errc::mismatch (the peer is in
 /// another call of this number), errc::peer_lost, errc::deadline. One thread at a time.
-template <class T>
+template <class Net>
 concept mailbox_transport =
-    requires(T& net, const T& seen, int peer, call_id now, std::span<const std::byte> payload) {
+    requires(Net& net, const Net& seen, int peer, call_id now, std::span<const std::byte> payload) {
       { seen.rank() } -> std::same_as<int>;
       { seen.size() } -> std::same_as<int>;
       { seen.block_bytes() } -> std::same_as<std::size_t>;
@@ -104,10 +104,10 @@ concept mailbox_transport =
 ///
 /// Posted messages progress while any operation waits. Algorithms post all messages of a step before they
 /// wait for any, so that ranks in a cycle do not deadlock.
-template <class T>
+template <class Net>
 concept message_transport =
-    mailbox_transport<T> &&
-    requires(T& net, int peer, call_id now, std::span<const std::byte> bytes, std::span<std::byte> into) {
+    mailbox_transport<Net> &&
+    requires(Net& net, int peer, call_id now, std::span<const std::byte> bytes, std::span<std::byte> into) {
       { net.post_send(peer, now, bytes) } -> std::movable;
       { net.post_receive(peer, now, into) } -> std::movable;
       { net.sent(peer, now) } -> awaitable;
@@ -118,9 +118,9 @@ concept message_transport =
 ///
 /// * `for_several(bytes)`: that payload, of at most `block_bytes()`, for `send(to, now, payload)` to several
 ///   peers in the same call. `bytes` must not change during its lifetime. It must not be moved.
-template <class T>
+template <class Net>
 concept sharing_transport =
-    mailbox_transport<T> && requires(T& net, int peer, call_id now, std::span<const std::byte> bytes) {
+    mailbox_transport<Net> && requires(Net& net, int peer, call_id now, std::span<const std::byte> bytes) {
       { net.send(peer, now, std::declval<decltype(net.for_several(bytes))&>()) } -> awaitable;
     };
 
@@ -136,9 +136,9 @@ concept sharing_transport =
 ///
 /// A wrong claim lets the sender overwrite blocks in use: errc::misuse at the receiver once it detects that.
 /// tests/fake/transport.hpp detects it immediately.
-template <class T>
+template <class Net>
 concept answering_transport =
-    mailbox_transport<T> && requires(T& net, const T& seen, int peer, std::uint64_t messages) {
+    mailbox_transport<Net> && requires(Net& net, const Net& seen, int peer, std::uint64_t messages) {
       net.will_answer(peer);
       { seen.sent_to(peer) } -> std::same_as<std::uint64_t>;
       net.answered_by(peer, messages);
@@ -154,8 +154,8 @@ struct remote_region {
 
 /// Memory that a transport may access during the lifetime of this object. `region()`: what peers need to
 /// know.
-template <class M>
-concept registered_memory = std::movable<M> && requires(const M& memory) {
+template <class Message>
+concept registered_memory = std::movable<Message> && requires(const Message& memory) {
   { memory.region() } -> std::same_as<remote_region>;
 };
 
@@ -179,10 +179,10 @@ concept registered_memory = std::movable<M> && requires(const M& memory) {
 ///
 /// A region may be part of an exposed one: same key and owner, different address and size. Sizes are in
 /// bytes, from zero up to the region's; errc::invalid_argument beyond it.
-template <class T>
+template <class Net>
 concept memory_transport =
-    mailbox_transport<T> &&
-    requires(T& net, const T& seen, int peer, call_id now, remote_region region, std::size_t offset,
+    mailbox_transport<Net> &&
+    requires(Net& net, const Net& seen, int peer, call_id now, remote_region region, std::size_t offset,
              std::span<std::byte> memory, std::span<const std::byte> source) {
       { seen.zero_copy_bytes() } -> std::same_as<std::size_t>;
       { net.expose(memory) } -> registered_memory;
@@ -197,18 +197,18 @@ concept memory_transport =
 
 /// *One-sided*: algorithms move long messages by these operations and exchange the addresses themselves. In
 /// transports with messages of any length, the memory operations serve windows only.
-template <class T>
-concept one_sided_transport = memory_transport<T> && !message_transport<T>;
+template <class Net>
+concept one_sided_transport = memory_transport<Net> && !message_transport<Net>;
 
 /// *Keeping*: registered memory of an algorithm that stays between calls.
 ///
 /// * `keep(bytes)`: zeroed bytes that peers may write and read during the lifetime of the returned object,
-///   which is moved into `state<S>()` and so ends with the transport, or when the algorithm drops it.
+///   which is moved into `state<State>()` and so ends with the transport, or when the algorithm drops it.
 ///   `memory()` returns the bytes, `exposure()` is their source for a put. Failures do not end it.
 /// * Puts from there need no flush if the algorithm learns in another way that they have been placed before
 ///   it changes the source: for example, from a message of the rank that received them.
-template <class T>
-concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size_t bytes) {
+template <class Net>
+concept keeping_transport = one_sided_transport<Net> && requires(Net& net, std::size_t bytes) {
   { net.keep(bytes) } -> registered_memory;
   { net.keep(bytes).memory() } -> std::same_as<std::span<std::byte>>;
   net.keep(bytes).exposure();
@@ -219,8 +219,8 @@ concept keeping_transport = one_sided_transport<T> && requires(T& net, std::size
 ///
 /// * `scratch(bytes)`: an object with uninitialized `memory()` of that size during its lifetime. Only
 ///   payloads are stored there, on which no decision of an algorithm depends.
-template <class T>
-concept scratch_transport = mailbox_transport<T> && requires(T& net, std::size_t bytes) {
+template <class Net>
+concept scratch_transport = mailbox_transport<Net> && requires(Net& net, std::size_t bytes) {
   { net.scratch(bytes) } -> std::movable;
   { net.scratch(bytes).memory() } -> std::same_as<std::span<std::byte>>;
 };
@@ -238,10 +238,10 @@ concept scratch_transport = mailbox_transport<T> && requires(T& net, std::size_t
 /// * `differs(from, now, seen)`: call it if memory indicates that rank `from` is not in call `now` but in one
 ///   numbered `seen` (its lower 32 bits). Asks that rank. @throws error errc::mismatch; returns if it is the
 ///   same call: then check the memory again.
-template <class T>
+template <class Net>
 concept mapping_transport =
-    keeping_transport<T> && requires(T& net, const T& seen, int peer, call_id now, remote_region region,
-                                     int (*awaited)(), bool (*ready)(), std::uint32_t number) {
+    keeping_transport<Net> && requires(Net& net, const Net& seen, int peer, call_id now, remote_region region,
+                                       int (*awaited)(), bool (*ready)(), std::uint32_t number) {
       { seen.maps_memory() } -> std::same_as<bool>;
       { net.map(region, now) } -> awaitable;
       { net.map(region, now).await_resume().memory() } -> std::same_as<std::span<std::byte>>;
@@ -250,8 +250,8 @@ concept mapping_transport =
     };
 
 /// *Reading*: one-sided, with reads executed by the device, so that they cost the same as writes.
-template <class T>
-concept reading_transport = one_sided_transport<T> && T::reads_by_device;
+template <class Net>
+concept reading_transport = one_sided_transport<Net> && Net::reads_by_device;
 
 /// *Tunable*: knows everything on which the choice among algorithms at run time depends (`automatic`, and
 /// therefore every `standard` algorithm), all of it the same on all ranks.
@@ -259,9 +259,9 @@ concept reading_transport = one_sided_transport<T> && T::reads_by_device;
 /// * `name`: the transport's name in tuning tables and errors.
 /// * `oversubscribed()`: whether ranks outnumber the cores on any host.
 /// * `settings()`: the configuration; config::tuning, config::trials and config::explain are used.
-template <class T>
-concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
-  { T::name } -> std::convertible_to<const char*>;
+template <class Net>
+concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) {
+  { Net::name } -> std::convertible_to<const char*>;
   { seen.oversubscribed() } -> std::same_as<bool>;
   { seen.settings() } -> std::same_as<const config&>;
 };
@@ -271,18 +271,19 @@ concept tunable_transport = mailbox_transport<T> && requires(const T& seen) {
 /// * `copies_by_core()`: puts and gets are copies by the core of the initiating rank, as on a software
 ///   device: two ranks that each copy one half take half the time, and data that a rank has read is in its
 ///   cache. The same on all ranks.
-template <class T>
-concept core_copying_transport = reading_transport<T> && tunable_transport<T> && requires(const T& seen) {
-  { seen.copies_by_core() } -> std::same_as<bool>;
-};
+template <class Net>
+concept core_copying_transport =
+    reading_transport<Net> && tunable_transport<Net> && requires(const Net& seen) {
+      { seen.copies_by_core() } -> std::same_as<bool>;
+    };
 
 /// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic with respect to each other; each
 /// completes when the old value is here. `expose_alone(memory)`: as `expose`, but for exactly these bytes,
 /// and inaccessible once the returned object has ended.
-template <class T>
+template <class Net>
 concept atomic_transport =
-    memory_transport<T> && requires(T& net, remote_region region, std::size_t offset, std::uint64_t value,
-                                    call_id now, std::span<std::byte> memory) {
+    memory_transport<Net> && requires(Net& net, remote_region region, std::size_t offset, std::uint64_t value,
+                                      call_id now, std::span<std::byte> memory) {
       { net.expose_alone(memory) } -> std::same_as<decltype(net.expose(memory))>;
       { net.fetch_add(region, offset, value, now) } -> awaitable;
       { net.compare_swap(region, offset, value, value, now) } -> awaitable;
@@ -292,9 +293,9 @@ concept atomic_transport =
 ///
 /// * `wants_connection(peer)`: requests one, within the limit of the transport; whether and when it is made
 ///   affects only the cost. Ignored by transports that choose by themselves.
-template <class T>
+template <class Net>
 concept path_choosing_transport =
-    mailbox_transport<T> && requires(T& net, int peer) { net.wants_connection(peer); };
+    mailbox_transport<Net> && requires(Net& net, int peer) { net.wants_connection(peer); };
 
 /// *Multicast*: one datagram to all ranks, made reliable; in addition to a mailbox.
 ///
@@ -306,17 +307,18 @@ concept path_choosing_transport =
 ///   other ranks, which must all receive them: in the sender's order, exactly once. `bytes` may be reused
 ///   once it completes, which is before they have arrived; it waits only while the slowest rank is a full
 ///   window behind.
-template <class T>
-concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& seen, int root, call_id now,
-                                                               std::span<const std::byte> payload) {
-  net.join_multicast();
-  { seen.multicast_bytes() } -> std::same_as<std::size_t>;
-  { net.multicast_signal(now) } -> awaitable;
-  { net.multicast_signalled(root, now) } -> awaitable;
-  { net.multicast(now, payload) } -> awaitable;
-  { net.multicast_receive(root, now) } -> awaitable;
-  requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
-};
+template <class Net>
+concept multicast_transport =
+    mailbox_transport<Net> &&
+    requires(Net& net, const Net& seen, int root, call_id now, std::span<const std::byte> payload) {
+      net.join_multicast();
+      { seen.multicast_bytes() } -> std::same_as<std::size_t>;
+      { net.multicast_signal(now) } -> awaitable;
+      { net.multicast_signalled(root, now) } -> awaitable;
+      { net.multicast(now, payload) } -> awaitable;
+      { net.multicast_receive(root, now) } -> awaitable;
+      requires arrived_message<decltype(net.multicast_receive(root, now).await_resume())>;
+    };
 
 /// *Communicator*: a transport for the calls of a communicator.
 ///
@@ -324,17 +326,17 @@ concept multicast_transport = mailbox_transport<T> && requires(T& net, const T& 
 ///   messages travel: call numbers, waiting of blocking and parking of nonblocking calls, failures, names,
 ///   the device and the group's origin.
 /// * `plan(ranks, settings)`: what a rank needs to join a group of `ranks` ranks; static.
-/// * `T{joined}`: this rank's part, once the group has been joined with that plan. `T{group, settings}`, for
-///   any bootstrap::group, does both; collective.
+/// * `Net{joined}`: this rank's part, once the group has been joined with that plan. `Net{group, settings}`,
+///   for any bootstrap::group, does both; collective.
 /// * It may name a base shared with other transports as `seen_by_algorithms`: algorithms are compiled for
 ///   that base.
-template <class T>
+template <class Net>
 concept communicator_transport =
-    tunable_transport<T> && std::constructible_from<T, transport::joined_group> &&
-    requires(T& net, const T& seen, int ranks, const config& settings) {
+    tunable_transport<Net> && std::constructible_from<Net, transport::joined_group> &&
+    requires(Net& net, const Net& seen, int ranks, const config& settings) {
       { net.core() } -> std::same_as<transport::endpoint&>;
       { seen.core() } -> std::same_as<const transport::endpoint&>;
-      { T::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
+      { Net::plan(ranks, settings) } -> std::same_as<transport::joining_plan>;
     };
 
 /// *Window*: a transport for windows.
@@ -345,20 +347,20 @@ concept communicator_transport =
 /// * `expect(from)`: is called while memory is polled for a write of rank `from` (-1: any).
 ///
 /// `lend(memory).beyond_calls()`: not tied to a call; an exception that ends it does not fail a call.
-template <class T>
-concept window_transport = communicator_transport<T> && atomic_transport<T> &&
-                           requires(T& net, int from, std::span<const std::byte> source) {
-                             { T::atomics_by_device } -> std::convertible_to<bool>;
+template <class Net>
+concept window_transport = communicator_transport<Net> && atomic_transport<Net> &&
+                           requires(Net& net, int from, std::span<const std::byte> source) {
+                             { Net::atomics_by_device } -> std::convertible_to<bool>;
                              { net.lend(source).beyond_calls() } -> registered_memory;
-                             requires(T::atomics_by_device && requires { net.one_sided_port(); }) ||
-                                         (!T::atomics_by_device && requires { net.expect(from); });
+                             requires(Net::atomics_by_device && requires { net.one_sided_port(); }) ||
+                                         (!Net::atomics_by_device && requires { net.expect(from); });
                            };
 
 /// *Registering*: memory operations need memory registered with the device, and registrations are cached.
 /// `registrations()`: the cache. `forget(memory)`: drops the registrations of memory that is returned to the
 /// device; precondition: it is not in use. `expose(memory).beyond_calls()`: as for windows.
-template <class T>
-concept registering_transport = memory_transport<T> && requires(T& net, std::span<std::byte> memory) {
+template <class Net>
+concept registering_transport = memory_transport<Net> && requires(Net& net, std::span<std::byte> memory) {
   { net.expose(memory).beyond_calls() } -> registered_memory;
   net.registrations();
   net.forget(memory);

@@ -47,8 +47,8 @@ class endpoint {
     return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
            sizeof(config) << 48;
   }
-  template <bootstrap::group G>
-  static group_view view_of(G& group, const config& c) {
+  template <bootstrap::group Group>
+  static group_view view_of(Group& group, const config& c) {
     return checked(group_view::of(group, c, binary_interface()));
   }
 

@@ -27,8 +27,8 @@ struct group_view {
   std::function<std::string()> composition;
   std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
 
-  template <bootstrap::group G>
-  static group_view of(G& group, const config& c, std::uint64_t headers) {
+  template <bootstrap::group Group>
+  static group_view of(Group& group, const config& c, std::uint64_t headers) {
     return {headers,
             group.rank(),
             group.size(),

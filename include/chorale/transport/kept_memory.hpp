@@ -11,15 +11,16 @@
 namespace chorale::transport {
 
 /// Zeroed bytes where the device accesses memory fastest, with their `Exposure` to peers; no failure of a
-/// call ends it. `count` includes its bytes during its lifetime. Keep it in `state<S>()`, which is destroyed
-/// when no peer and no request of this rank uses it any more. Move-only.
+/// call ends it. `count` includes its bytes during its lifetime. Keep it in `state<State>()`, which is
+/// destroyed when no peer and no request of this rank uses it any more. Move-only.
 template <class Exposure>
 class kept_memory {
  public:
   /// `expose(span)` makes the exposure. `domain` and `count` must outlive this. @throws error as
   /// verbs::registered_buffer.
-  template <class Expose>
-  kept_memory(const verbs::protection_domain& domain, std::size_t bytes, std::size_t& count, Expose&& expose)
+  template <class ExposeMemory>
+  kept_memory(const verbs::protection_domain& domain, std::size_t bytes, std::size_t& count,
+              ExposeMemory&& expose)
       : memory_(domain, bytes, IBV_ACCESS_LOCAL_WRITE), exposure_(expose(memory_.span())), count_(&count) {
     *count_ += memory_.bytes();
   }

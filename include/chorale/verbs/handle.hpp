@@ -13,13 +13,13 @@ inline int errno_of(int result) noexcept {
   return result < 0 ? errno : result;
 }
 
-/// Owns a `T*` and destroys it with `Destroy`, an entry of the `driver` table. Move-only; a moved-from or
-/// closed handle holds nullptr. Thread safety: none.
-template <class T, int (*driver::*Destroy)(T*)>
+/// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. Move-only; a moved-from
+/// or closed handle holds nullptr. Thread safety: none.
+template <class Object, int (*driver::*Destroy)(Object*)>
 class handle {
  public:
   handle() noexcept = default;
-  handle(const driver& provider, T* native) noexcept : provider_(&provider), native_(native) {}
+  handle(const driver& provider, Object* native) noexcept : provider_(&provider), native_(native) {}
   handle(handle&& other) noexcept
       : provider_(other.provider_), native_(std::exchange(other.native_, nullptr)) {}
   handle& operator=(handle&& other) noexcept {
@@ -32,7 +32,7 @@ class handle {
   }
   ~handle() { static_cast<void>(close()); }
 
-  [[nodiscard]] T* get() const noexcept { return native_; }
+  [[nodiscard]] Object* get() const noexcept { return native_; }
   /// Precondition: was made from an object (not default-constructed).
   [[nodiscard]] const driver& provider() const noexcept { return *provider_; }
 
@@ -47,7 +47,7 @@ class handle {
 
  private:
   const driver* provider_ = nullptr;
-  T* native_ = nullptr;
+  Object* native_ = nullptr;
 };
 
 }  // namespace chorale::verbs

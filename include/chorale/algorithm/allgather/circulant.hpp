@@ -21,8 +21,8 @@ namespace chorale::allgather {
 struct circulant {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {

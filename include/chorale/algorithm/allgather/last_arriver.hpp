@@ -21,10 +21,10 @@ namespace chorale::allgather {
 struct last_arriver {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
-  template <class T>
-  static constexpr bool runs_on = mapping_transport<T>;
-  template <class T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mapping_transport<Net>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
     return net.maps_memory();
   }
 

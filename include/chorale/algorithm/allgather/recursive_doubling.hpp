@@ -34,8 +34,8 @@ template <std::size_t SwitchBytes>
 struct recursive_doubling_at {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = false;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// What is collected of at most so many bytes goes in messages, each a block that its receiver copies into
   /// place: a message tells of itself, where a write into the collective buffer takes a second one that does.

@@ -26,8 +26,8 @@ namespace chorale::allgather {
 struct ring {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
   /// What travels at once of a long block, in bytes.
   static constexpr std::size_t segment_bytes = std::size_t{1} << 19;
 

@@ -19,8 +19,8 @@ namespace chorale::allreduce {
 /// are evaluated by `rabenseifner` instead.
 struct circulant {
   static constexpr auto implements = operation::allreduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {

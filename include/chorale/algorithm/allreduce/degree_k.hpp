@@ -19,7 +19,7 @@ namespace chorale::allreduce {
 
 /// A degree-k reduce to rank 0, in place, then a broadcast from there: `Down`, the binomial one in the paper.
 /// Evaluates in rank order, so also for operators that do not commute, and always to the same bits. Any n.
-/// Short operands travel in blocks, long ones are put. Cost: ceil(log_{K+1} n) steps up and those of `Down`.
+/// Short operands travel in blocks, long ones are put. Cost: ceil(log_{k+1} n) steps up and those of `Down`.
 ///  Source: P2 section 4.2; P3 figure 6.16.
 ///
 /// The broadcast is the notification (P2 section 4.2.4): what comes down says that all that went up has been
@@ -27,16 +27,16 @@ namespace chorale::allreduce {
 ///
 /// All blocks go up before the first comes down: a rank that still sends up does not read what comes down,
 /// and the two together could fill each other's mailboxes.
-template <int K, class Down = broadcast::binomial>
+template <int Degree, class Down = broadcast::binomial>
 struct degree_k {
-  static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
+  static_assert(topology::valid_degree(Degree), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
   static constexpr auto implements = operation::allreduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T> && Down::template runs_on<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net> && Down::template runs_on<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    const topology::degree_k tree{net.rank(), net.size(), K};
+    const topology::degree_k tree{net.rank(), net.size(), Degree};
     if constexpr (reduce::puts_operands<Net>) {
       if (reduce::is_put(net, data.size())) [[unlikely]] {
         co_await straight(net, now, data, op, tree);

@@ -29,10 +29,10 @@ namespace chorale::allreduce {
 struct last_arriver {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mapping_transport<T>;
-  template <class T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mapping_transport<Net>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
     return net.maps_memory();
   }
 

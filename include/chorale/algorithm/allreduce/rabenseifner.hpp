@@ -22,8 +22,8 @@ namespace chorale::allreduce {
 struct rabenseifner {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::doubling;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {

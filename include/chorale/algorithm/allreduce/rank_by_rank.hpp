@@ -18,8 +18,8 @@ namespace chorale::allreduce {
 struct rank_by_rank {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> mine, reduction op) {

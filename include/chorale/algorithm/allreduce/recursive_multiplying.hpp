@@ -14,23 +14,23 @@
 
 namespace chorale::allreduce {
 
-/// As `recursive_doubling`, with K ranks instead of two: in each round K leaders at distances 1, K, K^2, ...
-/// teams of neighbours send what they hold to each other, and each combines the K operands from the lowest
-/// rank's on. All evaluate in the same order, that of the ranks, and get the same bits. Cost: floor(log_K n)
-/// rounds of K - 1 messages of the whole block, and two steps more where n is no power of K: fewer rounds
-/// than up and down a tree of degree K. For short messages where a round costs more than a message.
+/// As `recursive_doubling`, with k ranks instead of two: in each round k leaders at distances 1, k, k^2, ...
+/// teams of neighbours send what they hold to each other, and each combines the k operands from the lowest
+/// rank's on. All evaluate in the same order, that of the ranks, and get the same bits. Cost: floor(log_k n)
+/// rounds of k - 1 messages of the whole block, and two steps more where n is no power of k: fewer rounds
+/// than up and down a tree of degree k. For short messages where a round costs more than a message.
 /// Source: `topology::recursive_multiplying`.
 ///
 /// A block's messages of one round are received in the order of the ranks, and given back one by one.
-template <int K>
-requires(K >= 2) struct recursive_multiplying {
+template <int Factor>
+requires(Factor >= 2) struct recursive_multiplying {
   static constexpr auto implements = operation::allreduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    const topology::recursive_multiplying pattern{net.rank(), net.size(), K};
+    const topology::recursive_multiplying pattern{net.rank(), net.size(), Factor};
     const auto followers = pattern.followers();
     const std::size_t step = op.whole(net.block_bytes());
     std::vector<std::byte> own(pattern.empty() ? 0 : std::min(data.size(), step));
@@ -46,11 +46,11 @@ requires(K >= 2) struct recursive_multiplying {
         op.combine_left(mine, transfer::exact(net, r, now, message, mine.size()));
       }
       for (const auto round : pattern) {
-        for (int j = 0; j < K; ++j)
+        for (int j = 0; j < Factor; ++j)
           if (j != round.digit()) co_await net.send(round.leader(j), now, mine);
         const auto operand = std::span{own}.first(mine.size());
         if (round.digit() != 0) copy_bytes(operand.data(), mine.data(), mine.size());
-        for (int j = 0; j < K; ++j) {
+        for (int j = 0; j < Factor; ++j) {
           if (j == round.digit()) {
             if (j != 0) op.combine_left(mine, operand);
             continue;

@@ -33,8 +33,8 @@ namespace chorale::allreduce {
 struct reproducible {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it.
   template <mailbox_transport Net>

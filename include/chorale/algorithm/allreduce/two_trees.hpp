@@ -23,8 +23,8 @@ namespace chorale::allreduce {
 /// and the two together could fill each other's mailboxes.
 struct two_trees {
   static constexpr auto implements = operation::allreduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {

@@ -1,4 +1,4 @@
-// Bruck's alltoall of radix K.
+// Bruck's alltoall of radix k.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@
 
 namespace chorale::alltoall {
 
-/// Store and forward by the digits of the distance to the base K: round m sends every block whose distance
-/// still to go has digit m = i to rank + i K^m, those of one digit together, to K - 1 ranks at once. Even
-/// blocks. K = 2 sends what `bruck` sends; a larger K has more messages, fewer rounds and moves fewer bytes,
-/// K >= n sends each block straight to its rank. Cost: ceil(log_K n) rounds of at most K - 1 messages, in
-/// which a rank sends at most (K - 1) / K n blocks where n is a power of K, and as much memory as the
+/// Store and forward by the digits of the distance to the base k: round m sends every block whose distance
+/// still to go has digit m = i to rank + i k^m, those of one digit together, to k - 1 ranks at once. Even
+/// blocks. k = 2 sends what `bruck` sends; a larger k has more messages, fewer rounds and moves fewer bytes,
+/// k >= n sends each block straight to its rank. Cost: ceil(log_k n) rounds of at most k - 1 messages, in
+/// which a rank sends at most (k - 1) / k n blocks where n is a power of k, and as much memory as the
 /// message. For short messages.  Source: `topology::bruck_alltoall_k`.
 ///
 /// The blocks of a message come into the places of those that left with the same digit: chunk by chunk, and a
 /// chunk has been sent when its place is overwritten; or all together, where the transport has messages of
 /// any length.
-template <int K>
-requires(K >= 2) struct bruck_k {
+template <int Radix>
+requires(Radix >= 2) struct bruck_k {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
@@ -48,9 +48,9 @@ requires(K >= 2) struct bruck_k {
       copy_bytes(place(j).data(), block.data(), block.size());
     }
     std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
-    std::array<load, static_cast<std::size_t>(K - 1)> loads;
+    std::array<load, static_cast<std::size_t>(Radix - 1)> loads;
     const auto load_of = [&](int i) -> load& { return loads[static_cast<std::size_t>(i)]; };
-    for (const auto round : topology::bruck_alltoall_k{net.rank(), ranks, K}) {
+    for (const auto round : topology::bruck_alltoall_k{net.rank(), ranks, Radix}) {
       for (int i = 0; i < round.count(); ++i) {
         load_of(i).places.clear();
         round.each_place(i, [&](int j) { load_of(i).places.push_back(place(j)); });

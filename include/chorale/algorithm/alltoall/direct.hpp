@@ -28,8 +28,8 @@ namespace chorale::alltoall {
 struct direct {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = true;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {

@@ -27,10 +27,10 @@ namespace chorale::alltoall {
 struct last_arriver {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
-  template <class T>
-  static constexpr bool runs_on = mapping_transport<T>;
-  template <class T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mapping_transport<Net>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
     return net.maps_memory();
   }
 

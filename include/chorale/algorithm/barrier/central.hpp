@@ -10,11 +10,11 @@ namespace chorale::barrier {
 /// (n - 1) signals at rank 0, two steps. Source: the degenerate tree of P1 section 3.3, fan-in n - 1.
 struct central {
   static constexpr auto implements = operation::barrier;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
-  template <mailbox_transport T>
-  static task<> run(T& net, call_id now) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now) {
     if (net.rank() != 0) {
       co_await net.signal(0, now);
       co_await net.signalled(0, now);

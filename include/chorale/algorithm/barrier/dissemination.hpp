@@ -13,11 +13,11 @@ namespace chorale::barrier {
 /// a fast peer that is a barrier ahead does no harm, and none can be two ahead.
 struct dissemination {
   static constexpr auto implements = operation::barrier;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
-  template <mailbox_transport T>
-  static task<> run(T& net, call_id now) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now) {
     for (const auto round : topology::dissemination{net.rank(), net.size()}) {
       co_await net.signal(round.to, now);
       co_await net.signalled(round.from, now);

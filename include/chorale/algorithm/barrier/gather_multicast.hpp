@@ -19,11 +19,11 @@ struct gather_multicast {
   static_assert(topology::valid_degree(FanIn), "the fan-in of a gather tree is 2^m - 1: 1, 3, 7, 15, ...");
   static constexpr auto implements = operation::barrier;
   static constexpr bool needs_multicast = true;
-  template <class T>
-  static constexpr bool runs_on = multicast_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = multicast_transport<Net>;
 
-  template <multicast_transport T>
-  static task<> run(T& net, call_id now) {
+  template <multicast_transport Net>
+  static task<> run(Net& net, call_id now) {
     const topology::gather_tree tree{net.rank(), net.size(), FanIn};
     net.join_multicast();
     for (const int child : tree.children()) co_await net.signalled(child, now);

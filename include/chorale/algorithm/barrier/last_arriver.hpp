@@ -12,10 +12,10 @@ namespace chorale::barrier {
 /// memory it is `central`. Cost: one atomic addition a rank, one store, and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::barrier;
-  template <class T>
-  static constexpr bool runs_on = mapping_transport<T>;
-  template <class T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mapping_transport<Net>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
     return net.maps_memory();
   }
 

@@ -11,11 +11,11 @@ namespace chorale::barrier {
 /// Cost: log2 n steps; floor(log2 n) + 2 if n is no power of two.  Source: P1 section 3.1 (RPE).
 struct pairwise_exchange {
   static constexpr auto implements = operation::barrier;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
-  template <mailbox_transport T>
-  static task<> run(T& net, call_id now) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now) {
     using kind = topology::pairwise_exchange::kind;
     for (const auto step : topology::pairwise_exchange{net.rank(), net.size()}) {
       if (step.kind != kind::receive) co_await net.signal(step.peer, now);

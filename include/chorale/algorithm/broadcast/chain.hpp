@@ -11,11 +11,11 @@ namespace chorale::broadcast {
 /// long messages.
 struct chain {
   static constexpr auto implements = operation::broadcast;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
-  template <mailbox_transport T>
-  static task<> run(T& net, call_id now, std::span<std::byte> data, int root) {
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
     return detail::down_tree<forwarding::per_block>(net, now, data,
                                                     topology::chain{net.rank(), net.size(), root});
   }

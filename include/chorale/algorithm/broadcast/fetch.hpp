@@ -16,8 +16,8 @@ namespace chorale::broadcast {
 /// receiver as the one who moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::broadcast;
-  template <class T>
-  static constexpr bool runs_on = reading_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = reading_transport<Net>;
 
   template <reading_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {

@@ -22,10 +22,10 @@ namespace chorale::broadcast {
 /// ranks leave when all have arrived: later than a broadcast needs to, if some come late.
 struct last_arriver {
   static constexpr auto implements = operation::broadcast;
-  template <class T>
-  static constexpr bool runs_on = mapping_transport<T> && reading_transport<T>;
-  template <class T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mapping_transport<Net> && reading_transport<Net>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
     return net.maps_memory();
   }
 

@@ -20,11 +20,11 @@ namespace chorale::broadcast {
 struct multicast {
   static constexpr auto implements = operation::broadcast;
   static constexpr bool needs_multicast = true;
-  template <class T>
-  static constexpr bool runs_on = multicast_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = multicast_transport<Net>;
 
-  template <multicast_transport T>
-  static task<> run(T& net, call_id now, std::span<std::byte> data, int root) {
+  template <multicast_transport Net>
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
     if (net.size() == 1) co_return;
     for (const auto piece : chunks{data, net.multicast_bytes()}) {
       if (net.rank() == root) {

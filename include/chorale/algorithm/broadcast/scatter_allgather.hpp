@@ -17,8 +17,8 @@ namespace chorale::broadcast {
 /// long messages on large groups.  Source: van de Geijn's; the ring of P4 section 2.3.
 struct scatter_allgather {
   static constexpr auto implements = operation::broadcast;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {

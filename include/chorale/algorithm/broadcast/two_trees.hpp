@@ -23,8 +23,8 @@ namespace chorale::broadcast {
 /// have been placed when the call is over.
 struct two_trees {
   static constexpr auto implements = operation::broadcast;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
   /// A block of a long message, in bytes.
   static constexpr std::size_t segment_bytes = std::size_t{1} << 16;
 

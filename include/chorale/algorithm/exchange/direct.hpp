@@ -34,8 +34,8 @@ struct workspace {
 /// A buffer is read until its bytes are sent, or placed, and written only by what this call announces.
 struct direct {
   static constexpr auto implements = operation::exchange;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// The lists have to stay until the call is over.
   template <mailbox_transport Net>

@@ -23,8 +23,8 @@ namespace chorale::gather {
 struct binomial {
   static constexpr auto implements = operation::gather;
   static constexpr bool uneven = false;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {

@@ -17,25 +17,25 @@
 
 namespace chorale::reduce {
 
-/// Up the degree-k tree (K = 2^m - 1): a rank receives from at most K others in a step and combines their
+/// Up the degree-k tree (k = 2^m - 1): a rank receives from at most k others in a step and combines their
 /// operands in ascending rank order, so that the result is right for operators that do not commute, and the
 /// same whenever messages arrive. Any n; the tree is headed by rank 0, which forwards the result to another
 /// root. Short operands travel in blocks; long ones are put, for which inner ranks keep what they have
-/// combined: the memory of one operand. Cost: ceil(log_{K+1} n) steps; one more message if root is
+/// combined: the memory of one operand. Cost: ceil(log_{k+1} n) steps; one more message if root is
 /// not 0.  Source: P2 section 4.2; P3 figure 6.16 for the cost.
-template <int K>
+template <int Degree>
 struct degree_k {
-  static_assert(topology::valid_degree(K), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
+  static_assert(topology::valid_degree(Degree), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
   static constexpr auto implements = operation::reduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
   /// empty.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
-    const topology::degree_k tree{net.rank(), net.size(), K, root};
+    const topology::degree_k tree{net.rank(), net.size(), Degree, root};
     if constexpr (puts_operands<Net>) {
       if (is_put(net, in.size()) && net.size() > 1) [[unlikely]] {
         co_await straight(net, now, in, out, op, tree);

@@ -31,10 +31,10 @@ namespace chorale::reduce {
 struct scatter_gather {
   static constexpr auto implements = operation::reduce;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
-  template <mailbox_transport T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
+  template <mailbox_transport Net>
+  static bool suits(const Net& net) noexcept {
     return all_combine_at_once(net);
   }
 

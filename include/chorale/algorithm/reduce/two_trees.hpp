@@ -27,8 +27,8 @@ namespace chorale::reduce {
 /// the head or has an earlier block in hand. What is sent has been copied when the send is over.
 struct two_trees {
   static constexpr auto implements = operation::reduce;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
   /// empty.

@@ -22,8 +22,8 @@ namespace chorale::reduce_scatter {
 /// elements; operators that do not commute (`chorale::commutes`) go by `direct`.
 struct circulant {
   static constexpr auto implements = operation::reduce_scatter;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,

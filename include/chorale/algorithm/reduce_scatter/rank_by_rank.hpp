@@ -19,8 +19,8 @@ namespace chorale::reduce_scatter {
 struct rank_by_rank {
   static constexpr auto implements = operation::reduce_scatter;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,

@@ -20,8 +20,8 @@ namespace chorale::reduce_scatter {
 /// block; operators that do not commute (`chorale::commutes`), uneven blocks and other groups go by `direct`.
 struct recursive_halving {
   static constexpr auto implements = operation::reduce_scatter;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,

@@ -30,10 +30,10 @@ namespace chorale::scan {
 struct by_shares {
   static constexpr auto implements = operation::scan;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
-  template <mailbox_transport T>
-  static bool suits(const T& net) noexcept {
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
+  template <mailbox_transport Net>
+  static bool suits(const Net& net) noexcept {
     return all_combine_at_once(net);
   }
 

@@ -22,8 +22,8 @@ namespace chorale::scan {
 struct chain {
   static constexpr auto implements = operation::scan;
   static constexpr auto evaluates = evaluation::serial;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
   template <mailbox_transport Net>

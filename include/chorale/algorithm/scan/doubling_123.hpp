@@ -19,8 +19,8 @@ namespace chorale::scan {
 /// Source: `topology::doubling_123`.
 struct doubling_123 {
   static constexpr auto implements = operation::scan;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
   template <mailbox_transport Net>

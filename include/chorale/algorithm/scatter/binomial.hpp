@@ -23,8 +23,8 @@ namespace chorale::scatter {
 struct binomial {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = false;
-  template <class T>
-  static constexpr bool runs_on = mailbox_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {

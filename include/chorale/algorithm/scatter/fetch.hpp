@@ -22,8 +22,8 @@ namespace chorale::scatter {
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
-  template <class T>
-  static constexpr bool runs_on = reading_transport<T>;
+  template <class Net>
+  static constexpr bool runs_on = reading_transport<Net>;
 
   template <reading_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
