@@ -20,6 +20,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/device_array.hpp>
@@ -141,7 +142,7 @@ class window {
   void put(int target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
     const Element one = static_cast<Element>(value);
-    memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{&one, 1}));
+    memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{std::addressof(one), 1}));
   }
   /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`.
   template <class Range>
@@ -153,7 +154,7 @@ class window {
   [[nodiscard]] Element get(int target, std::size_t offset) {
     check("get", target, offset, 1);
     Element one = local_.empty() ? Element{} : local_.front();
-    get_into(target, offset, {&one, 1});
+    get_into(target, offset, {std::addressof(one), 1});
     return one;
   }
   /// Returns `count` elements, beginning at `offset`.
@@ -224,7 +225,7 @@ class window {
   void accumulate(int target, std::size_t offset, const Value& value, Op op = {}) {
     check("accumulate", target, offset, 1);
     const Element one = static_cast<Element>(value);
-    updating(target, offset).combine({&one, 1}, {}, op);
+    updating(target, offset).combine({std::addressof(one), 1}, {}, op);
   }
   /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
   template <class Op = sum_t>
@@ -248,7 +249,7 @@ class window {
   Element fetch_and_op(int target, std::size_t offset, const Element& value, Op op = {}) {
     check("fetch_and_op", target, offset, 1);
     Element old = value;
-    updating(target, offset).combine({&value, 1}, {&old, 1}, op);
+    updating(target, offset).combine({std::addressof(value), 1}, {std::addressof(old), 1}, op);
     return old;
   }
   /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value.

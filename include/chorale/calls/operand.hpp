@@ -13,6 +13,7 @@
 #include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/lean_ranges.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/types.hpp>
@@ -157,7 +158,7 @@ input read(const Range& r) {
         return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(Element),
                 type_tag<Element>()};
       else
-        return {std::as_bytes(std::span{&r, 1}), sizeof(Element), type_tag<Element>()};
+        return {std::as_bytes(std::span{std::addressof(r), 1}), sizeof(Element), type_tag<Element>()};
     }
   } else {
     return {};
@@ -191,7 +192,8 @@ output written(std::remove_reference_t<Range>& r) {
         return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}),
                 sizeof(Element), type_tag<Element>()};
       else
-        return {std::as_writable_bytes(std::span{&r, 1}), sizeof(Element), type_tag<Element>()};
+        return {std::as_writable_bytes(std::span{std::addressof(r), 1}), sizeof(Element),
+                type_tag<Element>()};
     }
   } else {
     return {};

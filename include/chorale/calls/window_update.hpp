@@ -9,6 +9,7 @@
 #include <span>
 
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::calls {
@@ -46,7 +47,7 @@ class window_update {
                          Element before = part[i];
                          copy(before, place);
                          const Element result = op(before, part[i]);
-                         std::memcpy(place, &result, sizeof(Element));
+                         std::memcpy(place, std::addressof(result), sizeof(Element));
                        }
                        return true;
                      });
@@ -62,8 +63,8 @@ class window_update {
     Element old = expected;
     memory_.locked(target_, offset_, sizeof(Element), [&](std::span<std::byte> element) {
       copy(old, element.data());
-      if (std::memcmp(element.data(), &expected, sizeof(Element)) != 0) return false;
-      std::memcpy(element.data(), &desired, sizeof(Element));
+      if (std::memcmp(element.data(), std::addressof(expected), sizeof(Element)) != 0) return false;
+      std::memcpy(element.data(), std::addressof(desired), sizeof(Element));
       return true;
     });
     return old;
@@ -85,7 +86,7 @@ class window_update {
     }));
   }
   static void copy(Element& to, const std::byte* from) noexcept {
-    std::memcpy(static_cast<void*>(&to), from, sizeof(Element));
+    std::memcpy(static_cast<void*>(std::addressof(to)), from, sizeof(Element));
   }
 
   Memory& memory_;
