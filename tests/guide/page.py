@@ -11,6 +11,7 @@ import dataclasses
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
@@ -43,8 +44,15 @@ class Page:
 
 
 def is_installed(command, path):
-    """Whether there is a command on a path of folders; of those that belong to an MPI, that of Open MPI."""
-    return shutil.which(command + ".openmpi" if command.startswith("mpi") else command, path=path) is not None
+    """Whether there is a command on a path of folders; of those that belong to an MPI, that of Open MPI, with what it compiles against."""
+    found = shutil.which(command + ".openmpi" if command.startswith("mpi") else command, path=path)
+    return found is not None and (command != "mpicxx" or has_headers(found))
+
+
+def has_headers(compiler):
+    """Whether an MPI's compiler finds mpi.h. Debian's openmpi-bin has the compiler, and libopenmpi-dev what it needs."""
+    return subprocess.run([compiler, "-E", "-x", "c++", "-"], input="#include <mpi.h>\n", text=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def commands_of(block):
