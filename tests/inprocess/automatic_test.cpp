@@ -19,6 +19,7 @@
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "../support/reads_json.hpp"
 #include "ranks.hpp"
 
 using namespace collectives;
@@ -79,6 +80,7 @@ struct ring : one<3, chorale::allreduce::ring> {};  // in no table
 }  // namespace telling
 
 TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
+  if (!support::reads_json()) return;
   using deciding = chorale::communicator<
       chorale::transport::rc,
       chorale::automatic<telling::reproducible, telling::recursive_doubling, telling::rabenseifner>>;
@@ -100,6 +102,7 @@ TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
 }
 
 TEST_CASE("whatever is chosen gives the same result", "[automatic]") {
+  if (!support::reads_json()) return;
   const table_file table{".json", 9};
   auto settings = inprocess::settings();
   settings.tuning = table.name;
@@ -117,6 +120,7 @@ TEST_CASE("whatever is chosen gives the same result", "[automatic]") {
 }
 
 TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
+  if (!support::reads_json()) return;
   const table_file table{".json", 9};
   auto settings = inprocess::settings();
   settings.tuning = table.name;
@@ -140,6 +144,7 @@ TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
 }
 
 TEST_CASE("an algorithm that was not measured is named, and is not another one of its name", "[automatic]") {
+  if (!support::reads_json()) return;
   using deciding =
       chorale::communicator<chorale::transport::rc, chorale::automatic<telling::ring, telling::reproducible,
                                                                        chorale::allreduce::ring>>;
@@ -248,6 +253,7 @@ TEST_CASE("results whose bits depend on brackets do not depend on trials", "[aut
 }
 
 TEST_CASE("without trials, and with a table of one's own, the table decides", "[automatic]") {
+  if (!support::reads_json()) return;
   using deciding =
       chorale::communicator<chorale::transport::rc,
                             chorale::automatic<telling::reproducible, telling::recursive_doubling>>;
@@ -271,6 +277,7 @@ TEST_CASE("without trials, and with a table of one's own, the table decides", "[
 }
 
 TEST_CASE("ranks with different tables are refused", "[automatic]") {
+  if (!support::reads_json()) return;
   const table_file one{"-1.json", 9};
   const table_file other{"-2.json", 8};
   std::string complaint;

@@ -13,6 +13,8 @@
 
 #include <chorale/model/choice.hpp>
 
+#include "../support/reads_json.hpp"
+
 using chorale::operation;
 using chorale::model::choice;
 using chorale::model::entrant;
@@ -135,6 +137,7 @@ TEST_CASE("what does not suit takes no part, unless nothing suits", "[choice]") 
 }
 
 TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
+  if (!support::reads_json()) return;
   // By this table Bruck's alltoall of 128 KiB takes more than four times the best.
   const auto file =
       std::filesystem::temp_directory_path() / ("chorale-choice-" + std::to_string(getpid()) + ".json");

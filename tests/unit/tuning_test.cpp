@@ -16,6 +16,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/model/tuning.hpp>
 
+#include "../support/reads_json.hpp"
+
 using namespace chorale::model;
 using chorale::operation;
 
@@ -155,6 +157,7 @@ TEST_CASE("the fingerprint is that of the content", "[tuning]") {
 }
 
 TEST_CASE("a table is read from JSON", "[tuning]") {
+  if (!support::reads_json()) return;
   const temporary_file good{R"({"tuning": [
     {"operation": "allgather", "transport": "rc", "ranks": 4, "crowded": true, "bytes": 128,
      "microseconds": {"ring": 3.5, "bruck": 2.25}}]})"};
@@ -170,6 +173,7 @@ TEST_CASE("a table is read from JSON", "[tuning]") {
 }
 
 TEST_CASE("a table that cannot be read is refused by name", "[tuning]") {
+  if (!support::reads_json()) return;
   struct mistake {
     const char* text;
     const char* said;
@@ -199,6 +203,7 @@ TEST_CASE("a table that cannot be read is refused by name", "[tuning]") {
 }
 
 TEST_CASE("a field of a table that makes no sense is refused by name", "[tuning]") {
+  if (!support::reads_json()) return;
   struct mistake {
     const char* ranks;
     const char* crowded;
@@ -241,6 +246,7 @@ TEST_CASE("a field of a table that makes no sense is refused by name", "[tuning]
 }
 
 TEST_CASE("what is no file is refused at once", "[tuning]") {
+  if (!support::reads_json()) return;
   const temporary_file fifo{""};
   std::filesystem::remove(fifo.name);
   REQUIRE(mkfifo(fifo.name.c_str(), 0600) == 0);

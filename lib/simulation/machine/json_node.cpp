@@ -7,14 +7,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
-
-#ifdef CHORALE_HAVE_JSON
-#include <nlohmann/json.hpp>
-#endif
 
 namespace chorale::simulation {
 
@@ -44,7 +41,6 @@ std::string json_node::described() const {
   return "an object";
 }
 
-#ifdef CHORALE_HAVE_JSON
 namespace {
 
 /// How far the parser has read.
@@ -190,10 +186,5 @@ json_node parse_json(std::string_view text) {
                             counting_iterator{text.data() + text.size(), so_far}, &tree);
   return std::move(tree.result);
 }
-#else
-json_node parse_json(std::string_view) {
-  throw error(errc::unsupported, "this library was built without nlohmann-json, which reads machine files");
-}
-#endif
 
 }  // namespace chorale::simulation

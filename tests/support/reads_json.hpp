@@ -1,0 +1,18 @@
+// Whether the library reads files of JSON.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+namespace support {
+
+/// Where it does not, the test says that it is skipped.
+inline bool reads_json() {
+#ifdef CHORALE_TEST_JSON
+  return true;
+#else
+  WARN("skipped: the library was built without nlohmann-json (nlohmann-json3-dev), which reads tuning tables");
+  return false;
+#endif
+}
+
+}  // namespace support
