@@ -11,6 +11,7 @@
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/group_view.hpp>
 
+#include "../core/shortage.hpp"
 #include "messages.hpp"
 #include "telling.hpp"
 
@@ -166,7 +167,7 @@ void control_channel::start_service() {
                                    [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
   } catch (const std::system_error& e) {
     throw set_up_failure(self_.rank, self_.size, e.code(),
-                         fmt::format("no thread for its service (ulimit -u): {}", reason_of(e)));
+                         fmt::format("no thread for its service: {}; {}", reason_of(e), why_no_thread()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chorale/core/config.hpp>
 
 #include "../core/printable.hpp"
+#include "../core/shortage.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {
@@ -38,10 +39,12 @@ std::string soft_remedy(int errnum) {
       return "no file descriptors are left: raise the limit of open files (ulimit -n, or LimitNOFILE and "
              "fs.file-max); soft0 needs about 10 for itself and 3 for each process that it talks to";
     case ENOMEM:
+      return fmt::format(
+          "no memory or address space is left: raise {}; soft0 reserves 1 GiB of addresses, of which it uses "
+          "little, for itself and for each process that it talks to",
+          memory_limits());
     case EAGAIN:
-      return "no memory, address space or threads are left: raise their limits (ulimit -v, ulimit -u, the "
-             "container's memory); soft0 reserves 1 GiB of addresses, of which it uses little, for itself "
-             "and for each process that it talks to";
+      return why_no_thread();
     case ENOENT:
       return "the processes of soft0 find each other in /proc, which is not mounted here or hides them: "
              "mount it (mount -t proc proc /proc)";

@@ -107,6 +107,11 @@ TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
     limit(RLIMIT_AS, 900U << 20);
     expect_refusal("ulimit -v");
   });
+  // Less than a thread's stack.
+  refused([](wire&) {
+    limit(RLIMIT_DATA, (static_cast<rlim_t>(status_number(getpid(), "VmData")) << 10) + (4U << 20));
+    expect_refusal("ulimit -d");
+  });
   refused([](wire&) {
     limit(RLIMIT_FSIZE, 512U << 20);
     expect_refusal("ulimit -f");
