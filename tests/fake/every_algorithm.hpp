@@ -21,9 +21,12 @@
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
+#include <chorale/algorithm/reduce/scatter_gather.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
+#include <chorale/algorithm/reduce_scatter/standard.hpp>
+#include <chorale/algorithm/scan/by_shares.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/start.hpp>
 #include <chorale/core/operators.hpp>

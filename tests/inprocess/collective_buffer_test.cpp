@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
+#include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>

@@ -39,7 +39,8 @@ PATTERNS = {header: re.compile(pattern) for header, pattern in NAMES.items()}
 # Headers of which everything else includes parts, so that nothing can be told from names.
 EVERYWHERE = {"cstdint", "utility"}
 LITERAL = re.compile(r'"([^"\\]|\\.)*"')
-QUALIFIED = re.compile(r"\b(\w+)::(\w+)\b")
+# Of `a::b::c` both pairs.
+QUALIFIED = re.compile(r"\b(\w+)::(?=(\w+))")
 FOLDERS = ("lib", "tests/fake", "tests/inprocess", "tests/misuse", "tests/multirank", "tests/protocols", "tests/support", "tests/unit",
            "tests/verbs")
 
@@ -70,7 +71,7 @@ def missing(root, file, own):
             header = own.get(found.groups())
             if header and header not in reached and header not in told:
                 told.add(header)
-                yield number, found.group(0), header
+                yield number, "::".join(found.groups()), header
 
 
 def unknown(root):

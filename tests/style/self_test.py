@@ -314,7 +314,7 @@ class OwnIncludes(Tree):
         self.write("tests/support/ranks.hpp", "#include <chorale/algorithm/barrier/ring.hpp>\nbarrier::ring* r; std::vector<int> v;\n")
         self.write("tests/unit/good_test.cpp", '#include "../support/ranks.hpp"\nbarrier::ring* s; std::vector<int> w;\n')
         self.write("tests/unit/bad_test.cpp", '// std::map<int, int> "barrier::ring"\nauto s = "std::thread";\n'
-                   "std::vector<int> w; std::vector<int> x;\nbarrier::ring* r; barrier::unknown* u;\n")
+                   "std::vector<int> w; std::vector<int> x;\nchorale::barrier::ring* r; barrier::unknown* u;\n")
         self.assertEqual(own_includes.offences(self.root),
                          ["tests/support/precompiled/cases.hpp:3: valarray: has no line in NAMES",
                           "tests/unit/bad_test.cpp:3: std::vector<: include vector",
