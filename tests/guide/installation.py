@@ -91,7 +91,7 @@ def of_this_system(folder):
 
 
 def commands_of_mpi(launcher, folder):
-    """A folder of commands: mpirun for whoever runs the tests, on however many cores, and Open MPI's compiler where there are several."""
+    """A folder of commands: mpirun for whoever runs the tests, on however many cores, and Open MPI's compiler where it is (libopenmpi-dev completes it)."""
     commands = folder / "commands"
     commands.mkdir()
     shim(commands, "mpirun", *launcher)

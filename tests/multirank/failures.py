@@ -363,7 +363,7 @@ class Refused(Case):
     def test_launcher_without_pmix(self):
         mpich = shutil.which("mpirun.mpich") or shutil.which("mpiexec.hydra")
         if mpich is None:
-            self.skipTest("there is no MPICH launcher (mpirun.mpich) here")
+            self.skipTest("there is no launcher of mpich here (tools/install-dependencies --ci)")
         found = self.run_ranks(2, "nothing", -1, launcher=[mpich, "-n", "2"])
         self.check_all(found, 2, "no_launcher", "mpirun.openmpi", "2 processes")
 

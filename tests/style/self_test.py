@@ -10,6 +10,7 @@ import citations
 import classes
 import clocks
 import comments
+import foreign
 import installed
 import layering
 import messages
@@ -319,6 +320,22 @@ class OwnIncludes(Tree):
                          ["tests/support/precompiled/cases.hpp:3: valarray: has no line in NAMES",
                           "tests/unit/bad_test.cpp:3: std::vector<: include vector",
                           "tests/unit/bad_test.cpp:4: barrier::ring: include include/chorale/algorithm/barrier/ring.hpp"])
+
+
+class Foreign(Tree):
+    """Programs and headers of other packages."""
+
+    def test_rules(self):
+        self.write("tests/a_test.py", '#!/usr/bin/env python3\nrun(["bash"])\nrun(["cmake"])\nshutil.which("gnuplot")\nsubprocess.run(["/usr/bin/frobnicate"])\n')
+        self.write("tests/b_test.py", '# gnuplot-nox, tools/install-dependencies --ci\nshutil.which("gnuplot")\n')
+        self.write("tests/lab/c.py", 'run(["tc"])\n')
+        self.write("tools/meson.build", "x = find_program('x_test.py')\ny = dependency('frob')\n")
+        self.write("tools/x.cpp", "#include <vector>\n#include <mpi.h>\n#include <frob/frob.h>\n")
+        self.write("docs/guide/page.md", "```\n$ mpirun -n 2 ./a\n$ frobnicate\n```\n")
+        found = list(foreign.offences(self.root, (["cmake", "g++", "openmpi-bin"], ["iproute2"])))
+        self.assertEqual([": ".join(line.split(": ")[:2]) for line in found],
+                         ["tests/a_test.py:4: gnuplot", "tests/a_test.py:5: frobnicate", "tools/meson.build:2: frob", "docs/guide/page.md:3: frobnicate",
+                          "tools/x.cpp:2: mpi.h", "tools/x.cpp:3: frob/frob.h"])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def run(offences, files, what):
 def need(program):
     """Skips the test where a program is not installed."""
     if shutil.which(program) is None:
-        print(f"skipped: {program} is not installed")
+        print(f"skipped: {program} is not installed (tools/install-dependencies --ci)")
         sys.exit(SKIPPED)
 
 

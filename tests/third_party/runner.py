@@ -182,7 +182,7 @@ def run_mpi(setup, variables, arguments):
     arguments = list(arguments)
     ring = os.path.join(setup.build, "tests", "third_party", "mpi_ring")
     if not os.path.exists(ring):
-        return Result("missing", "mpi_ring was not built: no Open MPI compiler")
+        return Result("missing", "mpi_ring was not built: libopenmpi-dev is not installed (tools/install-dependencies --ci)")
     forwarded = [word for name in list(variables) + ["UCX_NET_DEVICES"] for word in ("-x", name)]
     # Open MPI's own list of devices that it thinks UCX is good for does not know soft0.
     chosen = ["--oversubscribe", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"]
@@ -194,7 +194,7 @@ def run_case(setup, kind, options, text):
     variables, program, arguments = split(setup, options)
     needed = "mpirun.openmpi" if kind == "mpi" else program
     if shutil.which(needed) is None:
-        return Result("missing", f"{needed} is not installed")
+        return Result("missing", f"{needed} is not installed (tools/install-dependencies --ci)")
     if kind == "mpi":
         return run_mpi(setup, variables, arguments)
     if kind == "single":

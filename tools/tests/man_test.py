@@ -66,6 +66,8 @@ def faults(page):
     if shutil.which("groff"):
         said = subprocess.run(["groff", "-mdoc", "-Tutf8", "-ww", "-z", page], check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         yield from (f"groff: {line}" for line in said.stdout.splitlines())
+    else:
+        print(f"{where}: not looked at by groff: groff-base is not installed (tools/install-dependencies --ci)")
 
 
 def main():

@@ -49,7 +49,7 @@ class Made(Files):
         return self.texts("o.svg")
 
 
-@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
 class Plot(Made):
     """--plot."""
 

@@ -37,7 +37,7 @@ class Gnuplot(unittest.TestCase):
             (said,) = re.findall(rf"std::array<[^>]*> {name}\{{([^}}]*)\}}", source)
             self.assertEqual([word.strip().strip('"') for word in said.split(",")], [str(one) for one in wanted])
 
-    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_names_are_shown_as_they_are(self):
         planted = self.folder / "planted"
         name = f"it's <\"&\\> {{/Bold µ}} `touch {planted}`\nexit"
@@ -49,12 +49,12 @@ class Gnuplot(unittest.TestCase):
         self.assertIn("curve 119", shown)
         self.assertFalse(planted.exists())
 
-    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_a_folder_that_is_not_there(self):
         with self.assertRaisesRegex(gnuplot.Failed, "nowhere.*No such file"):
             gnuplot.draw([*gnuplot.head(100, 100), "plot x"], self.folder / "nowhere" / "picture.svg")
 
-    @unittest.skipUnless(gnuplot.can(), "gnuplot is not installed")
+    @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_commands_that_are_none(self):
         with self.assertRaisesRegex(gnuplot.Failed, "ended with 1: .*nonsense"):
             gnuplot.draw([*gnuplot.head(100, 100), "nonsense"], self.picture)

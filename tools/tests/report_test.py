@@ -46,7 +46,7 @@ class Page(html.parser.HTMLParser):
             self.rows[-1][-1] += data + (" " if "small" not in self.open else "")
 
 
-@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
 class Report(Made):
     """--report."""
 
