@@ -34,7 +34,7 @@ class Command:
 
 @dataclasses.dataclass
 class Page:
-    """What a page holds. Every `sessions` entry is one terminal."""
+    """What a page holds. Every `sessions` entry is one terminal; every `skipped` one a line, a reason, and commands that would be replayed elsewhere."""
     name: str
     files: dict
     statements: list
@@ -85,9 +85,9 @@ def read(path, commands):
             (page.declarations if DECLARES.match(code) else page.statements).append(block)
         elif block.language == "":
             if NEEDS.match(first):
-                page.skipped.append((block.line, first[2:]))
+                page.skipped.append((block.line, first[2:], ""))
             elif (where := WHERE.match(block.text)) and not is_installed(where.group(1), commands):
-                page.skipped.append((block.line, first[2:]))
+                page.skipped.append((block.line, first[2:], block.text))
             else:
                 page.sessions.append(commands_of(dataclasses.replace(block, text=WHERE.sub("", block.text))))
         elif block.language != "text":

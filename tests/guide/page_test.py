@@ -116,7 +116,7 @@ def main():
             page = pages.read(path, environment["PATH"])
         except ValueError as e:
             sys.exit(f"{path.name}: {e}")
-        for line, skipped in page.skipped:
+        for line, skipped, _ in page.skipped:
             print(f"{page.name}:{line}: not replayed: {skipped}{' (tools/install-dependencies --ci)' if skipped.startswith('Where mpi') else ''}")
         folder = pathlib.Path(place) / "work"
         folder.mkdir()
@@ -126,6 +126,7 @@ def main():
         for commands in page.sessions:
             wrong += replay(page, commands, environment, folder)
         asked = "\n".join(command.text for commands in page.sessions for command in commands) + "\n".join(page.files.values())
+        asked += "".join(commands for _, _, commands in page.skipped)
         wrong += [f"{page.name}: no command of the page compiles {name}" for name in page.files
                   if name.endswith((".cpp", ".c", ".hpp")) and asked.count(name) < 2]
         if page.statements or page.declarations:
