@@ -40,7 +40,9 @@ struct in_process_hub::round {
 };
 
 in_process_hub::in_process_hub(int size)
-    : size_(size), round_(std::make_unique<round>(static_cast<std::size_t>(size))) {}
+    : size_(size), round_(std::make_unique<round>(static_cast<std::size_t>(size))) {
+  detail::require_same_layouts();
+}
 
 in_process_hub::~in_process_hub() = default;
 
@@ -98,6 +100,7 @@ std::string in_process::describe() const {
 }
 
 void run_in_process(int size, const std::function<void(in_process&)>& body) {
+  detail::require_same_layouts();
   if (size < 1)
     throw error(errc::invalid_argument,
                 "run_in_process: a group of " + std::to_string(size) + " ranks; it has at least 1");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chorale/bootstrap/pmix.hpp>
+#include <chorale/core/error.hpp>
 
 namespace chorale::bootstrap {
 namespace {
@@ -22,6 +23,7 @@ int number(const char* variable) {
 }  // namespace
 
 launch inspect_launch() {
+  detail::require_same_layouts();
   launch l;
   l.pmix = std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr;
   if (const int n = number("OMPI_COMM_WORLD_SIZE"); n > 0) {

@@ -339,6 +339,7 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
 #endif
 
 pmix::pmix() {
+  detail::require_same_layouts();
   // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
   static std::mutex mutex;
   static std::shared_ptr<session> shared;

@@ -41,6 +41,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 config config::from_environment() {
+  detail::require_same_layouts();
   config c;
   for (const setting& s : settings()) {
     const char* text = s.set ? std::getenv(s.variable.c_str()) : nullptr;
@@ -62,6 +63,7 @@ void config::validate() const {
 }
 
 const std::vector<environment_variable>& environment_variables() {
+  detail::require_same_layouts();
   static const std::vector<environment_variable> variables = [] {
     std::vector<environment_variable> all;
     for (const setting& s : settings()) all.push_back({s.variable, s.accepts, s.initially, s.meaning});
@@ -71,6 +73,7 @@ const std::vector<environment_variable>& environment_variables() {
 }
 
 std::vector<std::string> unknown_environment_variables() {
+  detail::require_same_layouts();
   std::vector<std::string> unknown;
   const auto& known = environment_variables();
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
@@ -41,7 +43,28 @@ class chorale_category final : public std::error_category {
   }
 };
 
+// Whether all parts of the process lay out the standard library's classes as this one does.
+constinit std::atomic<bool> same_layouts{true};
+
 }  // namespace
+
+bool detail::announce_layouts(std::uint64_t of_program) noexcept {
+  if (of_program != standard_layouts()) same_layouts.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void detail::require_same_layouts() {
+  if (!same_layouts.load(std::memory_order_relaxed)) [[unlikely]]
+    throw_foreign_headers();
+}
+
+void detail::throw_foreign_headers() {
+  throw error(
+      errc::unsupported,
+      "this program was compiled with headers that do not belong to the libchorale it runs with, or "
+      "with other containers of the standard library (-D_GLIBCXX_DEBUG); rebuild it as the library was "
+      "built, or look which library the loader finds (ldd)");
+}
 
 const std::error_category& category() noexcept {
   static const chorale_category instance;

@@ -144,6 +144,7 @@ scheduler& running(const char* call) {
 
 run_result run(int ranks, const machine& on, const std::function<void(group&)>& body,
                const run_options& options) {
+  detail::require_same_layouts();
   validate(on);
   const long long room = static_cast<long long>(on.hosts) * on.ranks_per_host;
   if (ranks < 1 || ranks > room)

@@ -40,13 +40,9 @@ bool spins(const config& settings, const membership& group) {
 
 }  // namespace
 
-group_view endpoint::checked(group_view group) {
-  if (group.headers != binary_interface()) {
-    throw error(errc::unsupported,
-                "this program was compiled with headers that do not belong to the libchorale it runs with; "
-                "rebuild it, or look which library the loader finds (ldd)");
-  }
-  return group;
+void endpoint::require_headers(std::uint64_t of_program) {
+  detail::require_same_layouts();
+  if (of_program != binary_interface()) detail::throw_foreign_headers();
 }
 
 endpoint::endpoint(endpoint_user& user, joined_group&& group)

@@ -184,6 +184,7 @@ choice choose_named(const config& settings, std::span<const driver* const> from,
 }  // namespace
 
 choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
+  detail::require_same_layouts();
   settings.validate();
   if (local_rank < 0)
     throw error(errc::invalid_argument, fmt::format("local rank {} is below 0", local_rank));

@@ -1,6 +1,7 @@
 // The one exception type of the library, and its error codes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -61,6 +62,22 @@ class error : public std::system_error {
 /// Throws an `error` with a positive errno as its code: "`call` on `object` (`remedy`): <errno text>".
 [[noreturn]] void throw_errno(int errnum, std::string_view call, std::string_view object,
                               std::string_view remedy = {});
+
+namespace detail {
+/// How the standard library's classes are laid out in the code that includes this: otherwise with
+/// -D_GLIBCXX_DEBUG, for example.
+constexpr std::uint64_t standard_layouts() noexcept {
+  return sizeof(std::string) | sizeof(std::vector<int>) << 16;
+}
+/// Tells the library how they are in the program, before anything of theirs passes between the two: what then
+/// receives or returns them throws if the library has others. Thread-safe. @returns true
+bool announce_layouts(std::uint64_t of_program) noexcept;
+inline const bool layouts_are_announced = announce_layouts(standard_layouts());
+/// @throws error errc::unsupported if a part of the program has announced other layouts than the library's.
+void require_same_layouts();
+/// @throws that error.
+[[noreturn]] void throw_foreign_headers();
+}  // namespace detail
 
 }  // namespace chorale
 

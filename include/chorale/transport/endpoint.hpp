@@ -47,9 +47,13 @@ class endpoint {
     return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
            sizeof(config) << 48;
   }
+  /// To be called before anything else of the library that is given or gives more than numbers. @throws error
+  /// errc::unsupported if this program was compiled with headers that are not the library's.
+  static void require_own_headers() { require_headers(binary_interface()); }
   template <bootstrap::group Group>
   static group_view view_of(Group& group, const config& c) {
-    return checked(group_view::of(group, c, binary_interface()));
+    require_own_headers();
+    return group_view::of(group, c);
   }
 
   // The group.
@@ -128,7 +132,7 @@ class endpoint {
   }
 
  private:
-  static group_view checked(group_view group);
+  static void require_headers(std::uint64_t of_program);
 
   config settings_;
   endpoint_user* user_;

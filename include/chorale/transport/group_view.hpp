@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <system_error>
@@ -16,7 +15,6 @@ namespace chorale::transport {
 
 /// A bootstrap group of any type, which must outlive it. Errors and thread safety as for the group.
 struct group_view {
-  std::uint64_t headers = 0;  ///< binary interface of the caller's headers
   int rank = 0;
   int size = 1;
   int local_rank = 0;
@@ -28,9 +26,8 @@ struct group_view {
   std::function<bootstrap::cards(std::span<const std::byte>)> exchange;
 
   template <bootstrap::group Group>
-  static group_view of(Group& group, const config& c, std::uint64_t headers) {
-    return {headers,
-            group.rank(),
+  static group_view of(Group& group, const config& c) {
+    return {group.rank(),
             group.size(),
             bootstrap::local_rank_of(group),
             [&group] { return group.job(); },

@@ -201,6 +201,7 @@ machine read_all(const json_node& node) {
 }  // namespace
 
 machine parse_machine(std::string_view text, const std::string& file) {
+  detail::require_same_layouts();
   try {
     auto all = read_all(parse_json(text));
     validate(all);
