@@ -130,15 +130,15 @@ reduction reduction::of_bytes(byte_operator op, std::size_t size) {
     table how;
     byte_loops loops;
   };
-  const table how{size, op.commutes(), false,
-                  [](const void* self, std::byte* mine, const std::byte* right, std::size_t bytes) {
-                    const auto& all = *static_cast<const held*>(self);
-                    all.loops.left(mine, right, bytes / all.how.element_bytes);
-                  },
-                  [](const void* self, const std::byte* left, std::byte* mine, std::size_t bytes) {
-                    const auto& all = *static_cast<const held*>(self);
-                    all.loops.right(left, mine, bytes / all.how.element_bytes);
-                  }};
+  const table how{
+      size, op.commutes(), false,
+      [](const void* self, const std::byte* left, const std::byte* right, std::byte* out, std::size_t bytes) {
+        const auto& all = *static_cast<const held*>(self);
+        if (out == right)
+          all.loops.right(left, out, bytes / all.how.element_bytes);
+        else
+          all.loops.left(out, right, bytes / all.how.element_bytes);
+      }};
   const auto all = std::make_shared<const held>(held{how, byte_loops{std::move(op), size}});
   reduction made;
   made.table_ = &all->how;

@@ -22,16 +22,21 @@ struct vector_of {
   using type [[gnu::vector_size(32)]] = T;
 };
 
+// Of two NaNs the left one, as the function objects; an integer equals itself.
+template <class V>
+CHORALE_AVX2 V right_of(V a, V b) noexcept {
+  return a != a ? a : b;
+}
 struct add {
   template <class V>
   CHORALE_AVX2 static V of(V a, V b) noexcept {
-    return a + b;
+    return a + right_of(a, b);
   }
 };
 struct multiply {
   template <class V>
   CHORALE_AVX2 static V of(V a, V b) noexcept {
-    return a * b;
+    return a * right_of(a, b);
   }
 };
 // As `min_t` and `max_t`: if equal, the left one; if either is NaN, NaN. An integer equals itself.

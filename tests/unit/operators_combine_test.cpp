@@ -63,7 +63,7 @@ T draw(std::mt19937_64& random) {
     return static_cast<T>(random());
 }
 
-/// Runs the six loops on `n` elements with operands `left_skew` and `right_skew` bytes off an aligned
+/// Runs the loops on `n` elements with operands `left_skew` and `right_skew` bytes off an aligned
 /// address.
 template <class T, class Op>
 void check(std::size_t n, std::size_t left_skew, std::size_t right_skew, const Op& op,
@@ -100,21 +100,21 @@ void check(std::size_t n, std::size_t left_skew, std::size_t right_skew, const O
   chorale::combine<T>(std::as_const(lp), std::as_const(rp), op_out, n, op);
   REQUIRE(equal(op_out));
   REQUIRE(intact(out, right_skew));
-  chorale::combine_right<T>(std::as_const(lp), rp, n, op);
+  chorale::combine<T>(std::as_const(lp), std::as_const(rp), rp, n, op);
   REQUIRE(equal(rp));
   REQUIRE(intact(r, right_skew));
   if (bytes != 0) REQUIRE(std::memcmp(lp, left.data(), bytes) == 0);
   if (bytes != 0) std::memcpy(rp, right.data(), bytes);
-  chorale::combine_left<T>(lp, std::as_const(rp), n, op);
+  chorale::combine<T>(std::as_const(lp), std::as_const(rp), lp, n, op);
   REQUIRE(equal(lp));
   REQUIRE(intact(l, left_skew));
   if (bytes != 0) REQUIRE(std::memcmp(rp, right.data(), bytes) == 0);
 
   auto typed = right;
-  chorale::combine_right(left.data(), typed.data(), n, op);
+  chorale::combine(left.data(), typed.data(), typed.data(), n, op);
   REQUIRE(equal(reinterpret_cast<const std::byte*>(typed.data())));
   typed = left;
-  chorale::combine_left(typed.data(), right.data(), n, op);
+  chorale::combine(typed.data(), right.data(), typed.data(), n, op);
   REQUIRE(equal(reinterpret_cast<const std::byte*>(typed.data())));
   std::vector<T> third(n);
   chorale::combine(left.data(), right.data(), third.data(), n, op);
@@ -149,10 +149,10 @@ TEST_CASE("combine: structs, with an operator that does not commute", "[operator
 TEST_CASE("combine: std::byte elements, and elements that cannot be made by default", "[operators]") {
   std::byte left[3] = {std::byte{1}, std::byte{2}, std::byte{4}};
   std::byte right[3] = {std::byte{8}, std::byte{2}, std::byte{5}};
-  chorale::combine_right<std::byte>(left, right, 3, chorale::bitwise_or);
+  chorale::combine(left, right, right, 3, chorale::bitwise_or);
   CHECK(right[0] == std::byte{9});
   CHECK(right[2] == std::byte{5});
-  chorale::combine_left(left, static_cast<const std::byte*>(right), 3, chorale::bitwise_and);
+  chorale::combine(left, right, left, 3, chorale::bitwise_and);
   CHECK(left[0] == std::byte{1});
   CHECK(left[1] == std::byte{2});
 

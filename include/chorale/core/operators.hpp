@@ -20,9 +20,23 @@ concept number = arithmetic<Element> && !std::same_as<Element, bool>;
 template <std::integral Element>
 using wrapping = typename std::conditional_t<(sizeof(Element) < sizeof(unsigned)),
                                              std::type_identity<unsigned>, std::make_unsigned<Element>>::type;
+
+/// Complex numbers of floating-point parts.
+template <class Element>
+concept adds_by_parts =
+    complex_number<Element> && floating<typename Element::value_type> &&
+    std::constructible_from<Element, typename Element::value_type, typename Element::value_type>;
+
+/// The right operand of a sum or product of floating-point numbers: `a` if that is NaN, so that it alone comes
+/// out. Of two different NaNs a processor keeps the first one, and which is first is up to the compiler.
+template <floating Element>
+constexpr Element right_of(const Element& a, const Element& b) noexcept {
+  return a != a ? a : b;
+}
 }  // namespace detail
 
-/// a + b: integers wrap modulo 2^bits, the signed ones too (two's complement); user types by their operator+.
+/// a + b: integers wrap modulo 2^bits, the signed ones too (two's complement); of two NaNs, the left one; complex
+/// numbers by their parts; user types by their operator+.
 struct sum_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
@@ -30,18 +44,26 @@ struct sum_t {
       using wide = detail::wrapping<Element>;
       return static_cast<Element>(static_cast<wide>(a) + static_cast<wide>(b));
     } else {
-      return a + b;
+      return a + detail::right_of(a, b);
     }
   }
+  template <detail::adds_by_parts Element>
+  constexpr Element operator()(const Element& a, const Element& b) const {
+    return Element(a.real() + detail::right_of<typename Element::value_type>(a.real(), b.real()),
+                   a.imag() + detail::right_of<typename Element::value_type>(a.imag(), b.imag()));
+  }
   template <class Element>
-  requires(!detail::arithmetic<Element>) && requires(const Element& a, const Element& b) {
-    { a + b } -> std::convertible_to<Element>;
-  } constexpr Element operator()(const Element& a, const Element& b) const {
+  requires(!detail::arithmetic<Element> && !detail::adds_by_parts<Element>) &&
+          requires(const Element& a, const Element& b) {
+            { a + b } -> std::convertible_to<Element>;
+          }
+  constexpr Element operator()(const Element& a, const Element& b) const {
     return a + b;
   }
 };
 
-/// a * b: integers wrap modulo 2^bits, the signed ones too (two's complement); user types by their operator*.
+/// a * b: integers wrap modulo 2^bits, the signed ones too (two's complement); of two NaNs, the left one; user
+/// types by their operator*.
 struct prod_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
@@ -49,7 +71,7 @@ struct prod_t {
       using wide = detail::wrapping<Element>;
       return static_cast<Element>(static_cast<wide>(a) * static_cast<wide>(b));
     } else {
-      return a * b;
+      return a * detail::right_of(a, b);
     }
   }
   template <class Element>

@@ -45,18 +45,8 @@ template <class Element, class Op>
 inline constexpr bool is_exact =
     builtin_tag<library_operator<Op>> != 0 && (std::integral<Element> || std::same_as<Element, std::byte>);
 template <class Element, class Op>
-void fold_left(const void* op, std::byte* mine, const std::byte* right, std::size_t bytes) {
-  if constexpr (std::same_as<Element, std::byte>)
-    combine_left(mine, right, bytes, *static_cast<const Op*>(op));
-  else
-    combine_left<Element>(mine, right, bytes / sizeof(Element), *static_cast<const Op*>(op));
-}
-template <class Element, class Op>
-void fold_right(const void* op, const std::byte* left, std::byte* mine, std::size_t bytes) {
-  if constexpr (std::same_as<Element, std::byte>)
-    combine_right(left, mine, bytes, *static_cast<const Op*>(op));
-  else
-    combine_right<Element>(left, mine, bytes / sizeof(Element), *static_cast<const Op*>(op));
+void fold(const void* op, const std::byte* left, const std::byte* right, std::byte* out, std::size_t bytes) {
+  chorale::combine<Element>(left, right, out, bytes / sizeof(Element), *static_cast<const Op*>(op));
 }
 }  // namespace detail
 
@@ -108,13 +98,13 @@ class reduction {
   /// mine[i] = op(mine[i], right[i]): combines in operands of higher ranks. Same size, no overlap, any
   /// alignment.
   void combine_left(std::span<std::byte> mine, std::span<const std::byte> right) const {
-    table_->left(op(), mine.data(), right.data(), mine.size());
+    table_->fold(op(), mine.data(), right.data(), mine.data(), mine.size());
     clock::combined(mine.data(), right.data(), mine.size());
   }
   /// mine[i] = op(left[i], mine[i]): combines in operands of lower ranks. Same size, no overlap, any
   /// alignment.
   void combine_right(std::span<const std::byte> left, std::span<std::byte> mine) const {
-    table_->right(op(), left.data(), mine.data(), mine.size());
+    table_->fold(op(), left.data(), mine.data(), mine.data(), mine.size());
     clock::combined(mine.data(), left.data(), mine.size());
   }
 
@@ -123,8 +113,9 @@ class reduction {
     std::size_t element_bytes;
     bool commutes;
     bool is_exact;
-    void (*left)(const void* op, std::byte* mine, const std::byte* right, std::size_t bytes);
-    void (*right)(const void* op, const std::byte* left, std::byte* mine, std::size_t bytes);
+    /// out[i] = op(left[i], right[i]); `out` is `left` or `right`.
+    void (*fold)(const void* op, const std::byte* left, const std::byte* right, std::byte* out,
+                 std::size_t bytes);
   };
   static constexpr std::size_t room = 24;
   template <class Op>
@@ -132,8 +123,7 @@ class reduction {
       sizeof(Op) <= room && alignof(Op) <= alignof(std::max_align_t) && std::is_trivially_copyable_v<Op>;
   template <class Element, class Op>
   static constexpr table table_for{sizeof(Element), chorale::commutes<Op, Element>,
-                                   detail::is_exact<Element, Op>, &detail::fold_left<Element, Op>,
-                                   &detail::fold_right<Element, Op>};
+                                   detail::is_exact<Element, Op>, &detail::fold<Element, Op>};
   [[nodiscard]] const void* op() const noexcept {
     return large_ ? large_.get() : static_cast<const void*>(small_.data());
   }
