@@ -44,15 +44,15 @@ class entry final : public contestant {
   static constexpr auto what = Algorithm::implements;
 
   explicit entry(buffers& memory)
-      : contestant(chorale::name(what), type_name<Algorithm>(), Transport::name), memory_(memory) {}
+      : contestant(chorale::name(what), chorale::type_name<Algorithm>(), Transport::name), memory_(memory) {}
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
     const auto call = [&] { trial<what>::call(comm_, memory_, bytes); };
     if constexpr (trial<what>::rooted)
-      return time_apart(calls, call, [this] { comm_.barrier(); });
+      return bench::time_apart(calls, call, [this] { comm_.barrier(); });
     else
-      return time_together(calls, call);
+      return bench::time_together(calls, call);
   }
   std::string check(std::size_t bytes, team& all) override {
     return trial<what>::check(comm_, memory_, bytes, all);
@@ -134,7 +134,7 @@ std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show
   };
   std::vector<row> result;
   for (const auto bytes : sizes) {
-    const auto rows = measure(field, bytes, all, limit, around);
+    const auto rows = bench::measure(field, bytes, all, limit, around);
     show(rows);
     result.insert(result.end(), rows.begin(), rows.end());
   }
@@ -182,10 +182,10 @@ int compare(int argc, char** argv) {
           "{:>7}  {}\n",
           chorale::name(What), comm.size(), transport::name, comm.transport().chosen().device.name, "bytes",
           "algorithm", "median", "p10", "p90", "ratio", "result");
-    const auto rows =
-        measure_algorithms<What, Policies...>(given.limit, given.check, [&](const std::vector<row>& some) {
-          if (rank == 0) detail::print(some);
-        });
+    const auto rows = bench::measure_algorithms<What, Policies...>(given.limit, given.check,
+                                                                   [&](const std::vector<row>& some) {
+                                                                     if (rank == 0) detail::print(some);
+                                                                   });
     return std::any_of(rows.begin(), rows.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }) ? 1
                                                                                                        : 0;
   } catch (const std::exception& e) {

@@ -41,7 +41,7 @@ plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
 template <class Caller, class Start>
 plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> reads,
                std::span<std::byte> writes) {
-  return make_plan(on, std::move(made), [&](auto& buffers) {
+  return calls::make_plan(on, std::move(made), [&](auto& buffers) {
     buffers.read(reads);
     buffers.write(writes);
   });
@@ -51,45 +51,47 @@ plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> read
 
 template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
 plan plan_reduce(Caller& on, In&& in, Out&& out, Op op = {}, rank_number root = 0) {
-  const operands io = lasting<In, Out>(in, out);
+  const operands io = calls::lasting<In, Out>(in, out);
   const bool takes = on.rank() == root.value;
-  return make_plan(on, reduce(on, io, by<In, Out>(op, in, out), root.value),
-                   io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
-                   takes ? io.out.bytes : std::span<std::byte>{});
+  return calls::make_plan(on, calls::reduce(on, io, calls::by<In, Out>(op, in, out), root.value),
+                          io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
+                          takes ? io.out.bytes : std::span<std::byte>{});
 }
 
 template <class Caller, class Data, value Op = sum_t>
 plan plan_allreduce(Caller& on, Data&& data, Op op = {}) {
-  const output io = written<Data>(data);
-  return make_plan(on, allreduce(on, io, by<Data>(op, data)), {}, io.bytes);
+  const output io = calls::written<Data>(data);
+  return calls::make_plan(on, calls::allreduce(on, io, calls::by<Data>(op, data)), {}, io.bytes);
 }
 template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
 plan plan_allreduce(Caller& on, In&& in, Out&& out, Op op = {}) {
-  const operands io = lasting<In, Out>(in, out);
-  return make_plan(on, allreduce(on, io, by<In, Out>(op, in, out)), {}, io.out.bytes);
+  const operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on, calls::allreduce(on, io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
 }
 
 template <class Caller, class In, class Out, value Op = sum_t>
 plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, Op op = {}) {
-  const operands io = lasting<In, Out>(in, out);
-  return make_plan(on, reduce_scatter(on, io, by<In, Out>(op, in, out)), io.in.bytes, io.out.bytes);
+  const operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on, calls::reduce_scatter(on, io, calls::by<In, Out>(op, in, out)), io.in.bytes,
+                          io.out.bytes);
 }
 template <class Caller, class In, class Out, buffer Counts, class Op = sum_t>
 plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, const Counts& sizes, Op op = {}) {
-  const operands io = lasting<In, Out>(in, out);
-  return make_plan(on, reduce_scatter(on, io, counts{sizes}.values, by<In, Out>(op, in, out)), io.in.bytes,
-                   io.out.bytes);
+  const operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(
+      on, calls::reduce_scatter(on, io, counts{sizes}.values, calls::by<In, Out>(op, in, out)), io.in.bytes,
+      io.out.bytes);
 }
 
 template <class Caller, class Data, value Op = sum_t>
 plan plan_scan(Caller& on, operation what, Data&& data, Op op = {}) {
-  const output io = written<Data>(data);
-  return make_plan(on, scan(on, what, io, by<Data>(op, data)), {}, io.bytes);
+  const output io = calls::written<Data>(data);
+  return calls::make_plan(on, calls::scan(on, what, io, calls::by<Data>(op, data)), {}, io.bytes);
 }
 template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
 plan plan_scan(Caller& on, operation what, In&& in, Out&& out, Op op = {}) {
-  const operands io = lasting<In, Out>(in, out);
-  return make_plan(on, scan(on, what, io, by<In, Out>(op, in, out)), {}, io.out.bytes);
+  const operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on, calls::scan(on, what, io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
 }
 
 }  // namespace calls

@@ -100,7 +100,7 @@ constexpr bool check_algorithm() {
     return false;
   } else if constexpr (requires { typename Algorithm::candidates; }) {
     return []<class... Candidates>(type_list<Candidates...>) {
-      return ((!Candidates::template runs_on<Net> || check_algorithm<Candidates, Net>()) && ...);
+      return ((!Candidates::template runs_on<Net> || detail::check_algorithm<Candidates, Net>()) && ...);
     }(typename Algorithm::candidates{});
   } else if constexpr (!Algorithm::template runs_on<Net>) {
     return false;
@@ -123,7 +123,7 @@ inline constexpr int transports_among = ((transport_policy<Policies> ? 1 : 0) + 
 template <class Algorithm, class... Policies>
 inline constexpr bool is_alone =
     !algorithm_policy<Algorithm> ||
-    ((operation_of<Algorithm>() == operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
+    ((detail::operation_of<Algorithm>() == detail::operation_of<Policies>() ? 1 : 0) + ... + 0) == 1;
 
 /// A communicator's transport and algorithms; `Default` is the transport if `Policies` names none.
 template <class Default, class... Policies>
@@ -147,10 +147,10 @@ struct composition {
       communicator_transport<transport>,
       "chorale::communicator: the transport lacks what algorithms or calls use; what that is says "
       "communicator_transport (transport/concepts.hpp), and the notes of the compiler say what of it");
-  static_assert((runs_or_is_none<Policies, transport>() && ...),
+  static_assert((detail::runs_or_is_none<Policies, transport>() && ...),
                 "chorale::communicator: an algorithm cannot run on this transport: its runs_on<Transport> "
                 "names the concept (transport/concepts.hpp) that the transport does not model");
-  static_assert((static_cast<void>(check_algorithm<Policies, net>()), ..., true));
+  static_assert((static_cast<void>(detail::check_algorithm<Policies, net>()), ..., true));
 };
 
 }  // namespace detail

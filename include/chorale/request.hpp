@@ -208,7 +208,7 @@ bool test_all(Requests&& requests) {
   progress();
   for (auto& one : requests)
     if (!one.is_over()) return false;
-  wait_all(requests);
+  chorale::wait_all(requests);
   return true;
 }
 

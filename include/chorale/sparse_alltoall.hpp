@@ -126,7 +126,7 @@ class sparse_alltoall {
   [[nodiscard]] std::vector<received<Element>> run(const calls::messages<outgoing>& sends) {
     static_assert(!std::same_as<Element, bool>,
                   "chorale::sparse_alltoall: std::vector<bool> has no elements");
-    require_sendable(sends.list, type_tag<Element>());
+    require_sendable(sends.list, chorale::type_tag<Element>());
     std::vector<received<Element>> all;
     std::vector<incoming> takes;
     std::exception_ptr failure;
@@ -134,7 +134,7 @@ class sparse_alltoall {
       if (failure) return;
       try {
         all.push_back({source, std::vector<Element>(bytes / sizeof(Element))});
-        takes.push_back(from(source, all.back().data));
+        takes.push_back(chorale::from(source, all.back().data));
       } catch (...) {
         failure = std::current_exception();
       }

@@ -79,12 +79,12 @@ template <mailbox_transport Net, arrived_message Message>
   const std::span<const std::byte> bytes = message.bytes();
   envelope e;
   if (bytes.size() < envelope_room)
-    throw_unequal_sizes(now.what, net.rank(), envelope_room, from, bytes.size());
+    chorale::throw_unequal_sizes(now.what, net.rank(), envelope_room, from, bytes.size());
   std::memcpy(&e, bytes.data(), sizeof e);
-  if (e.sends != mine.takes) throw_unequal_sizes(now.what, net.rank(), mine.takes, from, e.sends);
-  if (e.takes != mine.sends) throw_unequal_sizes(now.what, from, e.takes, net.rank(), mine.sends);
+  if (e.sends != mine.takes) chorale::throw_unequal_sizes(now.what, net.rank(), mine.takes, from, e.sends);
+  if (e.takes != mine.sends) chorale::throw_unequal_sizes(now.what, from, e.takes, net.rank(), mine.sends);
   const auto behind = bytes.subspan(envelope_room);
-  if (behind.size() != data) throw_unequal_sizes(now.what, net.rank(), data, from, behind.size());
+  if (behind.size() != data) chorale::throw_unequal_sizes(now.what, net.rank(), data, from, behind.size());
   return {e.place, behind};
 }
 
@@ -94,7 +94,7 @@ template <mailbox_transport Net>
 [[nodiscard]] remote_region exactly(const Net& net, int owner, call_id now, const remote_region& place,
                                     std::size_t bytes) {
   if (place.owner != owner || place.bytes != bytes)
-    throw_unequal_sizes(now.what, owner, place.bytes, net.rank(), bytes);
+    chorale::throw_unequal_sizes(now.what, owner, place.bytes, net.rank(), bytes);
   return place;
 }
 
@@ -129,7 +129,7 @@ template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const share mine{.sends = out.size()};
   const bool straight = transfer::is_zero_copy_one_way(net, out.size());
-  const std::size_t first = straight ? 0 : first_bytes(net, out.size());
+  const std::size_t first = straight ? 0 : agreed::first_bytes(net, out.size());
   sealed seal;
   co_await net.send(to, now, seal(mine, {}, out.first(first)));
   if constexpr (one_sided_transport<Net>) {
@@ -138,7 +138,7 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
       remote_region there;
       {
         const auto offer = co_await net.receive(to, now);
-        there = exactly(net, to, now, open(net, to, now, offer, mine, 0).place, out.size());
+        there = agreed::exactly(net, to, now, agreed::open(net, to, now, offer, mine, 0).place, out.size());
       }
       co_await net.put(there, 0, lent, out, now);
       co_await net.send(to, now, {});
@@ -161,17 +161,17 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
       co_await net.send(from, now, seal(mine, exposed.region(), {}));
       {
         const auto message = co_await net.receive(from, now);
-        static_cast<void>(open(net, from, now, message, mine, 0));
+        static_cast<void>(agreed::open(net, from, now, message, mine, 0));
       }
       const auto done = co_await net.receive(from, now);
       static_cast<void>(transfer::exact(net, from, now, done, 0));
       co_return;
     }
   }
-  const std::size_t first = first_bytes(net, in.size());
+  const std::size_t first = agreed::first_bytes(net, in.size());
   {
     const auto message = co_await net.receive(from, now);
-    place_first(open(net, from, now, message, mine, first), in);
+    agreed::place_first(agreed::open(net, from, now, message, mine, first), in);
   }
   if (first < in.size()) co_await transfer::receive(net, from, now, in.subspan(first));
 }

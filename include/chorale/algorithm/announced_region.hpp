@@ -26,7 +26,7 @@ namespace chorale::transfer {
 template <mailbox_transport Net>
 void check_region(const Net& net, int from, call_id now, const remote_region& region, std::size_t bytes) {
   if (region.owner != from || region.bytes != bytes) [[unlikely]]
-    throw_unequal_sizes(now.what, from, region.bytes, net.rank(), bytes);
+    chorale::throw_unequal_sizes(now.what, from, region.bytes, net.rank(), bytes);
 }
 
 }  // namespace chorale::transfer

@@ -43,7 +43,7 @@ inline std::size_t payload_of() noexcept {
 }
 template <class First, class... Rest>
 std::size_t payload_of(const First& first, const Rest&...) noexcept {
-  return payload(first);
+  return detail::payload(first);
 }
 /// A scatter's blocks are known at the root alone; its own block everywhere.
 template <class Byte>
@@ -144,8 +144,8 @@ struct automatic {
     std::vector<model::entrant> all;
     const auto add = [&]<class Algorithm>() {
       if constexpr (Algorithm::template runs_on<Net>)
-        all.push_back(
-            {type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>), suits<Algorithm>(net)});
+        all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
+                       suits<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
@@ -183,7 +183,7 @@ struct automatic {
                                                 const Arguments&... arguments) {
     constexpr bool runs = Algorithm::template runs_on<Net>;
     if constexpr (runs) {
-      if (sizeof...(More) == 0 || wanted == Index) return start<Algorithm>(net, now, arguments...);
+      if (sizeof...(More) == 0 || wanted == Index) return chorale::start<Algorithm>(net, now, arguments...);
     }
     if constexpr (sizeof...(More) != 0)
       return dispatch<Net, Index + (runs ? 1 : 0), More...>(wanted, net, now, arguments...);

@@ -32,7 +32,7 @@ template <mailbox_transport Net>
 task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
   if constexpr (message_transport<Net>) {
-    if (is_whole_operand(net, out.size(), op) || is_whole_operand(net, mine.size(), op)) {
+    if (chorale::is_whole_operand(net, out.size(), op) || chorale::is_whole_operand(net, mine.size(), op)) {
       std::vector<std::byte> theirs(mine.size());
       co_await transfer::copy(net, now, to, out, from, theirs);
       if (theirs_is_left)
@@ -44,11 +44,11 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
   }
   if constexpr (reads_operands<Net>) {
     // The sizes of the two may be on both sides of the limit.
-    const bool is_offered = is_read(net, out.size());
-    const bool reads = is_read(net, mine.size());
+    const bool is_offered = chorale::is_read(net, out.size());
+    const bool reads = chorale::is_read(net, mine.size());
     if (is_offered || reads) {
-      co_await read_and_combine(net, now, to, is_offered ? out : out.first(0), from,
-                                reads ? mine : mine.first(0), theirs_is_left, op);
+      co_await chorale::read_and_combine(net, now, to, is_offered ? out : out.first(0), from,
+                                         reads ? mine : mine.first(0), theirs_is_left, op);
       if (is_offered) out = out.first(0);
       if (reads) mine = mine.first(0);
     }

@@ -39,7 +39,8 @@ template <mailbox_transport Net>
 /// address, so that zero copy pays off later than in an exchange, unless both ranks copy.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
-  return is_zero_copy(net, bytes) && (is_zero_copy(net, bytes / 2) || own_cores_copy(net));
+  return transfer::is_zero_copy(net, bytes) &&
+         (transfer::is_zero_copy(net, bytes / 2) || transfer::own_cores_copy(net));
 }
 
 /// True if a message of so many bytes is left to the transport as a whole, from memory to memory: it has
@@ -56,7 +57,7 @@ template <mailbox_transport Net>
 /// send and receive such a one themselves, without a coroutine for it. Both sides must know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_one_message(const Net& net, std::size_t bytes) noexcept {
-  return bytes != 0 && bytes <= net.block_bytes() && !is_zero_copy_one_way(net, bytes);
+  return bytes != 0 && bytes <= net.block_bytes() && !transfer::is_zero_copy_one_way(net, bytes);
 }
 
 /// The bytes of a message of rank `from`, which has to have exactly `expected`. Algorithms look at what they
@@ -67,7 +68,7 @@ template <mailbox_transport Net, arrived_message Message>
                                                std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() != expected) [[unlikely]]
-    throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+    chorale::throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
   return bytes;
 }
 
@@ -78,7 +79,7 @@ template <mailbox_transport Net, arrived_message Message>
                                                   const Message& message, std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() < expected) [[unlikely]]
-    throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+    chorale::throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
   return bytes;
 }
 
@@ -86,8 +87,8 @@ template <mailbox_transport Net, arrived_message Message>
 template <mailbox_transport Net, arrived_message Message>
 [[gnu::always_inline]] inline void place(const Net& net, int from, call_id now, const Message& message,
                                          std::span<std::byte> destination) {
-  const auto bytes = exact(net, from, now, message, destination.size());
-  if (!bytes.empty()) copy_bytes(destination.data(), bytes.data(), bytes.size());
+  const auto bytes = transfer::exact(net, from, now, message, destination.size());
+  if (!bytes.empty()) chorale::copy_bytes(destination.data(), bytes.data(), bytes.size());
 }
 
 /// Appends the elements of a message of rank `from`, at most `most` whole ones.
@@ -98,19 +99,19 @@ void append(const Net& net, int from, call_id now, const Message& message, std::
   const std::span<const std::byte> bytes = message.bytes();
   const std::size_t count = std::min(bytes.size() / sizeof(Element), most);
   if (count * sizeof(Element) != bytes.size()) [[unlikely]]
-    throw_unequal_sizes(now.what, net.rank(), count * sizeof(Element), from, bytes.size());
+    chorale::throw_unequal_sizes(now.what, net.rank(), count * sizeof(Element), from, bytes.size());
   const std::size_t old = elements.size();
   elements.resize(old + count);
-  if (count != 0) copy_bytes(elements.data() + old, bytes.data(), bytes.size());
+  if (count != 0) chorale::copy_bytes(elements.data() + old, bytes.data(), bytes.size());
 }
 
 /// The region that rank `from` exposes, of any size, and says so in `message`. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_place(const Net& net, int from, call_id now, const Message& message) {
   remote_region region;
-  std::memcpy(&region, exact(net, from, now, message, sizeof region).data(), sizeof region);
+  std::memcpy(&region, transfer::exact(net, from, now, message, sizeof region).data(), sizeof region);
   if (region.owner != from) [[unlikely]]
-    throw_unequal_sizes(now.what, from, region.bytes, net.rank(), 0);
+    chorale::throw_unequal_sizes(now.what, from, region.bytes, net.rank(), 0);
   return region;
 }
 /// The region of `bytes` that rank `from` exposes, and says so in `message`. @throws error errc::mismatch if
@@ -118,8 +119,8 @@ template <mailbox_transport Net, arrived_message Message>
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_region(const Net& net, int from, call_id now, const Message& message,
                                         std::size_t bytes) {
-  const remote_region region = read_place(net, from, now, message);
-  check_region(net, from, now, region, bytes);
+  const remote_region region = transfer::read_place(net, from, now, message);
+  transfer::check_region(net, from, now, region, bytes);
   return region;
 }
 
@@ -184,7 +185,7 @@ task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out
   remote_region there;
   {
     const auto offer = co_await net.receive(to, now);
-    there = read_region(net, to, now, offer, out.size());
+    there = transfer::read_region(net, to, now, offer, out.size());
   }
   co_await net.put(there, 0, lent, out, now);
   co_await net.send(to, now, {});
@@ -202,18 +203,18 @@ template <core_copying_transport Net>
 task<> send_from_both(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const auto put = out.first(part_to_put(out.size()));
   const auto offered = net.offer(out);
-  const remote_region rest = part_of(offered.region(), out.subspan(put.size()));
+  const remote_region rest = transfer::part_of(offered.region(), out.subspan(put.size()));
   co_await net.send(to, now, bytes_of(rest));
   remote_region there;
   {
     const auto place = co_await net.receive(to, now);
-    there = read_region(net, to, now, place, put.size());
+    there = transfer::read_region(net, to, now, place, put.size());
   }
   co_await net.put(there, 0, offered, put, now);
   co_await net.send(to, now, {});
   {
     const auto read = co_await net.receive(to, now);
-    static_cast<void>(exact(net, to, now, read, 0));
+    static_cast<void>(transfer::exact(net, to, now, read, 0));
   }
   co_await net.flush(to, now);
 }
@@ -224,17 +225,17 @@ task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> i
   const auto put = in.first(part_to_put(in.size()));
   const auto read = in.subspan(put.size());
   const auto exposed = net.expose(in);
-  const remote_region here = part_of(exposed.region(), put);
+  const remote_region here = transfer::part_of(exposed.region(), put);
   co_await net.send(from, now, bytes_of(here));
   remote_region there;
   {
     const auto offer = co_await net.receive(from, now);
-    there = read_region(net, from, now, offer, read.size());
+    there = transfer::read_region(net, from, now, offer, read.size());
   }
   co_await net.get(there, 0, exposed, read, now);
   co_await net.send(from, now, {});
   const auto done = co_await net.receive(from, now);
-  static_cast<void>(exact(net, from, now, done, 0));
+  static_cast<void>(transfer::exact(net, from, now, done, 0));
 }
 
 /// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
@@ -247,21 +248,21 @@ task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> i
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (message_transport<Net>) {
-    if (is_whole(net, out.size())) {
+    if (transfer::is_whole(net, out.size())) {
       const auto giving = net.post_send(to, now, out);
       co_await net.sent(to, now);
       co_return;
     }
   }
   if constexpr (one_sided_transport<Net>) {
-    if (is_zero_copy_one_way(net, out.size())) {
+    if (transfer::is_zero_copy_one_way(net, out.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (own_cores_copy(net)) {
-          co_await send_from_both(net, to, now, out);
+        if (transfer::own_cores_copy(net)) {
+          co_await transfer::send_from_both(net, to, now, out);
           co_return;
         }
       }
-      co_await send_by_put(net, to, now, out);
+      co_await transfer::send_by_put(net, to, now, out);
       co_return;
     }
   }
@@ -272,17 +273,17 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
-    if (is_whole(net, in.size())) {
+    if (transfer::is_whole(net, in.size())) {
       const auto taking = net.post_receive(from, now, in);
       co_await net.received(from, now);
       co_return;
     }
   }
   if constexpr (one_sided_transport<Net>) {
-    if (is_zero_copy_one_way(net, in.size())) {
+    if (transfer::is_zero_copy_one_way(net, in.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (own_cores_copy(net)) {
-          co_await receive_from_both(net, from, now, in);
+        if (transfer::own_cores_copy(net)) {
+          co_await transfer::receive_from_both(net, from, now, in);
           co_return;
         }
       }
@@ -290,13 +291,13 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
       const remote_region here = exposed.region();
       co_await net.send(from, now, bytes_of(here));
       const auto done = co_await net.receive(from, now);
-      static_cast<void>(exact(net, from, now, done, 0));
+      static_cast<void>(transfer::exact(net, from, now, done, 0));
       co_return;
     }
   }
   for (const auto chunk : chunks{in, net.block_bytes()}) {
     const auto message = co_await net.receive(from, now);
-    place(net, from, now, message, chunk);
+    transfer::place(net, from, now, message, chunk);
   }
 }
 
@@ -307,7 +308,7 @@ task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   remote_region there;
   {
     const auto offer = co_await net.receive(from, now);
-    there = read_region(net, from, now, offer, in.size());
+    there = transfer::read_region(net, from, now, offer, in.size());
   }
   co_await net.get(there, 0, local, in, now);
   co_await net.send(from, now, {});
@@ -319,11 +320,11 @@ template <mailbox_transport Net>
 task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
             std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
-    if (is_whole(net, out.size()) || is_whole(net, in.size())) {
+    if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
       const going one_out{to, out};
       const coming one_in{from, in};
-      co_await move(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
-                    std::span{&one_in, in.empty() ? 0U : 1U});
+      co_await transfer::move(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
+                              std::span{&one_in, in.empty() ? 0U : 1U});
       co_return;
     }
   }
@@ -338,7 +339,7 @@ task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int f
     }
     if (next_in != incoming.end()) {
       const auto message = co_await net.receive(from, now);
-      place(net, from, now, message, *next_in);
+      transfer::place(net, from, now, message, *next_in);
       ++next_in;
     }
   }
@@ -349,8 +350,8 @@ task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int f
 template <one_sided_transport Net, class Lent>
 task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte> out, const Lent& lent,
                        int from, std::span<std::byte> in, remote_region exposed) {
-  const bool puts = is_zero_copy(net, out.size());
-  const bool offers = is_zero_copy(net, in.size());
+  const bool puts = transfer::is_zero_copy(net, out.size());
+  const bool offers = transfer::is_zero_copy(net, in.size());
   if (offers) {
     const remote_region here = part_of(exposed, in);
     co_await net.send(from, now, bytes_of(here));
@@ -359,11 +360,11 @@ task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte>
     remote_region there;
     {
       const auto offer = co_await net.receive(to, now);
-      there = read_region(net, to, now, offer, out.size());
+      there = transfer::read_region(net, to, now, offer, out.size());
     }
     co_await net.put_notified(there, 0, lent, out, now);
   }
-  co_await copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
+  co_await transfer::copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
   if (offers) co_await net.notified(from, now);
 }
 
@@ -373,18 +374,18 @@ task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte>
 template <mailbox_transport Net>
 task<> exchange(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                 std::span<std::byte> in) {
-  const bool puts = is_zero_copy(net, out.size());
-  const bool offers = is_zero_copy(net, in.size());
+  const bool puts = transfer::is_zero_copy(net, out.size());
+  const bool offers = transfer::is_zero_copy(net, in.size());
   if constexpr (one_sided_transport<Net>) {
     if (puts || offers) {
       const auto exposed = net.expose(offers ? in : in.first(0));
       const auto lent = net.lend(puts ? out : out.first(0));
-      co_await exchange_within(net, now, to, out, lent, from, in, exposed.region());
+      co_await transfer::exchange_within(net, now, to, out, lent, from, in, exposed.region());
       if (puts) co_await net.flush(to, now);
       co_return;
     }
   }
-  co_await copy(net, now, to, out, from, in);
+  co_await transfer::copy(net, now, to, out, from, in);
 }
 
 }  // namespace chorale::transfer

@@ -43,7 +43,7 @@ template <>
 struct trial<chorale::operation::allgather> {
   static constexpr bool rooted = false;
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
-    comm.allgather(std::span<const float>{memory.in(bytes)}, memory.out(of_all(bytes, comm.size())));
+    comm.allgather(std::span<const float>{memory.in(bytes)}, memory.out(bench::of_all(bytes, comm.size())));
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     fill_operand(memory.in(bytes), all.rank());
@@ -51,8 +51,8 @@ struct trial<chorale::operation::allgather> {
     call(comm, memory, bytes);
     const std::size_t total = of_all(bytes, all.size());
     if (!memory.guard_intact(total)) return "wrote behind the result";
-    return compare_blocks(memory.out(total), all.size(),
-                          [](int rank, std::size_t i) { return operand(rank, i); });
+    return bench::compare_blocks(memory.out(total), all.size(),
+                                 [](int rank, std::size_t i) { return operand(rank, i); });
   }
 };
 
@@ -60,7 +60,7 @@ template <>
 struct trial<chorale::operation::alltoall> {
   static constexpr bool rooted = false;
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
-    const std::size_t total = of_all(bytes, comm.size());
+    const std::size_t total = bench::of_all(bytes, comm.size());
     comm.alltoall(std::span<const float>{memory.in(total)}, memory.out(total));
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
@@ -69,8 +69,8 @@ struct trial<chorale::operation::alltoall> {
     memory.spoil();
     call(comm, memory, bytes);
     if (!memory.guard_intact(total)) return "wrote behind the result";
-    return compare_blocks(memory.out(total), all.size(),
-                          [&](int rank, std::size_t i) { return block_operand(rank, all.rank(), i); });
+    return bench::compare_blocks(memory.out(total), all.size(),
+                                 [&](int rank, std::size_t i) { return block_operand(rank, all.rank(), i); });
   }
 };
 
@@ -78,7 +78,8 @@ template <>
 struct trial<chorale::operation::gather> {
   static constexpr bool rooted = true;
   static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
-    comm.gather(std::span<const float>{memory.in(bytes)}, memory.out(of_all(bytes, comm.size())), root);
+    comm.gather(std::span<const float>{memory.in(bytes)}, memory.out(bench::of_all(bytes, comm.size())),
+                root);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     fill_operand(memory.in(bytes), all.rank());
@@ -89,8 +90,8 @@ struct trial<chorale::operation::gather> {
       call(comm, memory, bytes, root);
       const bool is_root = all.rank() == root;
       if (is_root && wrong.empty())
-        wrong = compare_blocks(memory.out(total), all.size(),
-                               [](int rank, std::size_t i) { return operand(rank, i); });
+        wrong = bench::compare_blocks(memory.out(total), all.size(),
+                                      [](int rank, std::size_t i) { return operand(rank, i); });
       if (!memory.guard_intact(is_root ? total : 0) && wrong.empty())
         wrong = fmt::format("wrote outside the result with root {}", root);
     }
@@ -102,7 +103,8 @@ template <>
 struct trial<chorale::operation::scatter> {
   static constexpr bool rooted = true;
   static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
-    comm.scatter(std::span<const float>{memory.in(of_all(bytes, comm.size()))}, memory.out(bytes), root);
+    comm.scatter(std::span<const float>{memory.in(bench::of_all(bytes, comm.size()))}, memory.out(bytes),
+                 root);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
@@ -111,8 +113,8 @@ struct trial<chorale::operation::scatter> {
       memory.spoil();
       call(comm, memory, bytes, root);
       if (wrong.empty())
-        wrong = compare_blocks(memory.out(bytes), 1,
-                               [&](int, std::size_t i) { return block_operand(root, all.rank(), i); });
+        wrong = bench::compare_blocks(memory.out(bytes), 1,
+                                      [&](int, std::size_t i) { return block_operand(root, all.rank(), i); });
       if (!memory.guard_intact(bytes) && wrong.empty())
         wrong = fmt::format("wrote behind the result with root {}", root);
     }
@@ -124,15 +126,15 @@ template <>
 struct trial<chorale::operation::reduce_scatter> {
   static constexpr bool rooted = false;
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
-    comm.reduce_scatter(std::span<const float>{memory.in(of_all(bytes, comm.size()))}, memory.out(bytes),
-                        chorale::sum);
+    comm.reduce_scatter(std::span<const float>{memory.in(bench::of_all(bytes, comm.size()))},
+                        memory.out(bytes), chorale::sum);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
     memory.spoil();
     call(comm, memory, bytes);
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
-    return compare_blocks(memory.out(bytes), 1, [&](int, std::size_t i) {
+    return bench::compare_blocks(memory.out(bytes), 1, [&](int, std::size_t i) {
       float sum = 0;
       for (int r = 0; r < all.size(); ++r) sum += block_operand(r, all.rank(), i);
       return sum;
@@ -171,7 +173,8 @@ struct trial<chorale::operation::exchange> {
     call(comm, memory, bytes);
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
     const int left = (all.rank() + all.size() - 1) % all.size();
-    return compare_blocks(memory.out(bytes), 1, [left](int, std::size_t i) { return operand(left, i); });
+    return bench::compare_blocks(memory.out(bytes), 1,
+                                 [left](int, std::size_t i) { return operand(left, i); });
   }
 };
 

@@ -31,11 +31,11 @@ auto allgather_blocks(Caller& on, operation what, const input& in, const output&
   }
   return prepared{
       identity, [&on, from, mine, all = std::move(all)](call_id now) {
-        place_own(from, mine);
+        chorale::place_own(from, mine);
         if constexpr (!serves_uneven<operation::allgather, algorithm_of<operation::allgather, Caller>>) {
-          if (!all.layout().is_even()) return substitute<operation::allgather>(on.net(), now, all);
+          if (!all.layout().is_even()) return calls::substitute<operation::allgather>(on.net(), now, all);
         }
-        return serve<operation::allgather>(on, now, all);
+        return calls::serve<operation::allgather>(on, now, all);
       }};
 }
 
@@ -45,15 +45,15 @@ auto allgather(Caller& on, const operands& io) {
   const auto ranks = static_cast<std::size_t>(on.size());
   const std::size_t n = in.is_in_place ? out.bytes.size() / out.one / ranks * out.one : in.bytes.size();
   on.arguments().check_sizes(operation::allgather, n * ranks, out.bytes.size(), out.one);
-  return allgather_blocks(on, operation::allgather, in, out,
-                          blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
+  return calls::allgather_blocks(on, operation::allgather, in, out,
+                                 blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
 }
 
 template <class Caller>
 auto allgatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes,
                 std::span<const std::size_t> displacements) {
   const auto& [in, out] = io;
-  return allgather_blocks(
+  return calls::allgather_blocks(
       on, operation::allgatherv, in, out,
       blocks<std::byte>{out.bytes, on.arguments().uneven_layout(operation::allgatherv, sizes, displacements,
                                                                 out.bytes.size(), out.one, true)});

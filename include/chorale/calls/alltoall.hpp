@@ -14,9 +14,9 @@ namespace chorale::calls {
 template <class Algorithm, class Net>
 task<> run_alltoall(Net& net, call_id now, const blocks<const std::byte>& in, const blocks<std::byte>& out) {
   if constexpr (!serves_uneven<operation::alltoall, Algorithm>) {
-    if (!in.layout().is_even()) return substitute<operation::alltoall>(net, now, in, out);
+    if (!in.layout().is_even()) return calls::substitute<operation::alltoall>(net, now, in, out);
   }
-  return launch<operation::alltoall, Algorithm>(net, now, in, out);
+  return calls::launch<operation::alltoall, Algorithm>(net, now, in, out);
 }
 
 /// What arrives would overwrite what is yet to be sent: all that is sent is copied first.
@@ -24,19 +24,19 @@ template <class Algorithm, class Net>
 task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
   const std::vector<std::byte> sent(in.buffer().begin(), in.buffer().end());
   const blocks<const std::byte> from{sent, in.layout()};
-  co_await run_alltoall<Algorithm>(net, now, from, out);
+  co_await calls::run_alltoall<Algorithm>(net, now, from, out);
 }
 
 /// `in` and `out` have the blocks of `from` and `to`.
 template <class Caller>
 auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
                      bool in_place) {
-  return prepared{what, [&on, from = std::move(from), to = std::move(to), in_place](call_id now) {
-                    if (in_place && (on.size() > 1 || !to.layout().is_even())) [[unlikely]]
-                      return alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from,
-                                                                                          to);
-                    return run_alltoall<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from, to);
-                  }};
+  return prepared{
+      what, [&on, from = std::move(from), to = std::move(to), in_place](call_id now) {
+        if (in_place && (on.size() > 1 || !to.layout().is_even())) [[unlikely]]
+          return calls::alltoall_in_place<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from, to);
+        return calls::run_alltoall<algorithm_of<operation::alltoall, Caller>>(on.net(), now, from, to);
+      }};
 }
 
 template <class Caller>
@@ -53,9 +53,9 @@ auto alltoall(Caller& on, operands io) {
                                           " ranks");
   const bool in_place = on.arguments().check_same_or_apart(operation::alltoall, in.bytes, out.bytes);
   const auto layout = block_layout::even(on.size(), in.bytes.size() / ranks);
-  return alltoall_blocks(on, call{.what = operation::alltoall, .bytes = in.bytes.size(), .type = in.type},
-                         blocks<const std::byte>{in.bytes, layout}, blocks<std::byte>{out.bytes, layout},
-                         in_place);
+  return calls::alltoall_blocks(
+      on, call{.what = operation::alltoall, .bytes = in.bytes.size(), .type = in.type},
+      blocks<const std::byte>{in.bytes, layout}, blocks<std::byte>{out.bytes, layout}, in_place);
 }
 
 /// Sizes and places of the blocks of one side.
@@ -80,9 +80,9 @@ auto alltoallv(Caller& on, operands io, uneven_blocks sent, uneven_blocks taken)
                                            " elements and expects " + std::to_string(taken.sizes[rank]));
   const bool in_place = in.bytes.data() == out.bytes.data() && !in.bytes.empty();
   if (!in_place) on.arguments().check_apart(operation::alltoallv, in.bytes, out.bytes);
-  return alltoall_blocks(on, call{.what = operation::alltoallv, .type = out.type},
-                         blocks<const std::byte>{in.bytes, std::move(from)},
-                         blocks<std::byte>{out.bytes, std::move(to)}, in_place);
+  return calls::alltoall_blocks(on, call{.what = operation::alltoallv, .type = out.type},
+                                blocks<const std::byte>{in.bytes, std::move(from)},
+                                blocks<std::byte>{out.bytes, std::move(to)}, in_place);
 }
 
 }  // namespace chorale::calls

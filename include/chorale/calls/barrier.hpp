@@ -8,7 +8,7 @@ namespace chorale::calls {
 template <class Caller>
 auto barrier(Caller& on) {
   return prepared{call{.what = operation::barrier},
-                  [&on](call_id now) { return serve<operation::barrier>(on, now); }};
+                  [&on](call_id now) { return calls::serve<operation::barrier>(on, now); }};
 }
 
 }  // namespace chorale::calls

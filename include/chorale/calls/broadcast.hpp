@@ -12,7 +12,7 @@ auto broadcast(Caller& on, output data, int root) {
   return prepared{
       call{.what = operation::broadcast, .root = root, .bytes = data.bytes.size(), .type = data.type},
       [&on, bytes = data.bytes, root](call_id now) {
-        return serve<operation::broadcast>(on, now, bytes, root);
+        return calls::serve<operation::broadcast>(on, now, bytes, root);
       }};
 }
 

@@ -41,21 +41,21 @@ using algorithm_of = typename Caller::template algorithm_of<What>;
 /// Starts it.
 template <operation What, class Caller, class... Arguments>
 task<> serve(Caller& on, call_id now, const Arguments&... arguments) {
-  return launch<What, algorithm_of<What, Caller>>(on.net(), now, arguments...);
+  return calls::launch<What, algorithm_of<What, Caller>>(on.net(), now, arguments...);
 }
 /// Starts the one that serves calls of an operation that the composition's algorithm does not.
 template <operation What, class Net, class... Arguments>
 task<> substitute(Net& net, call_id now, const Arguments&... arguments) {
-  return launch<What, typename operation_traits<What>::substitute>(net, now, arguments...);
+  return calls::launch<What, typename operation_traits<What>::substitute>(net, now, arguments...);
 }
 
 /// The algorithm that serves the calls of `what` in a composition, as errors name it.
 template <class Composition>
 std::string algorithm_name(operation what) {
   std::string name;
-  for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
+  chorale::for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
     if (what == Served || what == operation_traits<Served>::also)
-      name = type_name<typename Composition::template algorithm_of<Served>>();
+      name = chorale::type_name<typename Composition::template algorithm_of<Served>>();
   });
   return name;
 }
@@ -76,7 +76,7 @@ class caller {
   caller& operator=(const caller&) = delete;
 
   /// What its algorithms are, as ranks compare it when they meet.
-  [[nodiscard]] static std::string composition() { return describe_composition<Composition>(); }
+  [[nodiscard]] static std::string composition() { return calls::describe_composition<Composition>(); }
 
   [[nodiscard]] int rank() const noexcept { return net_.rank(); }
   [[nodiscard]] int size() const noexcept { return net_.size(); }

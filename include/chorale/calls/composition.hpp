@@ -17,10 +17,13 @@ namespace chorale::calls {
 template <class Composition>
 std::string describe_composition() {
   std::string text;
-  for_each_operation(operations_with_algorithms{}, [&]<operation What>() {
+  chorale::for_each_operation(operations_with_algorithms{}, [&]<operation What>() {
     using algorithm = typename Composition::template algorithm_of<What>;
     if constexpr (!std::is_same_v<algorithm, typename operation_traits<What>::default_algorithm>)
-      text.append(text.empty() ? "" : ", ").append(name(What)).append(" ").append(type_name<algorithm>());
+      text.append(text.empty() ? "" : ", ")
+          .append(name(What))
+          .append(" ")
+          .append(chorale::type_name<algorithm>());
   });
   return text.empty() ? "standard" : text + "; else standard";
 }

@@ -49,10 +49,10 @@ struct messages {
 /// The call, whose lists have to stay until it is over.
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  if (const std::string fault = fault_of_messages(on.size(), sends, takes); !fault.empty())
+  if (const std::string fault = calls::fault_of_messages(on.size(), sends, takes); !fault.empty())
     on.arguments().reject(name(operation::exchange), fault);
   return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {
-                    return serve<operation::exchange>(on, now, sends, takes);
+                    return calls::serve<operation::exchange>(on, now, sends, takes);
                   }};
 }
 
@@ -67,25 +67,26 @@ template <class Algorithm, class Net>
 task<> run_exchange_of(Net& net, call_id now, kept_messages lists) {
   const std::span<const outgoing> out{lists.sends};
   const std::span<const incoming> in{lists.takes};
-  co_await launch<operation::exchange, Algorithm>(net, now, out, in);
+  co_await calls::launch<operation::exchange, Algorithm>(net, now, out, in);
 }
 /// The call with copies of the lists, which each start copies once more.
 template <class Caller>
 auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  const call what = exchange(on, sends, takes).what;
-  return prepared{what, [&on, lists = kept_messages{{sends.begin(), sends.end()},
-                                                    {takes.begin(), takes.end()}}](call_id now) {
-                    return run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, lists);
-                  }};
+  const call what = calls::exchange(on, sends, takes).what;
+  return prepared{
+      what,
+      [&on, lists = kept_messages{{sends.begin(), sends.end()}, {takes.begin(), takes.end()}}](call_id now) {
+        return calls::run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, lists);
+      }};
 }
 /// The call with copies of the lists, which stay where they are until no call of it is under way.
 template <class Caller>
 auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  const call what = exchange(on, sends, takes).what;
+  const call what = calls::exchange(on, sends, takes).what;
   return prepared{what, [&on, lists = kept_messages{{sends.begin(), sends.end()},
                                                     {takes.begin(), takes.end()}}](call_id now) {
-                    return serve<operation::exchange>(on, now, std::span<const outgoing>{lists.sends},
-                                                      std::span<const incoming>{lists.takes});
+                    return calls::serve<operation::exchange>(on, now, std::span<const outgoing>{lists.sends},
+                                                             std::span<const incoming>{lists.takes});
                   }};
 }
 

@@ -15,7 +15,7 @@ std::string explain_algorithm(Net& net, std::size_t bytes) {
   if constexpr (requires { Algorithm::explain(net, bytes); })
     return Algorithm::explain(net, bytes);
   else
-    return type_name<Algorithm>() + ": this communicator is composed of it";
+    return chorale::type_name<Algorithm>() + ": this communicator is composed of it";
 }
 
 template <operation What, class Algorithm, class Net>
@@ -23,15 +23,15 @@ std::string explain_served(Net& net, std::size_t bytes) {
   if constexpr (is_compiled<What, Algorithm, Net>)
     return compiled<What, Algorithm, Net>::explain(net, bytes);
   else
-    return explain_algorithm<Algorithm>(net, bytes);
+    return calls::explain_algorithm<Algorithm>(net, bytes);
 }
 
 template <class Caller>
 std::string explain(Caller& on, operation what, std::size_t bytes) {
   std::string said;
-  for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
+  chorale::for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
     if (what != operation::none && (what == Served || what == operation_traits<Served>::also))
-      said = explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
+      said = calls::explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
   });
   if (said.empty()) return std::string{name(what)} + " is served by no algorithm";
   return std::string{name(what)} + " of " + std::to_string(bytes) + " bytes on " + std::to_string(on.size()) +

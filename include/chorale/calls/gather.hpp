@@ -30,8 +30,8 @@ auto gather_blocks(Caller& on, const call& what, const input& in, const output& 
                          served = what.what == operation::gather ||
                                   serves_uneven<operation::gather, algorithm_of<operation::gather, Caller>>](
                             call_id now) {
-                    if (!served) return substitute<operation::gather>(on.net(), now, mine, all, root);
-                    return serve<operation::gather>(on, now, mine, all, root);
+                    if (!served) return calls::substitute<operation::gather>(on.net(), now, mine, all, root);
+                    return calls::serve<operation::gather>(on, now, mine, all, root);
                   }};
 }
 
@@ -49,7 +49,7 @@ auto gather(Caller& on, const operands& io, int root) {
   }
   const call what{
       .what = operation::gather, .root = root, .bytes = n, .type = in.is_in_place ? out.type : in.type};
-  return gather_blocks(on, what, in, out, std::move(all));
+  return calls::gather_blocks(on, what, in, out, std::move(all));
 }
 
 template <class Caller>
@@ -62,7 +62,7 @@ auto gatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes,
     all = {out.bytes, on.arguments().uneven_layout(operation::gatherv, sizes, displacements, out.bytes.size(),
                                                    out.one, true)};
   const call what{.what = operation::gatherv, .root = root, .type = in.is_in_place ? out.type : in.type};
-  return gather_blocks(on, what, in, out, std::move(all));
+  return calls::gather_blocks(on, what, in, out, std::move(all));
 }
 
 }  // namespace chorale::calls

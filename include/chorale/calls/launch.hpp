@@ -18,7 +18,7 @@ task<> launch(Net& net, call_id now, const Arguments&... arguments) {
         requires { sizeof(Algorithm); },
         "chorale: an algorithm is not there: the library has the standard ones in compiled form for its "
         "own transports; for others include <chorale/algorithm/standard.hpp>");
-    return start<Algorithm>(net, now, arguments...);
+    return chorale::start<Algorithm>(net, now, arguments...);
   }
 }
 

@@ -102,7 +102,7 @@ inline constexpr bool lasts =
 /// Says in one line why Range can receive nothing, and is then false.
 template <class Range>
 constexpr bool can_receive() {
-  if constexpr (!is_operand<Range>()) {
+  if constexpr (!calls::argument::is_operand<Range>()) {
     return false;
   } else if constexpr (!lasts<Range>) {
     static_assert(lasts<Range>,
@@ -156,9 +156,10 @@ input read(const Range& r) {
       using Element = argument::element_of<const Range>;
       if constexpr (argument::any_range<const Range>)
         return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(Element),
-                type_tag<Element>()};
+                chorale::type_tag<Element>()};
       else
-        return {std::as_bytes(std::span{std::addressof(r), 1}), sizeof(Element), type_tag<Element>()};
+        return {std::as_bytes(std::span{std::addressof(r), 1}), sizeof(Element),
+                chorale::type_tag<Element>()};
     }
   } else {
     return {};
@@ -172,7 +173,7 @@ input lasting_input(const std::remove_reference_t<Range>& r) {
   static_assert(argument::lasts<Range>,
                 "chorale: a nonblocking call reads its argument until its request is over, a plan at each "
                 "start, and this one is a temporary: keep it in a variable");
-  return read(r);
+  return calls::read(r);
 }
 
 /// What a call writes, an argument of type `Range&&`: a range, a variable, `in_place` or `nothing`.
@@ -190,10 +191,10 @@ output written(std::remove_reference_t<Range>& r) {
       using Element = argument::element_of<Range>;
       if constexpr (argument::any_range<Range>)
         return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}),
-                sizeof(Element), type_tag<Element>()};
+                sizeof(Element), chorale::type_tag<Element>()};
       else
         return {std::as_writable_bytes(std::span{std::addressof(r), 1}), sizeof(Element),
-                type_tag<Element>()};
+                chorale::type_tag<Element>()};
     }
   } else {
     return {};
@@ -240,14 +241,14 @@ operands compared(operands io) {
 }
 template <class In, class Out>
 operands both(const In& in, std::remove_reference_t<Out>& out) {
-  check_same_elements<In, Out>();
-  return compared<In, Out>({read(in), written<Out>(out)});
+  calls::check_same_elements<In, Out>();
+  return calls::compared<In, Out>({calls::read(in), calls::written<Out>(out)});
 }
 /// The same of a nonblocking call or a plan.
 template <class In, class Out>
 operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
-  check_same_elements<In, Out>();
-  return compared<In, Out>({lasting_input<In>(in), written<Out>(out)});
+  calls::check_same_elements<In, Out>();
+  return calls::compared<In, Out>({calls::lasting_input<In>(in), calls::written<Out>(out)});
 }
 /// An operator with its tag, as `reduction` has it.
 struct named_reduction {

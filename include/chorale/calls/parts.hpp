@@ -53,7 +53,7 @@ std::vector<Element> room_for(std::size_t count) {
 /// Elements in a range or a value.
 template <class Range>
 std::size_t count_of(const Range& r) noexcept {
-  const input in = read(r);
+  const input in = calls::read(r);
   return in.bytes.size() / in.one;
 }
 
@@ -67,7 +67,7 @@ parts<Element> room_for_parts(std::vector<std::size_t> counts) {
     next += count;
   }
   made.counts = std::move(counts);
-  made.data = room_for<Element>(next);
+  made.data = calls::room_for<Element>(next);
   return made;
 }
 
@@ -92,11 +92,11 @@ parts<Element> flatten(const Parts& all) {
                 "std::vector<std::vector<int>>");
   if constexpr (part_type<Parts>::is_nested) {
     std::vector<std::size_t> counts;
-    for (const auto& one : all) counts.push_back(count_of(one));
-    parts<Element> made = room_for_parts<Element>(std::move(counts));
+    for (const auto& one : all) counts.push_back(calls::count_of(one));
+    parts<Element> made = calls::room_for_parts<Element>(std::move(counts));
     int rank = 0;
     for (const auto& one : all) {
-      const input from = read(one);
+      const input from = calls::read(one);
       if (!from.bytes.empty())
         copy_bytes(static_cast<void*>(made[rank].data()), from.bytes.data(), from.bytes.size());
       ++rank;

@@ -23,8 +23,8 @@ auto allreduce(Caller& on, output data, named_reduction with, std::span<const st
   const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
   return prepared{what, [&on, from, to = data.bytes, op = std::move(with.op)](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return substitute<operation::allreduce>(on.net(), now, from, to, op);
-                    return serve<operation::allreduce>(on, now, from, to, op);
+                      return calls::substitute<operation::allreduce>(on.net(), now, from, to, op);
+                    return calls::serve<operation::allreduce>(on, now, from, to, op);
                   }};
 }
 
@@ -41,7 +41,7 @@ std::span<const std::byte> separate_operand(Caller& on, operation what, const op
 }
 template <class Caller>
 auto allreduce(Caller& on, const operands& io, named_reduction with) {
-  return allreduce(on, io.out, std::move(with), separate_operand(on, operation::allreduce, io));
+  return calls::allreduce(on, io.out, std::move(with), calls::separate_operand(on, operation::allreduce, io));
 }
 
 template <class Caller>
@@ -58,8 +58,8 @@ auto reduce(Caller& on, operands io, named_reduction with, int root) {
   const call what = identify_reduction(operation::reduce, in.bytes.size(), in.type, with, root);
   return prepared{what, [&on, from = in.bytes, to = out.bytes, op = std::move(with.op), root](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return substitute<operation::reduce>(on.net(), now, from, to, op, root);
-                    return serve<operation::reduce>(on, now, from, to, op, root);
+                      return calls::substitute<operation::reduce>(on.net(), now, from, to, op, root);
+                    return calls::serve<operation::reduce>(on, now, from, to, op, root);
                   }};
 }
 

@@ -17,7 +17,8 @@ template <class Algorithm, class Net>
 task<> reduce_scatter_in_place(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
   std::vector<std::byte> result(out.size());
-  co_await launch<operation::reduce_scatter, Algorithm>(net, now, in, std::span<std::byte>{result}, op);
+  co_await calls::launch<operation::reduce_scatter, Algorithm>(net, now, in, std::span<std::byte>{result},
+                                                               op);
   move_bytes(out, result);
 }
 
@@ -34,11 +35,11 @@ auto reduce_blocks(Caller& on, input in, output out, block_layout layout, named_
   return prepared{what,
                   [&on, all = std::move(all), to = out.bytes, op = std::move(with.op), aliased](call_id now) {
                     if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return substitute<operation::reduce_scatter>(on.net(), now, all, to, op);
+                      return calls::substitute<operation::reduce_scatter>(on.net(), now, all, to, op);
                     if (aliased && !to.empty())
-                      return reduce_scatter_in_place<algorithm_of<operation::reduce_scatter, Caller>>(
+                      return calls::reduce_scatter_in_place<algorithm_of<operation::reduce_scatter, Caller>>(
                           on.net(), now, all, to, op);
-                    return serve<operation::reduce_scatter>(on, now, all, to, op);
+                    return calls::serve<operation::reduce_scatter>(on, now, all, to, op);
                   }};
 }
 
@@ -53,7 +54,7 @@ auto reduce_scatter(Caller& on, operands io, named_reduction with) {
     out.bytes = out.bytes.subspan(static_cast<std::size_t>(on.rank()) * n, n);
   }
   on.arguments().check_sizes(operation::reduce_scatter, out.bytes.size() * ranks, in.bytes.size(), in.one);
-  return reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
+  return calls::reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
 }
 
 /// Blocks of sizes of their own, one behind the other.
@@ -67,7 +68,7 @@ auto reduce_scatter(Caller& on, operands io, std::span<const std::size_t> sizes,
   const extent mine = layout[on.rank()];
   if (in_place) out.bytes = out.bytes.subspan(mine.offset, mine.bytes);
   on.arguments().check_sizes(operation::reduce_scatter, mine.bytes, out.bytes.size(), in.one);
-  return reduce_blocks(on, in, out, std::move(layout), std::move(with));
+  return calls::reduce_blocks(on, in, out, std::move(layout), std::move(with));
 }
 
 }  // namespace chorale::calls

@@ -33,8 +33,8 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
       [&on, mine, all = std::move(all), root = what.root,
        served = what.what == operation::scatter ||
                 serves_uneven<operation::scatter, algorithm_of<operation::scatter, Caller>>](call_id now) {
-        if (!served) return substitute<operation::scatter>(on.net(), now, all, mine, root);
-        return serve<operation::scatter>(on, now, all, mine, root);
+        if (!served) return calls::substitute<operation::scatter>(on.net(), now, all, mine, root);
+        return calls::serve<operation::scatter>(on, now, all, mine, root);
       }};
 }
 
@@ -52,7 +52,7 @@ auto scatter(Caller& on, const operands& io, int root) {
   }
   const call what{
       .what = operation::scatter, .root = root, .bytes = n, .type = out.is_in_place ? in.type : out.type};
-  return scatter_blocks(on, what, in, out, std::move(all));
+  return calls::scatter_blocks(on, what, in, out, std::move(all));
 }
 
 template <class Caller>
@@ -65,7 +65,7 @@ auto scatterv(Caller& on, const operands& io, std::span<const std::size_t> sizes
     all = {in.bytes, on.arguments().uneven_layout(operation::scatterv, sizes, displacements, in.bytes.size(),
                                                   in.one, false)};
   const call what{.what = operation::scatterv, .root = root, .type = out.is_in_place ? in.type : out.type};
-  return scatter_blocks(on, what, in, out, std::move(all));
+  return calls::scatter_blocks(on, what, in, out, std::move(all));
 }
 
 }  // namespace chorale::calls

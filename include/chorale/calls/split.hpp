@@ -27,7 +27,7 @@ task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outco
   std::unique_ptr<Communicator> made;
   using gathering = operation_traits<operation::allgather>::repeatable;
   while (!rounds.due().empty()) {
-    co_await launch<operation::allgather, gathering>(
+    co_await calls::launch<operation::allgather, gathering>(
         net, now, blocks<std::byte>{rounds.due(), block_layout::even(net.size(), rounds.block_bytes())});
     rounds.take();
     if (!rounds.has_joined()) continue;
@@ -54,7 +54,7 @@ auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Com
                     const auto plan = [settings = std::move(settings)](int ranks) {
                       return Caller::transport_type::plan(ranks, settings);
                     };
-                    return part<Communicator>(
+                    return calls::part<Communicator>(
                         on.net(), now,
                         parting{{.rank = on.rank(),
                                  .size = on.size(),

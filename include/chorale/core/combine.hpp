@@ -16,9 +16,10 @@
 
 namespace chorale {
 
-/// Combines two elements: callable as `op(left, right)` on a const `Op`, with a result that converts to Element.
-/// The left operand comes from lower ranks; `op` must be associative and need not commute. Of the function
-/// objects of <functional>, the associative ones are accepted, for any type (std::plus<>) or for Element.
+/// Combines two elements: callable as `op(left, right)` on a const `Op`, with a result that converts to
+/// Element. The left operand comes from lower ranks; `op` must be associative and need not commute. Of the
+/// function objects of <functional>, the associative ones are accepted, for any type (std::plus<>) or for
+/// Element.
 template <class Op, class Element>
 concept reduction_operator = element<Element> && std::copy_constructible<Op> &&
                              std::is_invocable_r_v<Element, const Op&, const Element&, const Element&> &&
@@ -35,8 +36,8 @@ namespace detail {
 #define CHORALE_INDEPENDENT
 #endif
 
-/// out[i] = op(left[i], right[i]), in stretches of a fixed length or in one loop: g++ at -O2 uses the processor's
-/// vector instructions only if it knows that the number of iterations fills whole vectors.
+/// out[i] = op(left[i], right[i]), in stretches of a fixed length or in one loop: g++ at -O2 uses the
+/// processor's vector instructions only if it knows that the number of iterations fills whole vectors.
 template <bool InStretches, class Element, class Op>
 [[gnu::always_inline]] constexpr inline void combine_each(const Element* left, const Element* right,
                                                           Element* out, std::size_t n, const Op& op) {
@@ -88,8 +89,8 @@ constexpr void combine_structures(const Element* left, const Element* right, Ele
 #undef CHORALE_ROUNDS_ALIKE
 }  // namespace detail
 
-/// out[i] = op(left[i], right[i]) for i in [0, n). `out` may equal `left` or `right`, but must not overlap them
-/// partially; all are aligned for Element. Where an element stands makes no difference to its bits.
+/// out[i] = op(left[i], right[i]) for i in [0, n). `out` may equal `left` or `right`, but must not overlap
+/// them partially; all are aligned for Element. Where an element stands makes no difference to its bits.
 template <element Element, reduction_operator<Element> Op>
 constexpr void combine(const Element* left, const Element* right, Element* out, std::size_t n, const Op& op) {
   if constexpr (!detail::contracts || (detail::arithmetic<Element> && detail::builtin_tag<Op> != 0))
@@ -110,7 +111,8 @@ void combine(const std::byte* left, const std::byte* right, std::byte* out, std:
                              n))
       return;
   const auto at = [](const std::byte* bytes) { return reinterpret_cast<const Element*>(bytes); };
-  if (is_aligned_for<Element>(left) && is_aligned_for<Element>(right) && is_aligned_for<Element>(out))
+  if (chorale::is_aligned_for<Element>(left) && chorale::is_aligned_for<Element>(right) &&
+      chorale::is_aligned_for<Element>(out))
     return chorale::combine(at(left), at(right), reinterpret_cast<Element*>(out), n, op);
   // The copies begin the lifetimes of objects, also of types that are not trivially copyable
   // (see `enable_element`).

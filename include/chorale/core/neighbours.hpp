@@ -45,9 +45,9 @@ template <class Message>
                                                    std::vector<Message>& ordered) {
   int before = 0;
   for (const Message& m : list) {
-    const int distance = m.peer == nobody ? -1 : distance_of(m.peer, rank, ranks);
+    const int distance = m.peer == nobody ? -1 : chorale::distance_of(m.peer, rank, ranks);
     if (distance < before) {
-      order_by_distance(rank, ranks, list, ordered);
+      chorale::order_by_distance(rank, ranks, list, ordered);
       return ordered;
     }
     before = distance;

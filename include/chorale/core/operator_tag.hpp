@@ -92,14 +92,15 @@ std::uint32_t tag_of_type() noexcept {
   const auto distance = reinterpret_cast<std::uintptr_t>(&type_place<Op>::byte) -
                         reinterpret_cast<std::uintptr_t>(&type_place<void>::byte);
   // An odd factor keeps different distances different.
-  return user_tag | (hash(written_name<Op>()) ^ static_cast<std::uint32_t>(distance) * 0x9e37'79b1U);
+  return user_tag |
+         (detail::hash(detail::written_name<Op>()) ^ static_cast<std::uint32_t>(distance) * 0x9e37'79b1U);
 }
 
 template <class Op>
 struct [[gnu::visibility("hidden")]] remembered {
   static constexpr bool given = !given_name<Op>.empty();
-  static inline operator_entry entry{given ? tag_of_name(given_name<Op>) : tag_of_type<Op>(),
-                                     given ? given_name<Op> : written_name<Op>(), given};
+  static inline operator_entry entry{given ? detail::tag_of_name(given_name<Op>) : detail::tag_of_type<Op>(),
+                                     given ? given_name<Op> : detail::written_name<Op>(), given};
 };
 
 /// Types whose values are functions: the type does not say which one.

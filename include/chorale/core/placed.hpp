@@ -59,14 +59,14 @@ constexpr Place place_of(const std::pair<Element, Place>& at) noexcept {
 /// Whether `right` comes before `left` in the order that `before` defines on values.
 template <class Element, class Before>
 constexpr bool right_goes_first(const Element& left, const Element& right, const Before& before) {
-  const auto& l = value_of(left);
-  const auto& r = value_of(right);
+  const auto& l = detail::value_of(left);
+  const auto& r = detail::value_of(right);
   if constexpr (floating<std::remove_cvref_t<decltype(l)>>) {
     if ((l != l) != (r != r)) return r != r;
   }
   if (before(r, l)) return true;
   if (before(l, r)) return false;
-  return place_of(right) < place_of(left);
+  return detail::place_of(right) < detail::place_of(left);
 }
 }  // namespace detail
 

@@ -30,7 +30,7 @@ frame_arena* find_arena(First& first, Rest&... rest) noexcept {
                 })
     return &first.frames();
   else
-    return find_arena(rest...);
+    return detail::find_arena(rest...);
 }
 
 struct promise_base {
@@ -41,7 +41,7 @@ struct promise_base {
   // Inlined even without optimization: otherwise g++ 12 warns that `new` and `delete` do not match.
   template <class... Arguments>
   [[gnu::always_inline]] static inline void* operator new(std::size_t bytes, Arguments&... arguments) {
-    return frame_arena::allocate(find_arena(arguments...), bytes);
+    return frame_arena::allocate(detail::find_arena(arguments...), bytes);
   }
   static void operator delete(void* frame) noexcept { frame_arena::deallocate(frame); }
 

@@ -152,7 +152,7 @@ constexpr type_kind kind_of() noexcept {
 /// Kind and size in 12 bits; the largest size stands for all larger ones.
 template <class Type>
 constexpr std::uint32_t short_type_tag() noexcept {
-  return static_cast<std::uint32_t>(kind_of<Type>()) << 8 |
+  return static_cast<std::uint32_t>(detail::kind_of<Type>()) << 8 |
          static_cast<std::uint32_t>(sizeof(Type) < 0xff ? sizeof(Type) : 0xff);
 }
 

@@ -50,7 +50,8 @@ constexpr wide_type wide_integer(std::size_t bytes, bool is_signed) noexcept {
 /// The type that Element is by its bits; `none` for all but integers to 64 bits, float and double.
 template <class Element>
 inline constexpr wide_type wide_type_of =
-    std::is_integral_v<Element> ? wide_integer(sizeof(Element), std::is_signed_v<Element>) : wide_type::none;
+    std::is_integral_v<Element> ? detail::wide_integer(sizeof(Element), std::is_signed_v<Element>)
+                                : wide_type::none;
 template <>
 inline constexpr wide_type wide_type_of<bool> = wide_type::none;
 template <>

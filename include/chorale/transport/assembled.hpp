@@ -52,7 +52,7 @@ class assembled {
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
   template <bootstrap::group Group>
   assembled(Group& group, const config& settings)
-      : assembled(join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
+      : assembled(transport::join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
   explicit assembled(joined_group&& group, const More&... more)

@@ -148,7 +148,7 @@ class remote_memory {
   /// Notifications of `origin` that were not consumed yet. Precondition: the transport exists.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) const noexcept {
     const std::size_t i = index(origin, id);
-    return load_acquire(parts_->controls() + (first_counter + i) * word) - consumed_[i];
+    return transport::load_acquire(parts_->controls() + (first_counter + i) * word) - consumed_[i];
   }
   void take(int origin, std::size_t id, std::uint64_t count) noexcept {
     consumed_[index(origin, id)] += count;

@@ -40,7 +40,7 @@ class handle {
   /// it still exist), after which the object is still owned and intact.
   [[nodiscard]] int close() noexcept {
     if (native_ == nullptr) return 0;
-    const int failure = errno_of((provider_->*Destroy)(native_));
+    const int failure = verbs::errno_of((provider_->*Destroy)(native_));
     if (failure == 0) native_ = nullptr;
     return failure;
   }

@@ -57,7 +57,7 @@ struct last_arriver {
       };
       slots.begin(now);
       const auto mine = part_of(net.rank());
-      if (!mine.empty()) copy_bytes(slots.mine(step), mine.data(), mine.size());
+      if (!mine.empty()) chorale::copy_bytes(slots.mine(step), mine.data(), mine.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
       for (int d = 1; d < net.size(); ++d) {
         const int from = (net.rank() + d) % net.size();

@@ -149,7 +149,7 @@ struct recursive_doubling_at {
     };
     const std::span<std::byte> here = buffer.here();
     const auto mine = all[net.rank()];
-    copy_bytes(here.data() + offset(net.rank()), mine.data(), mine.size());
+    chorale::copy_bytes(here.data() + offset(net.rank()), mine.data(), mine.size());
     int first = net.rank();
     int end = first + 1;
     std::vector<within::step> rest;

@@ -75,7 +75,8 @@ remote_stretch read_stretch(const Net& net, int from, call_id now, const Message
   std::memcpy(&there, transfer::exact(net, from, now, message, sizeof there).data(), sizeof there);
   const bool fits = there.head.owner == from && there.tail.owner == from &&
                     there.head.bytes == out.head.size() && there.tail.bytes == out.tail.size();
-  if (!fits) throw_unequal_sizes(now.what, from, there.head.bytes + there.tail.bytes, net.rank(), out.size());
+  if (!fits)
+    chorale::throw_unequal_sizes(now.what, from, there.head.bytes + there.tail.bytes, net.rank(), out.size());
   return there;
 }
 
@@ -146,7 +147,8 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (!goes_straight(steps[i].sent)) continue;
         const auto address = co_await net.receive(steps[i].to, now);
-        there[i] = read_stretch(net, steps[i].to, now, address, stretch{all, steps[i].sent});
+        there[i] =
+            allgather::within::read_stretch(net, steps[i].to, now, address, stretch{all, steps[i].sent});
       }
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const step& s = steps[i];
@@ -159,7 +161,7 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
           co_await net.put_notified(there[i].head, 0, exposed, out.head, now);
         }
         const stretch none{all, {}};
-        co_await copy(net, now, s.to, puts ? none : out, s.from, is_put_to ? none : in);
+        co_await allgather::within::copy(net, now, s.to, puts ? none : out, s.from, is_put_to ? none : in);
         if (is_put_to) co_await net.notified(s.from, now);
       }
       for (const auto& s : steps)
@@ -168,7 +170,7 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
     }
   }
   for (const auto& s : steps)
-    co_await copy(net, now, s.to, stretch{all, s.sent}, s.from, stretch{all, s.received});
+    co_await allgather::within::copy(net, now, s.to, stretch{all, s.sent}, s.from, stretch{all, s.received});
 }
 
 }  // namespace chorale::allgather::within

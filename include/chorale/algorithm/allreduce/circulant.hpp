@@ -31,7 +31,7 @@ struct circulant {
  private:
   template <mailbox_transport Net>
   static task<> down_and_up(Net& net, call_id now, std::span<std::byte> data, reduction op) {
-    const blocks<std::byte> shares{data, even_shares(net.size(), data.size(), op.element_bytes())};
+    const blocks<std::byte> shares{data, chorale::even_shares(net.size(), data.size(), op.element_bytes())};
     const blocks<const std::byte> given{data, shares.layout()};
     co_await reduce_scatter::circulant::combine(net, now, given, shares, op);
     co_await allgather::circulant::run(net, now, shares);

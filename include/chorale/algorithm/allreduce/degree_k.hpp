@@ -44,7 +44,7 @@ struct degree_k {
       }
     }
     if constexpr (message_transport<Net>) {
-      if (is_whole_operand(net, data.size(), op)) {
+      if (chorale::is_whole_operand(net, data.size(), op)) {
         co_await by_messages(net, now, data, op, tree);
         co_return;
       }
@@ -74,9 +74,9 @@ struct degree_k {
   static task<> by_messages(Net& net, call_id now, std::span<std::byte> data, const reduction& op,
                             topology::degree_k tree) {
     for (const int child : tree.children())
-      co_await exchange_and_combine(net, now, child, {}, child, data, false, op);
+      co_await chorale::exchange_and_combine(net, now, child, {}, child, data, false, op);
     if (!tree.is_root())
-      co_await exchange_and_combine(net, now, tree.parent(), data, tree.parent(), {}, false, op);
+      co_await chorale::exchange_and_combine(net, now, tree.parent(), data, tree.parent(), {}, false, op);
     co_await Down::run(net, now, data, 0);
   }
   /// `op` is that of the coroutine that awaits this one.

@@ -58,14 +58,14 @@ struct last_arriver {
     shared_slots& slots = host.slots();
     for (const auto block : chunks{out, op.whole(net.block_bytes())}) {
       slots.begin(now);
-      copy_bytes(slots.mine(block.size()), in.data() + (block.data() - out.data()), block.size());
+      chorale::copy_bytes(slots.mine(block.size()), in.data() + (block.data() - out.data()), block.size());
       if (co_await host.arrives_last(net, now)) {
         const auto result = slots.result(block.size());
-        copy_bytes(result.data(), slots.of(0, block.size()).data(), block.size());
+        chorale::copy_bytes(result.data(), slots.of(0, block.size()).data(), block.size());
         for (int r = 1; r < net.size(); ++r) op.combine_left(result, slots.of(r, block.size()));
         slots.publish();
       }
-      copy_bytes(block.data(), slots.result(block.size()).data(), block.size());
+      chorale::copy_bytes(block.data(), slots.result(block.size()).data(), block.size());
     }
   }
 
@@ -85,7 +85,7 @@ struct last_arriver {
       slots.begin(now);
       copy_bytes(slots.mine(part.size()), in.data() + (part.data() - out.data()), part.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
-      const block_layout shares = even_shares(net.size(), part.size(), op.whole(cache_line_bytes));
+      const block_layout shares = chorale::even_shares(net.size(), part.size(), op.whole(cache_line_bytes));
       const auto share_of = [&](int rank, auto whole) {
         return whole.subspan(shares[rank].offset, shares[rank].bytes);
       };
@@ -93,19 +93,19 @@ struct last_arriver {
       for (int r = 0; r < net.size() && !mine.empty(); ++r) {
         const auto theirs = share_of(net.rank(), slots.of(r, part.size()));
         if (r == 0)
-          copy_bytes(mine.data(), theirs.data(), mine.size());
+          chorale::copy_bytes(mine.data(), theirs.data(), mine.size());
         else
           op.combine_left(mine, theirs);
       }
       // Now the shares of the result, in the other set of slots.
       const std::size_t room = shares.largest();
       slots.begin(now);
-      if (!mine.empty()) copy_bytes(slots.mine(room), mine.data(), mine.size());
+      if (!mine.empty()) chorale::copy_bytes(slots.mine(room), mine.data(), mine.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
       for (int d = 1; d < net.size(); ++d) {
         const int from = (net.rank() + d) % net.size();
         const auto theirs = share_of(from, part);
-        if (!theirs.empty()) copy_bytes(theirs.data(), slots.of(from, room).data(), theirs.size());
+        if (!theirs.empty()) chorale::copy_bytes(theirs.data(), slots.of(from, room).data(), theirs.size());
       }
     }
   }

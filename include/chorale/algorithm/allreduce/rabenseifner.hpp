@@ -41,11 +41,12 @@ struct rabenseifner {
     for (const auto step : pattern) {
       switch (step.kind) {
         case kind::send_operand:
-          co_await exchange_and_combine(net, now, step.peer, data, step.peer, data.first(0), false, op);
+          co_await chorale::exchange_and_combine(net, now, step.peer, data, step.peer, data.first(0), false,
+                                                 op);
           break;
         case kind::receive_operand:
-          co_await exchange_and_combine(net, now, step.peer, data.first(0), step.peer, data,
-                                        step.peer_is_left(), op);
+          co_await chorale::exchange_and_combine(net, now, step.peer, data.first(0), step.peer, data,
+                                                 step.peer_is_left(), op);
           break;
         case kind::exchange: {
           const std::size_t elements = held.size() / op.element_bytes();
@@ -54,7 +55,8 @@ struct rabenseifner {
           // The lower of two partners keeps the lower half.
           const bool keeps_low = !step.peer_is_left();
           const halving h{step.peer, keeps_low ? low : high, keeps_low ? high : low};
-          co_await exchange_and_combine(net, now, h.peer, h.given, h.peer, h.kept, step.peer_is_left(), op);
+          co_await chorale::exchange_and_combine(net, now, h.peer, h.given, h.peer, h.kept,
+                                                 step.peer_is_left(), op);
           held = h.kept;
           steps[count++] = h;
           break;

@@ -28,7 +28,7 @@ struct recursive_doubling {
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
     using kind = topology::recursive_doubling::kind;
     if constexpr (message_transport<Net>) {
-      if (is_whole_operand(net, data.size(), op)) {
+      if (chorale::is_whole_operand(net, data.size(), op)) {
         co_await by_messages(net, now, data, op);
         co_return;
       }
@@ -64,8 +64,8 @@ struct recursive_doubling {
       } else {
         const bool sends = step.kind != kind::receive_operand;
         const bool takes = step.kind == kind::exchange || step.kind == kind::receive_operand;
-        co_await exchange_and_combine(net, now, step.peer, sends ? data : data.first(0), step.peer,
-                                      takes ? data : data.first(0), step.peer_is_left(), op);
+        co_await chorale::exchange_and_combine(net, now, step.peer, sends ? data : data.first(0), step.peer,
+                                               takes ? data : data.first(0), step.peer_is_left(), op);
       }
     }
   }

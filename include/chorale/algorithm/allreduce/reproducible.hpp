@@ -42,7 +42,7 @@ struct reproducible {
                     reduction op) {
     if (in.size() <= op.whole(net.block_bytes())) return everyone_evaluates(net, now, in, out, op);
     if constexpr (reads_operands<Net>) {
-      if (net.size() > 1 && is_read(net, in.size()) && all_combine_at_once(net))
+      if (net.size() > 1 && chorale::is_read(net, in.size()) && chorale::all_combine_at_once(net))
         return by_reads(net, now, in, out, std::move(op));
     }
     return each_its_share(net, now, in, out, op);
@@ -64,19 +64,19 @@ struct reproducible {
     if (in.data() == out.data()) {
       // The result of the ranks below overwrites this rank's operand before its turn comes.
       auto& kept = net.template state<operand>().bytes;
-      assign_bytes(kept, in);
+      chorale::assign_bytes(kept, in);
       in = kept;
     }
-    co_await fold_in_rank_order(net, now, in, out, op);
+    co_await chorale::fold_in_rank_order(net, now, in, out, op);
   }
   template <mailbox_transport Net>
   static task<> each_its_share(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
-    const auto layout = even_shares(net.size(), in.size(), op.element_bytes());
+    const auto layout = chorale::even_shares(net.size(), in.size(), op.element_bytes());
     std::vector<std::byte> share(layout[net.rank()].bytes);
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
     const blocks<std::byte> shares{out, layout};
-    move_bytes(shares[net.rank()], share);
+    chorale::move_bytes(shares[net.rank()], share);
     co_await allgather::ring::run(net, now, shares);
   }
 
@@ -88,7 +88,7 @@ struct reproducible {
     co_await all.announce();
     co_await all.find();
     const extent mine =
-        even_shares(net.size(), in.size(), operands_of_all<Net>::granule_bytes(op))[net.rank()];
+        chorale::even_shares(net.size(), in.size(), operands_of_all<Net>::granule_bytes(op))[net.rank()];
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
       const auto own = out.subspan(at, std::min(most, mine.bytes - done));

@@ -41,7 +41,7 @@ struct ring {
     for (int step = 0; step < n - 1; ++step) {
       const auto out = shares[topology::wrap(net.rank() - step, n)];
       const auto mine = shares[topology::wrap(net.rank() - step - 1, n)];
-      co_await exchange_and_combine(net, now, right, out, left, mine, true, op);
+      co_await chorale::exchange_and_combine(net, now, right, out, left, mine, true, op);
     }
     // Rank r has the result of share r + 1: seen from the ring's allgather, each share is that of the rank
     // before.

@@ -24,7 +24,7 @@ class addresses {
                                  int block) const {
     const remote_region& all = known_[static_cast<std::size_t>(rank)];
     if (all.owner != rank || all.bytes != layout.total()) [[unlikely]]
-      throw_unequal_sizes(now.what, rank, all.bytes, net.rank(), layout.total());
+      chorale::throw_unequal_sizes(now.what, rank, all.bytes, net.rank(), layout.total());
     const extent place = layout[block];
     return {all.address + place.offset, place.bytes, all.key, all.owner};
   }

@@ -32,14 +32,14 @@ struct bruck {
     const int ranks = net.size();
     const std::size_t one = in.layout().largest();
     if (one == 0) co_return;
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     // Place j: first the block for rank + j, at the end the one from rank - j.
-    const auto aside = scratch_of(net, static_cast<std::size_t>(ranks) * one);
+    const auto aside = chorale::scratch_of(net, static_cast<std::size_t>(ranks) * one);
     const auto places = aside.memory();
     const auto place = [&](int j) { return places.subspan(static_cast<std::size_t>(j) * one, one); };
     for (int j = 1; j < ranks; ++j) {
       const auto block = in[(net.rank() + j) % ranks];
-      copy_bytes(place(j).data(), block.data(), block.size());
+      chorale::copy_bytes(place(j).data(), block.data(), block.size());
     }
     std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
     std::vector<std::span<std::byte>> moving;
@@ -71,12 +71,12 @@ struct bruck {
         const auto message = co_await net.receive(round.from, now);
         const auto theirs = transfer::exact(net, round.from, now, message, chunk.size());
         each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          copy_bytes(part.data(), theirs.data() + done, part.size());
+          chorale::copy_bytes(part.data(), theirs.data() + done, part.size());
         });
       }
     }
     for (int j = 1; j < ranks; ++j)
-      copy_bytes(out[(net.rank() - j + ranks) % ranks].data(), place(j).data(), one);
+      chorale::copy_bytes(out[(net.rank() - j + ranks) % ranks].data(), place(j).data(), one);
   }
 
  private:

@@ -36,9 +36,9 @@ struct direct {
     // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
     if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
-      if (goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
+      if (alltoall::goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     return copy_even(net, now, std::move(in), std::move(out));
   }
 
@@ -101,7 +101,7 @@ struct direct {
       const int to = at_distance(net, d);
       co_await net.put_notified(known.of(net, to, now, out.layout(), net.rank()), 0, lent, in[to], now);
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
     for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
   }
@@ -110,7 +110,7 @@ struct direct {
   /// any.
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
+    const auto straight = [&](std::size_t bytes) { return alltoall::goes_straight(net, bytes); };
     const auto first = [&](std::size_t bytes) {
       return straight(bytes) ? std::size_t{0} : agreed::first_bytes(net, bytes);
     };
@@ -124,7 +124,7 @@ struct direct {
       const remote_region here = straight(out[to].size()) ? memory.part(out[to]) : remote_region{};
       co_await net.send(to, now, seal(share_of(to), here, in[to].first(first(in[to].size()))));
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     for (int d = 1; d < net.size(); ++d) {
       const int peer = at_distance(net, -d);
       remote_region there;

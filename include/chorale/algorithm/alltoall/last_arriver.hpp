@@ -55,7 +55,7 @@ struct last_arriver {
       co_await direct::run(net, now, in, out);
       co_return;
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     const std::size_t bytes = in.layout().largest();
     const std::size_t step = part_bytes(bytes, most);
     const std::size_t room = step < cache_line_bytes ? step : in_cache_lines(step);
@@ -67,7 +67,7 @@ struct last_arriver {
       slots.begin(now);
       for (int d = 1; d < net.size(); ++d) {
         const int to = (net.rank() + d) % net.size();
-        copy_bytes(slots.mine(all) + place_of(to), in[to].data() + at, length);
+        chorale::copy_bytes(slots.mine(all) + place_of(to), in[to].data() + at, length);
       }
       if (co_await host.arrives_last(net, now)) slots.publish();
       for (int d = 1; d < net.size(); ++d) {

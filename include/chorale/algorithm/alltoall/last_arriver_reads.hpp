@@ -35,7 +35,7 @@ struct last_arriver_reads {
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    if (!goes_straight(net, in.layout().largest()))
+    if (!alltoall::goes_straight(net, in.layout().largest()))
       return direct::run(net, now, std::move(in), std::move(out));
     return read_all(net, now, std::move(in), std::move(out));
   }
@@ -66,7 +66,7 @@ struct last_arriver_reads {
       co_await net.get({there.address + place.offset, place.bytes, there.key, there.owner}, 0, local,
                        out[from], now);
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     slots.begin(now);
     if (co_await host.arrives_last(net, now)) slots.publish();
   }

@@ -38,10 +38,10 @@ struct pairwise {
   static task<> move_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
     if constexpr (one_sided_transport<Net>) {
-      if (goes_straight(net, in.layout().largest())) {
+      if (alltoall::goes_straight(net, in.layout().largest())) {
         const auto exposed = net.expose(out.buffer().first(out.layout().end()));
         const auto lent = net.lend(in.buffer());
-        place_own(in[net.rank()], out[net.rank()]);
+        chorale::place_own(in[net.rank()], out[net.rank()]);
         for (const auto step : pairs) {
           const remote_region here = transfer::part_of(exposed.region(), out[step.from]);
           co_await net.send(step.from, now, transfer::bytes_of(here));
@@ -57,7 +57,7 @@ struct pairwise {
         co_return;
       }
     }
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     for (const auto step : pairs)
       co_await transfer::copy(net, now, step.to, in[step.to], step.from, out[step.from]);
   }
@@ -66,13 +66,13 @@ struct pairwise {
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};
-    const auto straight = [&](std::size_t bytes) { return goes_straight(net, bytes); };
+    const auto straight = [&](std::size_t bytes) { return alltoall::goes_straight(net, bytes); };
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
     const agreed::memory<Net> memory{net,
                                      straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
                                      straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
     agreed::sealed seal;
-    place_own(in[net.rank()], out[net.rank()]);
+    chorale::place_own(in[net.rank()], out[net.rank()]);
     for (const auto step : pairs) {
       const std::span<const std::byte> sent = in[step.to];
       const std::span<std::byte> taken = out[step.from];

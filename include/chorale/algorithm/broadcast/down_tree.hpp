@@ -100,9 +100,10 @@ task<> down_tree(Net& net, call_id now, std::span<std::byte> data, const Tree& t
   }
   if constexpr (one_sided_transport<Net>) {
     // Blocks flow without waiting for a receiver's address, so that puts pay off later than in an exchange.
-    if (transfer::is_zero_copy(net, data.size() / 4)) return down_by_puts<How>(net, now, data, tree);
+    if (transfer::is_zero_copy(net, data.size() / 4))
+      return broadcast::detail::down_by_puts<How>(net, now, data, tree);
   }
-  return down_by_blocks<How>(net, now, data, tree);
+  return broadcast::detail::down_by_blocks<How>(net, now, data, tree);
 }
 
 }  // namespace detail

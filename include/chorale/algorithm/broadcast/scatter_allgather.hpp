@@ -22,7 +22,7 @@ struct scatter_allgather {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
-    const auto layout = even_shares(net.size(), data.size(), 64);
+    const auto layout = chorale::even_shares(net.size(), data.size(), 64);
     const blocks<std::byte> shares{data, layout};
     co_await scattering<Net>::run(net, now, blocks<const std::byte>{data, layout}, shares[net.rank()], root);
     co_await allgather::ring::run(net, now, shares);

@@ -42,8 +42,8 @@ struct direct {
   static task<> run(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes) {
     // Calls of a communicator run one after the other, so that they can share it.
     auto& work = net.template state<workspace>();
-    find_neighbours(net, work, by_distance(net.rank(), net.size(), sends, work.sends),
-                    by_distance(net.rank(), net.size(), takes, work.takes));
+    find_neighbours(net, work, chorale::by_distance(net.rank(), net.size(), sends, work.sends),
+                    chorale::by_distance(net.rank(), net.size(), takes, work.takes));
     straight_memory<Net> straight;
     begin(net, work, straight);
 
@@ -95,7 +95,7 @@ struct direct {
     const auto out = next(sends, net.rank());
     copy_own(net.rank(), out, next(takes, net.rank()));
     work.around.clear();
-    const auto distance = [&](int peer) { return distance_of(peer, net.rank(), net.size()); };
+    const auto distance = [&](int peer) { return chorale::distance_of(peer, net.rank(), net.size()); };
     while (!sends.empty() || !takes.empty()) {
       const int peer =
           takes.empty() || (!sends.empty() && distance(sends.front().peer) < distance(takes.front().peer))

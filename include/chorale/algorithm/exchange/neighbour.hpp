@@ -75,20 +75,20 @@ class neighbour {
     std::size_t out_data = 0;
     std::size_t in_data = 0;
     for (const outgoing& message : sends_) {
-      if (is_straight(net, message.bytes.size()))
+      if (exchange::is_straight(net, message.bytes.size()))
         ++straight_sends_;
       else if (goes_by_blocks(net, message.bytes.size()))
         out_data += message.bytes.size();
     }
     for (const incoming& message : takes_) {
-      if (is_straight(net, message.bytes.size()))
+      if (exchange::is_straight(net, message.bytes.size()))
         ++straight_takes_;
       else if (goes_by_blocks(net, message.bytes.size()))
         in_data += message.bytes.size();
     }
     const std::size_t messages = sends_.size() + takes_.size();
     const std::size_t block = net.block_bytes();
-    receivers_read_ = receivers_read(net);
+    receivers_read_ = exchange::receivers_read(net);
     const std::size_t places = receivers_read_ ? straight_sends_ : straight_takes_;
     const std::size_t their_places = receivers_read_ ? straight_takes_ : straight_sends_;
     if (!sends_.empty() || places != 0) out_.begin(manifest_bytes(messages, places), out_data, block);
@@ -148,7 +148,7 @@ class neighbour {
     if (from < out_.head) return head_.subspan(from, count);
     std::span<const std::byte> only;
     const place_in_messages here = sent_;
-    walk(sends_, sent_, count, blocks_of(net), [&](auto part) { only = part; });
+    exchange::walk(sends_, sent_, count, blocks_of(net), [&](auto part) { only = part; });
     if (only.size() == count) return only;
     sent_ = here;
     if (scratch.size() < count) scratch.resize(count);
@@ -168,15 +168,15 @@ class neighbour {
       const auto seen =
           transfer::at_least(net, peer_, now, message, before == 0 ? sizeof(manifest_header) : 0);
       mine = std::min(seen.size(), in_.manifest - before);
-      copy_bytes(theirs_.data() + before, seen.data(), mine);
+      chorale::copy_bytes(theirs_.data() + before, seen.data(), mine);
       manifest(net.rank()).compare_from(before, before + mine, in_.total());
       is_over = before + mine == in_.manifest;
     }
     const std::size_t expected = in_.next(net.block_bytes());
     auto data = transfer::exact(net, peer_, now, message, expected).subspan(mine);
     in_.done += expected;
-    walk(takes_, taken_, data.size(), blocks_of(net), [&](std::span<std::byte> part) {
-      copy_bytes(part.data(), data.data(), part.size());
+    exchange::walk(takes_, taken_, data.size(), blocks_of(net), [&](std::span<std::byte> part) {
+      chorale::copy_bytes(part.data(), data.data(), part.size());
       data = data.subspan(part.size());
     });
     return is_over;
@@ -194,7 +194,7 @@ class neighbour {
       std::size_t next = 0;
       if (receivers_read_) {
         for (const incoming& message : takes_) {
-          if (!is_straight(net, message.bytes.size())) continue;
+          if (!exchange::is_straight(net, message.bytes.size())) continue;
           const remote_region there = theirs.place_of(next, message.bytes.size());
           co_await net.get(there, 0, straight.in[first_in_ + next++], message.bytes, now);
         }
@@ -202,7 +202,7 @@ class neighbour {
         co_return;
       }
       for (const outgoing& message : sends_) {
-        if (!is_straight(net, message.bytes.size())) continue;
+        if (!exchange::is_straight(net, message.bytes.size())) continue;
         const remote_region there = theirs.place_of(next, message.bytes.size());
         co_await net.put_notified(there, 0, straight.out[first_out_ + next++], message.bytes, now);
       }
@@ -233,7 +233,7 @@ class neighbour {
  private:
   template <class Net>
   [[nodiscard]] static bool goes_by_blocks(const Net& net, std::size_t bytes) noexcept {
-    return !is_straight(net, bytes) && !transfer::is_whole(net, bytes);
+    return !exchange::is_straight(net, bytes) && !transfer::is_whole(net, bytes);
   }
   template <class Net>
   [[nodiscard]] static auto blocks_of(const Net& net) noexcept {
@@ -242,9 +242,9 @@ class neighbour {
   template <class Net>
   void add_straight(Net& net, straight_memory<Net>& straight) const {
     for (const outgoing& message : sends_)
-      if (is_straight(net, message.bytes.size())) straight.add_out(net, message.bytes);
+      if (exchange::is_straight(net, message.bytes.size())) straight.add_out(net, message.bytes);
     for (const incoming& message : takes_)
-      if (is_straight(net, message.bytes.size())) straight.add_in(net, message.bytes);
+      if (exchange::is_straight(net, message.bytes.size())) straight.add_in(net, message.bytes);
   }
   [[nodiscard]] expected_manifest manifest(int rank) const noexcept {
     return {rank, peer_, sends_, takes_, theirs_};
@@ -252,7 +252,7 @@ class neighbour {
   /// Copies the next `count` bytes of data.
   template <class Net>
   void gather(const Net& net, std::size_t count, std::byte* to) {
-    walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
+    exchange::walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
       copy_bytes(to, part.data(), part.size());
       to += part.size();
     });

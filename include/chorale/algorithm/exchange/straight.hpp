@@ -48,7 +48,7 @@ struct straight_memory<Net> {
 
   /// A message that this rank sends: the peer reads it, or this rank puts it.
   void add_out(Net& net, std::span<const std::byte> bytes) {
-    out.push_back(receivers_read(net) ? net.offer(bytes) : net.lend(bytes));
+    out.push_back(exchange::receivers_read(net) ? net.offer(bytes) : net.lend(bytes));
   }
   /// Where a message comes to: the peer puts it, or this rank reads it.
   void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }

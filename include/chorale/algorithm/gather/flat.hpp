@@ -69,7 +69,7 @@ struct flat {
       const remote_region here = transfer::part_of(exposed.region(), all[rank_at(step)]);
       co_await net.send(rank_at(step), now, transfer::bytes_of(here));
     }
-    place_own(mine, all[net.rank()]);
+    chorale::place_own(mine, all[net.rank()]);
     for (int step = 1; step < net.size(); ++step) {
       const auto done = co_await net.receive(rank_at(step), now);
       static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));

@@ -37,13 +37,13 @@ struct degree_k {
                     reduction op, int root) {
     const topology::degree_k tree{net.rank(), net.size(), Degree, root};
     if constexpr (puts_operands<Net>) {
-      if (is_put(net, in.size()) && net.size() > 1) [[unlikely]] {
+      if (reduce::is_put(net, in.size()) && net.size() > 1) [[unlikely]] {
         co_await straight(net, now, in, out, op, tree);
         co_return;
       }
     }
     if constexpr (message_transport<Net>) {
-      if (is_whole_operand(net, in.size(), op)) {
+      if (chorale::is_whole_operand(net, in.size(), op)) {
         co_await by_messages(net, now, in, out, op, tree);
         co_return;
       }
@@ -100,9 +100,9 @@ struct degree_k {
       result = kept;
     }
     for (const int child : tree.children())
-      co_await exchange_and_combine(net, now, child, {}, child, kept, false, op);
+      co_await chorale::exchange_and_combine(net, now, child, {}, child, kept, false, op);
     const int to = tree.is_root() ? tree.deliver_to() : tree.parent();
-    if (to >= 0) co_await exchange_and_combine(net, now, to, result, to, {}, false, op);
+    if (to >= 0) co_await chorale::exchange_and_combine(net, now, to, result, to, {}, false, op);
     if (tree.deliver_from() >= 0)
       co_await transfer::receive(net, tree.deliver_from(), now, out.first(in.size()));
     else if (tree.is_root() && to < 0)

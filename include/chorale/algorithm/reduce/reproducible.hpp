@@ -35,10 +35,10 @@ struct reproducible {
         co_await net.send(root, now, block);
         continue;
       }
-      if (puts_by) assign_bytes(kept, block);
+      if (puts_by) chorale::assign_bytes(kept, block);
       const auto result = out.subspan(at, block.size());
       at += block.size();
-      co_await fold_in_rank_order(net, now, puts_by ? kept : block, result, op);
+      co_await chorale::fold_in_rank_order(net, now, puts_by ? kept : block, result, op);
     }
   }
 };

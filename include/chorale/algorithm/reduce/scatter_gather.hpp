@@ -35,7 +35,7 @@ struct scatter_gather {
   static constexpr bool runs_on = mailbox_transport<Net>;
   template <mailbox_transport Net>
   static bool suits(const Net& net) noexcept {
-    return all_combine_at_once(net);
+    return chorale::all_combine_at_once(net);
   }
 
   /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
@@ -44,7 +44,8 @@ struct scatter_gather {
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
     if constexpr (reads_operands<Net>) {
-      if (net.size() > 1 && is_read(net, in.size())) return by_reads(net, now, in, out, std::move(op), root);
+      if (net.size() > 1 && chorale::is_read(net, in.size()))
+        return by_reads(net, now, in, out, std::move(op), root);
     }
     return by_messages(net, now, in, out, std::move(op), root);
   }
@@ -53,7 +54,7 @@ struct scatter_gather {
   template <mailbox_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             reduction op, int root) {
-    const auto layout = even_shares(net.size(), in.size(), op.element_bytes());
+    const auto layout = chorale::even_shares(net.size(), in.size(), op.element_bytes());
     std::vector<std::byte> share(layout[net.rank()].bytes);
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
     if (net.rank() != root) {
@@ -79,8 +80,8 @@ struct scatter_gather {
     co_await all.find(root);
     // The root makes its share where the result is to be, unless its operand is there.
     const bool collects_there = is_root && in.data() != result.data();
-    const extent mine =
-        share_for_owner(root, net.rank(), net.size(), in.size(), operands_of_all<Net>::granule_bytes(op));
+    const extent mine = chorale::share_for_owner(root, net.rank(), net.size(), in.size(),
+                                                 operands_of_all<Net>::granule_bytes(op));
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
       const std::size_t bytes = std::min(most, mine.bytes - done);
@@ -89,7 +90,7 @@ struct scatter_gather {
       if (!is_root)
         co_await all.write(root, at, combined);
       else if (!collects_there)
-        copy_bytes(result.data() + at, combined.data(), combined.size());
+        chorale::copy_bytes(result.data() + at, combined.data(), combined.size());
     }
     co_await all.finish();
   }

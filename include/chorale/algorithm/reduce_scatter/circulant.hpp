@@ -48,7 +48,8 @@ struct circulant {
       const auto out = source.around(round.above, round.blocks);
       const auto mine = held.around(net.rank(), round.blocks);
       for (const std::size_t part : {0U, 1U})
-        co_await exchange_and_combine(net, now, round.above, out[part], round.below, mine[part], true, op);
+        co_await chorale::exchange_and_combine(net, now, round.above, out[part], round.below, mine[part],
+                                               true, op);
     }
   }
 
@@ -57,15 +58,15 @@ struct circulant {
   static task<> give_away(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                           reduction op) {
     const std::size_t bytes = in.layout().total();
-    const auto work = scratch_of(net, bytes);
+    const auto work = chorale::scratch_of(net, bytes);
     const blocks<std::byte> held{work.memory(), in.layout()};
     const int kept = (net.size() + 1) / 2;
     const auto from = in.around(net.rank(), kept);
     const auto to = held.around(net.rank(), kept);
     for (const std::size_t part : {0U, 1U})
-      if (!from[part].empty()) copy_bytes(to[part].data(), from[part].data(), from[part].size());
+      if (!from[part].empty()) chorale::copy_bytes(to[part].data(), from[part].data(), from[part].size());
     co_await combine(net, now, in, held, op);
-    if (!out.empty()) copy_bytes(out.data(), held[net.rank()].data(), out.size());
+    if (!out.empty()) chorale::copy_bytes(out.data(), held[net.rank()].data(), out.size());
   }
 };
 

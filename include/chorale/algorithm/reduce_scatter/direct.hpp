@@ -34,7 +34,7 @@ struct direct {
                     reduction op) {
     if constexpr (reads_operands<Net>) {
       // All ranks know all sizes, so they choose alike.
-      if (net.size() > 1 && is_read(net, in.layout().largest())) {
+      if (net.size() > 1 && chorale::is_read(net, in.layout().largest())) {
         co_await by_reads(net, now, in, out, op);
         co_return;
       }
@@ -51,7 +51,7 @@ struct direct {
       if (at >= mine.size()) continue;
       const auto own = mine.subspan(at, std::min(step, mine.size() - at));
       const auto result = out.subspan(at, own.size());
-      co_await fold_in_rank_order(net, now, own, result, op);
+      co_await chorale::fold_in_rank_order(net, now, own, result, op);
     }
   }
 

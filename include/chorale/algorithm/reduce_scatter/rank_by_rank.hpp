@@ -29,7 +29,7 @@ struct rank_by_rank {
     std::vector<std::byte> work;
     assign_bytes(work, all);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
-    move_bytes(out, blocks<const std::byte>{work, in.layout()}[net.rank()]);
+    chorale::move_bytes(out, blocks<const std::byte>{work, in.layout()}[net.rank()]);
   }
 };
 

@@ -36,8 +36,8 @@ struct recursive_halving {
   static task<> halve(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                       reduction op) {
     const auto all = in.buffer().first(in.layout().total());
-    const auto work = scratch_of(net, all.size());
-    move_bytes(work.memory(), all);
+    const auto work = chorale::scratch_of(net, all.size());
+    chorale::move_bytes(work.memory(), all);
     const blocks<std::byte> held{work.memory(), in.layout()};
     int first = 0;
     for (int half = net.size() / 2; half >= 1; half /= 2) {
@@ -45,10 +45,11 @@ struct recursive_halving {
       const bool lower = net.rank() < peer;
       const auto low = held.range(first, half);
       const auto high = held.range(first + half, half);
-      co_await exchange_and_combine(net, now, peer, lower ? high : low, peer, lower ? low : high, !lower, op);
+      co_await chorale::exchange_and_combine(net, now, peer, lower ? high : low, peer, lower ? low : high,
+                                             !lower, op);
       if (!lower) first += half;
     }
-    move_bytes(out, held[net.rank()]);
+    chorale::move_bytes(out, held[net.rank()]);
   }
 };
 

@@ -34,7 +34,7 @@ struct by_shares {
   static constexpr bool runs_on = mailbox_transport<Net>;
   template <mailbox_transport Net>
   static bool suits(const Net& net) noexcept {
-    return all_combine_at_once(net);
+    return chorale::all_combine_at_once(net);
   }
 
   /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it: of ranks 0 to rank
@@ -43,10 +43,10 @@ struct by_shares {
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, bool inclusive) {
     if constexpr (reads_operands<Net>) {
-      if (net.size() > 1 && is_read(net, in.size()))
+      if (net.size() > 1 && chorale::is_read(net, in.size()))
         return by_reads(net, now, in, out, std::move(op), inclusive);
     }
-    return start<chain>(net, now, in, out, op, inclusive);
+    return chorale::start<chain>(net, now, in, out, op, inclusive);
   }
 
  private:
@@ -61,8 +61,8 @@ struct by_shares {
     if (net.rank() == 0) place_own(in, out);
     // Of two ranks only rank 0 has to write.
     const std::size_t unit = operands_of_all<Net>::granule_bytes(op);
-    const extent mine = net.size() == 2 ? share_for_owner(1, net.rank(), 2, in.size(), unit)
-                                        : even_shares(net.size(), in.size(), unit)[net.rank()];
+    const extent mine = net.size() == 2 ? chorale::share_for_owner(1, net.rank(), 2, in.size(), unit)
+                                        : chorale::even_shares(net.size(), in.size(), unit)[net.rank()];
     for (std::size_t done = 0; done < mine.bytes; done += most) {
       const std::size_t at = mine.offset + done;
       const auto own = out.subspan(at, std::min(most, mine.bytes - done));
@@ -91,7 +91,7 @@ struct by_shares {
       // An exclusive scan does without the operand of the last rank.
       const bool is_needed = inclusive || rank + 1 < net.size();
       if (is_needed && is_own)
-        copy_bytes(next.data(), own.data(), own.size());
+        chorale::copy_bytes(next.data(), own.data(), own.size());
       else if (is_needed)
         co_await all.read(rank, at, next);
       if (is_needed && rank != 0) op.combine_right(below, next);

@@ -88,7 +88,7 @@ struct fetch {
       const remote_region block = transfer::part_of(offered.region(), all[to]);
       co_await net.send(to, now, seal({.sends = all[to].size()}, block, {}));
     }
-    place_own(all[net.rank()], mine);
+    chorale::place_own(all[net.rank()], mine);
     for (int step = 1; step < net.size(); ++step) {
       if (!straight(rank_at(step))) continue;
       const auto done = co_await net.receive(rank_at(step), now);
