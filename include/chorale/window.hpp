@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <chorale/calls/caller.hpp>
+#include <chorale/calls/parts.hpp>
 #include <chorale/calls/window_card.hpp>
 #include <chorale/calls/window_operand.hpp>
 #include <chorale/calls/window_update.hpp>
@@ -153,16 +155,15 @@ class window {
   /// Returns the element at `offset`.
   [[nodiscard]] Element get(int target, std::size_t offset) {
     check("get", target, offset, 1);
-    Element one = local_.empty() ? Element{} : local_.front();
-    get_into(target, offset, {std::addressof(one), 1});
-    return one;
+    alignas(Element) std::byte room[sizeof(Element)];
+    auto* const one = reinterpret_cast<Element*>(room);
+    get_into(target, offset, {one, 1});
+    return *std::launder(one);
   }
   /// Returns `count` elements, beginning at `offset`.
   [[nodiscard]] std::vector<Element> get(int target, std::size_t offset, std::size_t count) {
-    static_assert(!std::same_as<Element, bool>,
-                  "chorale::window: std::vector<bool> has no elements: pass a range to get into");
     check("get", target, offset, count);
-    std::vector<Element> all(count);
+    auto all = calls::room_for<Element>(count);
     if constexpr (!std::same_as<Element, bool>) get_into(target, offset, all);
     return all;
   }
@@ -266,7 +267,7 @@ class window {
       : on_(&on), exceptions_(std::uncaught_exceptions()), notifications_(notifications) {
     calls::window_card mine;
     mine.notifications = notifications;
-    mine.type = type_tag<Element>();
+    mine.type = chorale::type_tag<Element>();
     std::exception_ptr failure;
     on.transport().core().failures().require_sound();
     try {
@@ -392,10 +393,7 @@ class window<Element, Communicator> {
 };
 
 template <class Communicator, class Range>
-window(Communicator&, Range&&)
-    -> window<std::remove_const_t<calls::window_argument::element_at<Range>>, Communicator>;
-template <class Communicator, class Range>
-window(Communicator&, Range&&, std::size_t)
+window(Communicator&, Range&&, std::size_t = 8)
     -> window<std::remove_const_t<calls::window_argument::element_at<Range>>, Communicator>;
 
 }  // namespace chorale
