@@ -93,6 +93,7 @@ void liveness::look_at_process(int peer) {
   const process_state state = state_of(*process);
   const std::lock_guard hold{channel_->lock()};
   if (state == process_state::gone) detector_.die(peer);
+  if (state == process_state::running) detector_.see_running(peer);
   // A stopped process cannot answer but is not dead: it may be debugged or continued later.
   if (state == process_state::stopped) detector_.hear(peer);
 }
@@ -114,9 +115,17 @@ failure_detector::verdict liveness::judge(failure_detector::wait& w) {
 
 void liveness::look_at_some(int awaited) {
   if (awaited >= 0) look_at_process(awaited);
+  for (const int peer : silent_suspects()) look_at_process(peer);
   const std::vector<int>& neighbours = group_->neighbours();
   for (int i = 0; i < std::min(processes_at_once, static_cast<int>(neighbours.size())); ++i)
     look_at_process(neighbours[next_neighbour_++ % neighbours.size()]);
+}
+
+std::vector<int> liveness::silent_suspects() {
+  const std::lock_guard hold{channel_->lock()};
+  std::vector<int> silent = detector_.suspects();
+  std::erase_if(silent, [this](int peer) { return !detector_.is_silent(peer); });
+  return silent;
 }
 
 std::vector<int> liveness::whom_to_ask(int awaited, bool asks_others) {

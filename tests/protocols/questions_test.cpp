@@ -37,7 +37,7 @@ constexpr auto silence = 5s;
 /// Longer than any wait may last: silence, as attended time counts it, and a chain of notices.
 constexpr auto limit = 60s;
 
-enum class fate { none, deviates, leaves, dies };
+enum class fate { none, deviates, leaves, dies, is_late };
 
 class waiting_rank;
 
@@ -47,6 +47,7 @@ struct group {
   fate what;
   int victim;          ///< whose fate that is
   std::uint64_t when;  ///< in, or before, which call
+  double missed;       ///< how often a rank hears none of the farewells of another
   std::vector<std::unique_ptr<waiting_rank>> ranks{};
 
   [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
@@ -73,6 +74,11 @@ class waiting_rank {
     if (all_.victim == number_ && all_.when == made_ + 1) {
       if (all_.what == fate::leaves) return leave();
       if (all_.what == fate::dies) return end(state::dead, "dies");
+      // For longer than it may be silent, but it answers.
+      if (all_.what == fate::is_late && !std::exchange(was_late_, true)) {
+        note([&] { return "is late"; });
+        return all_.net.after(all_.net.between(1s, 4 * silence), [this] { enter(); });
+      }
     }
     if (made_ == calls) return leave();
     const call c = all_.made_by(number_, ++made_);
@@ -108,13 +114,18 @@ class waiting_rank {
   }
   void leave() {
     end(state::finished, "leaves");
-    for (int again = 0; again < 5; ++again)
-      for (int to = 0; to < size_; ++to)
-        if (to != number_)
-          tell(to, [from = number_, told = farewell{page_}](waiting_rank& there) {
-            there.known_.take(from, told);
-            there.detector_.leave(from);
-          });
+    for (int to = 0; to < size_; ++to) {
+      if (to == number_) continue;
+      if (all_.net.chance(all_.missed)) {
+        note([&] { return fmt::format("is not heard by {} as it leaves", to); });
+        continue;
+      }
+      for (int again = 0; again < 5; ++again)
+        tell(to, [from = number_, told = farewell{page_}](waiting_rank& there) {
+          there.known_.take(from, told);
+          there.detector_.leave(from);
+        });
+    }
   }
 
   /// A datagram: what happens to a rank that is there.
@@ -158,8 +169,8 @@ class waiting_rank {
     }
     judge(time);
     const auto waited = detector_.waited(wait_->judged());
-    if (state_ == state::waits && wait_->next(time, waited, chorale::attention::waits, false).probes)
-      probe(time);
+    const auto next = wait_->next(time, waited, chorale::attention::waits, false);
+    if (state_ == state::waits && next.probes) probe(time, next.asks_others);
     poll_soon();
   }
   void judge(clock::time_point time) {
@@ -173,12 +184,14 @@ class waiting_rank {
     silent_ = verdict.peer;
     end(state::failed, fmt::format("{} is silent", verdict.peer));
   }
-  void probe(clock::time_point time) {
+  void probe(clock::time_point time, bool asks_others) {
     if (const auto no = known_.judge_newest(awaited(), now_, time)) return end(state::failed, no->what());
     const std::vector<int> suspects = detector_.suspects();
     if (!detector_.is_gone(awaited())) ask(awaited());
     for (const int other : suspects)
       if (other != awaited()) ask(other);
+    const int next = next_asked_++ % size_;
+    if (asks_others && next != number_ && next != awaited() && !detector_.is_gone(next)) ask(next);
   }
 
   group& all_;
@@ -188,6 +201,8 @@ class waiting_rank {
   failure_detector detector_;
   peer_calls known_;
   std::uint64_t made_ = 0;
+  bool was_late_ = false;
+  int next_asked_ = 0;
   call_id now_;
   std::map<std::uint64_t, std::uint32_t> came_;  ///< signatures, by the number of the call
   std::optional<watched_wait> wait_;
@@ -214,7 +229,7 @@ void check(const group& all) {
     // A farewell tells of the last three calls: who leaves long after the one that differs may be all that is
     // seen.
     named = named || says_mismatch || says("has left") || rank.silent() >= 0;
-    if (all.what == fate::none && rank.what() != waiting_rank::state::finished)
+    if ((all.what == fate::none || all.what == fate::is_late) && rank.what() != waiting_rank::state::finished)
       wrong(fmt::format("rank {} fails: {}", r, rank.why()));
     // One that has left is silent to a rank that missed each of its farewells.
     if (rank.silent() >= 0 && !all.ranks[static_cast<std::size_t>(rank.silent())]->is_gone())
@@ -229,9 +244,10 @@ void let_ranks_wait(virtual_net& net) {
             .wrong = {.loss = net.chance(0.5) ? 0.3 : 0.02,
                       .duplication = net.chance(0.5) ? 0.2 : 0,
                       .most_delay = net.chance(0.3) ? clock::duration{5ms} : clock::duration{200us}},
-            .what = static_cast<fate>(net.below(4)),
+            .what = static_cast<fate>(net.below(5)),
             .victim = static_cast<int>(net.below(static_cast<std::uint64_t>(size))),
-            .when = 1 + net.below(calls)};
+            .when = 1 + net.below(calls),
+            .missed = net.chance(0.5) ? 0.3 : 0};
   for (int r = 0; r < size; ++r) all.ranks.push_back(std::make_unique<waiting_rank>(all, r, size));
   for (const auto& rank : all.ranks) net.after(net.between(0us, 50ms), [&r = *rank] { r.enter(); });
   const auto end = net.now() + limit;

@@ -118,14 +118,38 @@ TEST_CASE("a few lost questions are no silence", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::silent);
 }
 
-TEST_CASE("a peer that nobody waits for ends the wait for another by its silence", "[liveness]") {
+TEST_CASE("silence ends only waits that may be for the silent peer", "[liveness]") {
   scene s;
-  auto wait = s.detector.begin(1);
+  auto for_it = s.detector.begin(3);
+  auto for_any = s.detector.begin(-1);
+  auto for_another = s.detector.begin(1);
   s.pass_asking(3, 2100ms);
   CHECK(s.detector.suspects() == std::vector<int>{3});
-  const auto verdict = s.verdict_on(wait);
-  CHECK(verdict.what == outcome::silent);
-  CHECK(verdict.peer == 3);
+  for (auto* wait : {&for_it, &for_any}) {
+    const auto verdict = s.verdict_on(*wait);
+    CHECK(verdict.what == outcome::silent);
+    CHECK(verdict.peer == 3);
+  }
+  // It may have left, and this rank may have missed its farewell.
+  s.pass(1h);
+  CHECK(s.verdict_on(for_another).what != outcome::silent);
+}
+
+TEST_CASE("a peer whose process runs is not lost however silent it is", "[liveness]") {
+  scene s;
+  const int awaited = GENERATE(1, -1);
+  auto wait = s.detector.begin(awaited);
+  int steps = 0;
+  s.pass(1min, [&] {
+    if (++steps % 10 != 1) return;
+    s.detector.ask(1);
+    s.detector.see_running(1);
+    REQUIRE(s.detector.judge(wait).what != outcome::silent);
+  });
+  CHECK(s.detector.is_silent(1));
+  // Nobody can see it any more.
+  s.pass_asking(1, failure_detector::seen_recently + 100ms);
+  CHECK(s.verdict_on(wait) == failure_detector::verdict{outcome::silent, 1});
 }
 
 TEST_CASE("time in which this rank did not run is not held against the others", "[liveness]") {
@@ -198,15 +222,20 @@ TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::left);
 }
 
-TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it", "[liveness]") {
+TEST_CASE("a dead rank ends every wait, later where it may not be waited for", "[liveness]") {
   scene s;
   auto for_it = s.detector.begin(1);
+  auto for_any = s.detector.begin(-1);
   auto for_another = s.detector.begin(2);
   s.detector.die(1);
   s.pass(failure_detector::last_messages + 10ms);
   CHECK(s.verdict_on(for_it).what == outcome::dead);
-  CHECK(s.verdict_on(for_another).what == outcome::go_on);
+  CHECK(s.verdict_on(for_any).what == outcome::go_on);
   s.pass(failure_detector::farewell);
+  CHECK(s.verdict_on(for_any).what == outcome::dead);
+  CHECK(s.verdict_on(for_another).what == outcome::go_on);
+  // Should whoever waits for it not tell: as if it were silent.
+  s.pass(2s);
   const auto verdict = s.verdict_on(for_another);
   CHECK(verdict.what == outcome::dead);
   CHECK(verdict.peer == 1);
@@ -277,7 +306,7 @@ TEST_CASE("what has come while this rank did not run is looked for before the wa
 
 TEST_CASE("what one look suspects and the next does not ends no wait", "[liveness]") {
   scene s{{.silence = 2s, .stall = 1h}};
-  auto wait = s.detector.begin(2);
+  auto wait = s.detector.begin(-1);
   s.detector.die(1);
   s.gap(1h);
   s.pass(100ms);

@@ -28,9 +28,10 @@ class failure_detector {
   static constexpr unsigned fewest_questions = 8;
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
-  /// A dead peer that nobody waits for ends a wait for another one only after this time, since its farewell
-  /// may be in flight.
+  /// A dead peer ends a wait for any peer only after this time, since its farewell may be in flight.
   static constexpr std::chrono::milliseconds farewell{500};
+  /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
+  static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
 
   struct limits {
     duration silence{};   ///< time without a sign of life after which a peer counts as lost
@@ -50,6 +51,9 @@ class failure_detector {
   /// `peer` has ended its communicator. This is known at once, but its time counts from the next look, since
   /// this rank may not have run for a while when it reads of it.
   void leave(int peer) noexcept;
+  /// The process of `peer` was seen running: it may be silent because it has left, or has no core for its
+  /// service thread, but it is not dead.
+  void see_running(int peer) noexcept { at(peer).seen = attended_; }
   /// `peer` is dead: its process is gone.
   void die(int peer) noexcept;
 
@@ -71,7 +75,7 @@ class failure_detector {
     go_on,
     dead,      ///< the verdict's peer is dead
     left,      ///< the awaited peer has left; if any was awaited, all have
-    silent,    ///< the verdict's peer shows no sign of life
+    silent,    ///< the awaited peer shows no sign of life; if any was awaited, the verdict's peer
     deadline,  ///< a blocking wait took too long
     /// The wait continues, but report it: once at `stall`, then at doubling intervals. Waits that only pass
     /// by are not reported until the call is waited for again.
@@ -95,7 +99,10 @@ class failure_detector {
   [[nodiscard]] wait begin(int peer) const noexcept;
   /// Judges a wait at the time of the last look. Its owner checks what it waits for between two judgements; a
   /// wait ends only if two successive judgements agree. Otherwise data could be missed that arrived with the
-  /// farewell that ends the wait, or while this rank did not run.
+  /// farewell that ends the wait, or while this rank did not run. The silence of a peer ends only waits that
+  /// may be for it: it may have left, and this rank may have missed its farewell. Whoever waits for it finds
+  /// out, and tells the others. So does its death, which ends a wait for another peer only after
+  /// `limits::silence`.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
@@ -106,11 +113,17 @@ class failure_detector {
     unsigned questions = 0;
     std::optional<duration> left;
     std::optional<duration> died;
+    std::optional<duration> seen;  ///< its process, running
   };
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];
   }
   [[nodiscard]] peer_state& at(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] bool is_seen_running(int peer) const noexcept {
+    return at(peer).seen && attended_ - *at(peer).seen <= seen_recently;
+  }
+  /// How long `peer` has to be dead to end the wait.
+  [[nodiscard]] duration grace_of(int peer, const wait& w) const noexcept;
   [[nodiscard]] bool all_left(const wait& w) const noexcept;
   [[nodiscard]] verdict end_of(const wait& w) const noexcept;
 

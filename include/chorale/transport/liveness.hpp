@@ -60,13 +60,15 @@ class liveness {
   [[nodiscard]] failure_detector::wait begin(int peer);
   [[nodiscard]] failure_detector::verdict judge(failure_detector::wait& w);
   // The awaited rank may itself wait for another, so other ranks are watched, too.
-  /// Checks the processes of `awaited` and, round-robin, of some others.
+  /// Checks the processes of `awaited`, of silent ranks and, round-robin, of some others.
   void look_at_some(int awaited);
   /// Ranks to ask for a sign of life besides `awaited`: those that owe an answer and, if `asks_others`, the
   /// next rank round-robin.
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);
 
  private:
+  [[nodiscard]] std::vector<int> silent_suspects();
+
   const membership* group_;
   control_channel* channel_;
   failure_detector detector_;  ///< used under the lock of the channel
