@@ -83,13 +83,18 @@ class [[nodiscard]] request {
   /// True if it has a call whose completion has not been reported yet.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
 
-  /// True once the call is complete; makes progress. @throws error, once, if the call failed. If a program
-  /// polls for longer than config::stall there is a stall report; no deadline ends the call.
+  /// True once the call is complete; makes progress. Where ranks share cores it gives way to others if the
+  /// call is not complete (`config::wait`); so do the other functions that poll. @throws error, once, if the
+  /// call failed. If a program polls for longer than config::stall there is a stall report; no deadline ends
+  /// the call.
   bool test() {
     if (!call_) return true;
     if (!call_->done) call_->queue->drive_for_request(attention::polls);
     if (!call_->done) background::get_on_with_all(attention::passes);
-    if (!call_->done) return false;
+    if (!call_->done) {
+      call_->queue->net().engine().give_way();
+      return false;
+    }
     report();
     return true;
   }
@@ -178,7 +183,7 @@ class [[nodiscard]] request_for {
 /// the requests. An idle communicator has nothing to advance; `transport().progress()` lets one answer peers
 /// that want a connection.
 inline void progress() noexcept {
-  background::get_on_with_all(attention::polls);
+  if (background::get_on_with_all(attention::polls)) clock::give_way();
 }
 
 /// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
@@ -205,9 +210,12 @@ template <std::ranges::forward_range Requests>
 bool test_all(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::test_all: a range of chorale::request that are not const is wanted");
-  progress();
-  for (auto& one : requests)
-    if (!one.is_over()) return false;
+  const bool may_give_way = background::get_on_with_all(attention::polls);
+  for (auto& one : requests) {
+    if (one.is_over()) continue;
+    if (may_give_way) clock::give_way();
+    return false;
+  }
   chorale::wait_all(requests);
   return true;
 }
@@ -222,7 +230,7 @@ std::size_t wait_any(Requests&& requests) {
   const auto start = clock::now();
   std::optional<backoff> pace;
   for (;;) {
-    progress();
+    background::get_on_with_all(attention::polls);
     std::size_t index = 0;
     detail::call_queue* waits_for = nullptr;
     for (auto& one : requests) {

@@ -128,10 +128,12 @@ void call_queue::drive(attention how) {
   }
 }
 
-void call_queue::get_on(attention how) noexcept {
-  if (driven_) return;
+bool call_queue::get_on(attention how) noexcept {
+  if (driven_) return false;
   const transport::occupancy::passage inside{net_->use()};
-  if (inside.is_open()) drive(how);
+  if (!inside.is_open()) return false;
+  drive(how);
+  return !calls_.empty() && net_->engine().shares_cores();
 }
 
 void call_queue::finish() {

@@ -50,16 +50,18 @@ void background::delist() noexcept {
   place_ = nullptr;
 }
 
-void background::get_on_with_all(attention how) noexcept {
+bool background::get_on_with_all(attention how) noexcept {
   list& all = mine();
-  if (all.first_ == nullptr || std::exchange(all.under_way_, true)) return;
+  if (all.first_ == nullptr || std::exchange(all.under_way_, true)) return false;
+  bool waits = false;
   all.next_ = all.first_;
   while (all.next_ != nullptr) {
     background* now = all.next_;
     all.next_ = now->next_;
-    now->get_on(how);
+    if (now->get_on(how)) waits = true;
   }
   all.under_way_ = false;
+  return waits;
 }
 
 }  // namespace chorale

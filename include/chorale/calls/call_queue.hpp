@@ -142,7 +142,7 @@ class call_queue : private background {
   /// The blocking call fails by the exception that is being handled, which is thrown on.
   [[noreturn]] void rethrow_failure();
   void push(std::shared_ptr<pending_call> begun);
-  void get_on(attention how) noexcept override;
+  bool get_on(attention how) noexcept override;
   void finish();
   void fail(const std::exception_ptr& why) noexcept;
   void leave() noexcept;

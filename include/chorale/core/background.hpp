@@ -14,8 +14,9 @@ class background {
   background& operator=(const background&) = delete;
 
   /// Advances all work enlisted on this thread as far as possible without waiting. Reentrant calls do
-  /// nothing. `how`: `polls` or `passes`.
-  static void get_on_with_all(attention how) noexcept;
+  /// nothing. `how`: `polls` or `passes`. Returns true if any of it still waits for ranks that may need this
+  /// core: a caller that polls then gives way.
+  static bool get_on_with_all(attention how) noexcept;
 
   /// The work enlisted on a thread, or on one of several flows of execution that share a thread, such as the
   /// fibers of a simulation.
@@ -33,8 +34,9 @@ class background {
 
  private:
   static list& mine() noexcept;
-  /// Must not wait. May be called reentrantly, while a call further up the stack is active.
-  virtual void get_on(attention how) noexcept = 0;
+  /// Must not wait. May be called reentrantly, while a call further up the stack is active. Returns true if it
+  /// waits for ranks that may need this core.
+  virtual bool get_on(attention how) noexcept = 0;
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that points to this; null if it is on no list

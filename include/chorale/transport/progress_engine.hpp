@@ -49,6 +49,12 @@ class progress_engine {
   void look_around();
 
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
+  /// Whether who finds nothing gives way at once, since the awaited rank may need this core.
+  [[nodiscard]] bool shares_cores() const noexcept { return !spin_; }
+  /// Call after a look by which the program polls, and that has found nothing.
+  void give_way() const noexcept {
+    if (shares_cores()) clock::give_way();
+  }
 
   /// Waits for `peer`, or for any peer if negative, until `ready()`, which may have side effects. `peer` is a
   /// rank, or a function that returns one each time the slow path runs. @throws error as `vigil::look`, and

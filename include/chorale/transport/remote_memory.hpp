@@ -175,6 +175,10 @@ class remote_memory {
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
+  /// As `progress_engine::give_way`; nothing if the transport has ended.
+  void give_way() const noexcept {
+    if (parts_) parts_->net().core().engine().give_way();
+  }
 
   /// Ends all access of peers to this rank's memory. `orderly`: all ranks know, and nothing is pending.
   /// Otherwise waits until the sources of puts have been read; if one may still be read after 100 ms, poisons
