@@ -15,6 +15,7 @@
 #include <mutex>
 #include <unistd.h>
 
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
@@ -227,6 +228,7 @@ void pmix::session::fence(std::chrono::milliseconds deadline) {
   std::unique_lock lock{state->mutex};
   while (!wait_for(state->changed, lock, look_interval, [&] { return state->done; })) {
     lock.unlock();
+    background::get_on_with_all(attention::passes);
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - start);
     if (deadline.count() != 0 && waited >= deadline)
       throw error(

@@ -146,6 +146,8 @@ void control_channel::take(std::span<const std::byte> datagram, reader by) {
 }
 
 void control_channel::read() {
+  if (attended_) [[unlikely]]
+    attended_->take_over();
   const std::lock_guard hold{lock_};
   if (service_failure_) std::rethrow_exception(service_failure_);
   if (!kept_.empty()) [[unlikely]]
@@ -159,8 +161,15 @@ void control_channel::look_after_sends() {
 }
 
 void control_channel::start_service() {
-  if (service_ || policy_ == service_policy::off) return;
+  if (service_ || attended_) return;
   lock_.share();
+  if (policy_ == service_policy::off) {
+    attended_.emplace([this] {
+      const std::unique_lock hold{lock_, std::try_to_lock};
+      if (hold.owns_lock()) serve();
+    });
+    return attended_->take_over();
+  }
   try {
     service_.emplace(*events_, lock_, policy_,
                      service::work{[this] { port_->arm(); }, [this] { serve(); },

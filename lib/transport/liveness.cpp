@@ -98,10 +98,6 @@ void liveness::look_at_process(int peer) {
   if (state == process_state::stopped) detector_.hear(peer);
 }
 
-void liveness::look_at_processes() {
-  for (const int peer : group_->neighbours()) look_at_process(peer);
-}
-
 failure_detector::wait liveness::begin(int peer) {
   const std::lock_guard hold{channel_->lock()};
   detector_.look(clock::now());

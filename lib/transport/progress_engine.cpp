@@ -26,6 +26,32 @@ void progress_engine::look_around() {
   background::get_on_with_all(attention::passes);
 }
 
+void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& awaited) {
+  // Of no operation: the last call is over.
+  watched_wait w{-1, {parts_.calls.current().number, 0, operation::none}};
+  struct ended {
+    watchdog& looks_after;
+    watched_wait& w;
+    ~ended() {
+      if (w.has_begun()) looks_after.end(w);
+    }
+  } const at_end{*watchdog_, w};
+  // A rank that leaves is in no hurry, and others may need its core.
+  backoff pace{false};
+  while (!parts_.failed.has_any()) {
+    const std::optional<int> peer = awaited();
+    if (!peer) return;
+    w.expect(*peer);
+    background::get_on_with_all(attention::passes);
+    if (!pace()) continue;
+    const auto now = clock::now();
+    watchdog_->begin(w, now, attention::waits);
+    const auto waited = watchdog_->judge_leaving(w, now);
+    if (!waited) return;
+    pace.elapsed(*waited);
+  }
+}
+
 void progress_engine::advance(attention how) {
   const auto frame = parked_.frame;
   if (!frame) return;

@@ -79,7 +79,10 @@ stall_report stall_reports::describe(const answers& told, int peer, call_id now,
   report.waited = std::chrono::duration_cast<std::chrono::milliseconds>(lives_->attend() - since);
   const auto mine = calls_->page().find(now.number);
   report.call = mine ? fmt::format("{} (call {})", mine->describe(), now.number) : "a call";
-  if (calls_->page().completed() >= now.number) report.call = "a window operation after " + report.call;
+  if (now.what == operation::none)
+    report.call = "the end of its communicator" + (mine ? ", after " + report.call : "");
+  else if (calls_->page().completed() >= now.number)
+    report.call = "a window operation after " + report.call;
   if (!calls_->label().empty()) report.text = fmt::format("communicator '{}': ", calls_->label());
   report.text +=
       fmt::format("rank {} on host {} has waited {:.1f} s for {} in {}", rank, group_->host_of(rank),

@@ -32,10 +32,24 @@ clock::duration watchdog::judge(watched_wait& w, clock::time_point now, attentio
   const auto verdict = lives_->judge(w.judged_by(how));
   end_in_vain(verdict, w, look_around);
   const auto next = w.next(now, waited, how, verdict.what == failure_detector::outcome::stalled);
-  if (next.begins_survey) reports_.begin();
-  if (next.surveys && reports_.get_on(w.peer(), w.call(), w.judged().since)) w.end_survey();
+  report(w, next);
   if (next.probes) probe(w, next.asks_others);
   return waited;
+}
+
+std::optional<clock::duration> watchdog::judge_leaving(watched_wait& w, clock::time_point now) {
+  const auto waited = lives_->attend() - w.judged().since;
+  const auto verdict = lives_->judge(w.judged_by(attention::waits));
+  if (verdict.what == failure_detector::outcome::deadline) return std::nullopt;
+  const auto next = w.next(now, waited, attention::waits, verdict.what == failure_detector::outcome::stalled);
+  report(w, next);
+  if (next.probes) lives_->look_at_some(w.peer());
+  return waited;
+}
+
+void watchdog::report(watched_wait& w, const watched_wait::steps& next) {
+  if (next.begins_survey) reports_.begin();
+  if (next.surveys && reports_.get_on(w.peer(), w.call(), w.judged().since)) w.end_survey();
 }
 
 void watchdog::end_in_vain(const failure_detector::verdict& v, const watched_wait& w,

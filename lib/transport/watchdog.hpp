@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include <chorale/core/attention.hpp>
 #include <chorale/core/clock.hpp>
@@ -32,12 +33,16 @@ class watchdog {
   /// duration. @throws error if it is futile; exceptions of a stall handler and of `look_around`.
   clock::duration judge(watched_wait& w, clock::time_point now, attention how,
                         const std::function<void()>& look_around);
+  /// The same for a rank that leaves, which nothing fails: nothing if it has waited until the deadline.
+  /// @throws exceptions of a stall handler.
+  std::optional<clock::duration> judge_leaving(watched_wait& w, clock::time_point now);
   void end(watched_wait& w) noexcept;
 
  private:
   /// Throws if the verdict is that the wait is futile.
   void end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
                    const std::function<void()>& look_around);
+  void report(watched_wait& w, const watched_wait::steps& next);
   void probe(const watched_wait& w, bool asks_others);
   [[noreturn]] void fail_by_leaving(int peer, call_id now);
 

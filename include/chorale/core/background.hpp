@@ -1,9 +1,15 @@
 // A thread's background work, which progresses while the thread waits for something else.
 #pragma once
 
+#include <vector>
+
 #include <chorale/core/attention.hpp>
+#include <chorale/core/lean_functional.hpp>
+#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
+
+struct attendance_state;
 
 /// Work that was started on a thread and progresses only when driven, such as the nonblocking calls of one
 /// communicator. Every wait on that thread drives all enlisted work, so that two communicators cannot
@@ -13,9 +19,9 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// Advances all work enlisted on this thread as far as possible without waiting. Reentrant calls do
-  /// nothing. `how`: `polls` or `passes`. Returns true if any of it still waits for ranks that may need this
-  /// core: a caller that polls then gives way.
+  /// Advances all work enlisted on this thread as far as possible without waiting, and answers for all that
+  /// it attends to. Reentrant calls do nothing. `how`: `polls` or `passes`. Returns true if any of it still
+  /// waits for ranks that may need this core: a caller that polls then gives way.
   static bool get_on_with_all(attention how) noexcept;
 
   /// The work enlisted on a thread, or on one of several flows of execution that share a thread, such as the
@@ -33,6 +39,7 @@ class background {
   void delist() noexcept;
 
  private:
+  friend class attendance;
   static list& mine() noexcept;
   /// Must not wait. May be called reentrantly, while a call further up the stack is active. Returns true if it
   /// waits for ranks that may need this core.
@@ -40,6 +47,24 @@ class background {
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that points to this; null if it is on no list
+};
+
+/// Answers that a thread gives in each of its waits on behalf of something that is otherwise idle, in place
+/// of a thread of its own. Thread-safe.
+class attendance {
+ public:
+  /// `answer` must not wait; it is called on the attending thread while another one may be using what it
+  /// answers for.
+  explicit attendance(std::function<void()> answer);
+  attendance(const attendance&) = delete;
+  attendance& operator=(const attendance&) = delete;
+  /// Once it has returned, nobody calls `answer`. Must not be called from `answer`.
+  ~attendance();
+  /// From now on the calling thread answers, and no other.
+  void take_over();
+
+ private:
+  std::shared_ptr<attendance_state> state_;
 };
 
 class background::list {
@@ -52,10 +77,15 @@ class background::list {
 
  private:
   friend background;
+  friend class attendance;
+  void answer_for_attended() noexcept;
+  void forget_attended() noexcept;
+
   background* first_ = nullptr;
   /// Driven next; removing it from the list advances this pointer.
   background* next_ = nullptr;
   bool under_way_ = false;
+  std::vector<std::shared_ptr<attendance_state>> attended_;
 };
 
 }  // namespace chorale

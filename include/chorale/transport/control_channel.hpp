@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/lean_functional.hpp>
@@ -114,11 +115,15 @@ class control_channel {
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
   // The service thread.
-  /// Starts a thread that reads while this rank is elsewhere; does nothing if the policy is off, or if called
-  /// again. @throws error naming this rank if the thread cannot be started.
+  /// Starts a thread that reads while this rank is elsewhere; does nothing if called again. If the policy is
+  /// off, the thread that last read does so whenever it waits in Chorale, whatever it waits for. @throws
+  /// error naming this rank if the thread cannot be started.
   void start_service();
   /// Not under the lock.
-  void stop_service() noexcept { service_.reset(); }
+  void stop_service() noexcept {
+    service_.reset();
+    attended_.reset();
+  }
   [[nodiscard]] service_lock& lock() noexcept { return lock_; }
 
  private:
@@ -141,6 +146,7 @@ class control_channel {
   std::exception_ptr service_failure_;
   std::atomic<std::uint64_t> refused_{0};
   std::optional<service> service_;
+  std::optional<attendance> attended_;  ///< in place of a service thread
 };
 
 }  // namespace chorale::transport

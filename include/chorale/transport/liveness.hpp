@@ -53,7 +53,6 @@ class liveness {
   // Processes of this host.
   [[nodiscard]] bool is_stopped(int peer) const;
   void look_at_process(int peer);
-  void look_at_processes();
 
   // Waits.
   /// Begins a wait for `peer`, or for any peer if that is negative.

@@ -4,11 +4,13 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
@@ -73,6 +75,12 @@ class progress_engine {
     }
     watch.end();
   }
+
+  /// Waits on a rank that leaves: until `awaited()`, which may have side effects, returns no rank that it still
+  /// stays for (-1: any). As in any wait, the rest of this thread's work progresses, and a long wait is
+  /// reported. Ends early if the communicator fails or at the deadline; `awaited` gives up lost ranks.
+  /// @throws exceptions of `awaited` and of a stall handler.
+  void wait_to_leave(const std::function<std::optional<int>()>& awaited);
 
   /// Parks a nonblocking call here, which then waits for `peer`, or for the peer that `awaited(awaiter)`
   /// returns each time the slow path runs.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/mailbox.hpp>
@@ -44,6 +45,7 @@ void connections::await_each(const IsOver& is_over) {
       heed_farewells();
       if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(peer);
       reap();
+      background::get_on_with_all(attention::passes);
       clock::give_way();
     }
   }

@@ -1,5 +1,5 @@
-#include <chrono>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <chorale/transport/endpoint.hpp>
@@ -11,13 +11,6 @@
 #include "multicast_messages.hpp"
 
 namespace chorale::transport {
-namespace {
-
-/// How often a leaving rank checks which of the ranks that have not confirmed its multicasts are dead.
-constexpr auto look_interval = std::chrono::milliseconds{100};
-
-}  // namespace
-
 multicasts::multicasts(endpoint& owner)
     : owner_(&owner),
       datagrams_(owner.channel().subscribe(
@@ -70,21 +63,11 @@ std::size_t multicasts::memory_bytes() const noexcept {
 void multicasts::settle() noexcept {
   if (!group_ || owner_->failures().has_any() || std::exchange(settled_, true)) return;
   try {
-    const clock::duration deadline = owner_->settings().deadline;
-    backoff pace = owner_->engine().pace();
-    const auto begin = owner_->liveness().attend();
-    auto next_look = begin + look_interval;
-    while (!group_->settle()) {
-      const auto now = owner_->liveness().attend();
-      if (owner_->failures().has_any() || (deadline != clock::duration::zero() && now - begin >= deadline))
-        return;
-      if (now >= next_look) {
-        next_look = now + look_interval;
-        owner_->liveness().look_at_processes();
-      }
+    owner_->engine().wait_to_leave([this]() -> std::optional<int> {
+      if (group_->settle()) return std::nullopt;
       owner_->engine().progress();
-      if (pace()) pace.elapsed(now - begin);
-    }
+      return -1;
+    });
   } catch (...) {
     // A peer or the device is lost: there is nobody to wait for, or no way to.
   }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/background.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
 #include "streams_parts.hpp"
@@ -16,8 +15,6 @@ namespace {
 constexpr std::chrono::microseconds least_timeout{500};
 /// Where ranks share cores, a peer answers only when it is scheduled.
 constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
-/// How often a leaving rank checks which of the ranks that have not confirmed everything are dead.
-constexpr std::chrono::milliseconds look_interval{100};
 
 }  // namespace
 
@@ -198,23 +195,7 @@ void streams::close() noexcept {
       const std::lock_guard hold{*lock_};
       for (int peer = 0; peer < ranks_; ++peer) table_->end_press(peer);
     }
-    const clock::duration deadline = owner_->settings().deadline;
-    const auto begin = owner_->liveness().attend();
-    auto next_look = begin + look_interval;
-    backoff pace{false};
-    while (!owner_->failures().has_any() && !confirm()) {
-      const auto now = owner_->liveness().attend();
-      if (deadline != clock::duration::zero() && now - begin >= deadline) break;
-      if (now >= next_look) {
-        next_look = now + look_interval;
-        for (int peer = 0; peer < ranks_; ++peer)
-          if (is_awaited(peer)) owner_->liveness().look_at_process(peer);
-      }
-      // Peers may wait for calls that this thread has started elsewhere before they proceed to this
-      // communicator.
-      background::get_on_with_all(attention::passes);
-      if (pace()) pace.elapsed(now - begin);
-    }
+    owner_->engine().wait_to_leave([this] { return confirm(); });
   } catch (...) {
     // Peers notice the silence.
   }
@@ -227,17 +208,17 @@ bool streams::is_awaited(int peer) const {
   return !table_->is_confirmed(peer) && !owner_->liveness().is_lost(peer);
 }
 
-bool streams::confirm() {
+std::optional<int> streams::confirm() {
   const std::lock_guard hold{*lock_};
   owner_->channel().read();
-  bool all_there = true;
+  std::optional<int> missing;
   const auto now = clock::now();
   for (int peer = 0; peer < ranks_; ++peer) {
     if (!is_awaited(peer)) continue;
-    all_there = false;
+    if (!missing) missing = peer;
     if (table_->confirm(peer, now)) owner_->liveness().expect_answer(peer);
   }
-  return all_there;
+  return missing;
 }
 
 stream_statistics streams::statistics() const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -125,7 +126,8 @@ class streams {
   void await(int from);
   /// Whether this rank, which leaves, still waits until that one has received everything.
   [[nodiscard]] bool is_awaited(int peer) const;
-  bool confirm();
+  /// Asks those that have not confirmed everything; the first of them.
+  std::optional<int> confirm();
 
   endpoint* owner_;
   service_lock* lock_;
