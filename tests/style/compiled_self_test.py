@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The style checks that compile must see what they are there for. Usage: compiled_self_test.py BUILD, whose compiler they take."""
 import pathlib
+import shutil
 import sys
 import unittest
 
+import anyones_program
 import headers
 import syntax
 from made_up_tree import Tree
@@ -61,6 +63,34 @@ class Headers(Tree):
         self.assertEqual(sorted(name for chain in found for name in chain), sorted(closure))
         self.assertEqual(len(found), 4)
         self.assertTrue(all(before in closure[after] for chain in found for before, after in zip(chain, chain[1:])))
+
+
+class AnyonesProgram(Tree):
+    """Headers that use names which a program may have."""
+
+    def said(self, content):
+        self.write("include/own.hpp", "#pragma once\n#include <vector>\n" + content)
+        command, _ = project_compiler.compile_command(BUILD)
+        return anyones_program.complaint(self.root / "include", [*command, "-I", str(self.root / "include")], BUILD, "#include <own.hpp>\n")
+
+    def test_macros(self):
+        self.assertEqual(self.said("template <class Element> Element one() { return Element(1); }\n"), "")
+        for name in "T", "I", "None", "B0":
+            self.assertIn(name, self.said(f"template <class {name}> int of() {{ return 1; }}\n"))
+
+    def test_debug_mode(self):
+        self.assertIn("plain", self.said("static_assert(sizeof(std::vector<int>) == 3 * sizeof(void*), \"plain\");\n"))
+
+    @unittest.skipIf(shutil.which("clang++") is None, "clang++ is not installed")
+    def test_calls(self):
+        self.write("include/own.hpp", "#pragma once\nnamespace chorale {\ntemplate <class Any> void from(Any&&) {}\n"
+                   "template <class Any>\nvoid a(Any&& any) {\n  chorale::from(any);\n}\n"
+                   "template <class Any>\nvoid b(Any&& any) {\n  from(any);\n}\n}\n")
+        include = self.root / "include"
+        found = anyones_program.unqualified(include, anyones_program.tree_of("clang++", include, self.root))
+        self.assertEqual([text.split(": qualify")[0] for text in found], [f"{include}/own.hpp:10: from"])
+        self.write("include/own.hpp", "#pragma once\nint = 1;\n")
+        self.assertEqual(len(anyones_program.unqualified(include, anyones_program.tree_of("clang++", include, self.root))), 1)
 
 
 class Command(unittest.TestCase):
