@@ -12,9 +12,6 @@ namespace chorale::soft {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
-                             IBV_ACCESS_OPTIONAL_RANGE;
 
 /// Memory of this process that others can map: one memfd per allocation.
 struct allocation {
@@ -127,16 +124,8 @@ int dealloc_pd(ibv_pd* base) noexcept {
 
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
   const auto begin = reinterpret_cast<std::uint64_t>(address);
-  const int needs_local = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-  if ((access & ~known_access & ~IBV_ACCESS_OPTIONAL_RANGE) != 0 || begin + bytes < begin ||
-      ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)) {
-    errno = EINVAL;
-    return nullptr;
-  }
-  if (bytes != 0 && (access & IBV_ACCESS_ON_DEMAND) == 0 &&
-      (!verbs::is_mapped(begin, bytes) ||
-       ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !verbs::are_writable(begin, begin + bytes - 1)))) {
-    errno = EFAULT;
+  if (const int failure = verbs::registration_failure(begin, bytes, access); failure != 0) {
+    errno = failure;
     return nullptr;
   }
   process& self = process_of(pd->context);

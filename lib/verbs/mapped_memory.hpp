@@ -5,10 +5,9 @@
 
 namespace chorale::verbs {
 
-/// Whether all pages of `bytes` from `address` on are there. `bytes` is not 0.
-bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept;
-/// False if the page of the first or of the last byte cannot be written. Kernels before 5.14 cannot say: then
-/// true.
-bool are_writable(std::uint64_t first, std::uint64_t last) noexcept;
+/// Why memory cannot be registered with these rights (IBV_ACCESS_*): EINVAL for what is wrong, EOPNOTSUPP for
+/// what these providers do not have, EFAULT for pages that are not there or cannot be written (kernels before
+/// 5.14 do not say so); 0 if it can.
+int registration_failure(std::uint64_t address, std::uint64_t bytes, int access) noexcept;
 
 }  // namespace chorale::verbs

@@ -22,6 +22,8 @@ std::string registration_remedy(int errnum, int access) {
       return "part of the range is not mapped, or is read-only while the access asks for writing";
     case EINVAL:
       return "the access flags are not supported, or the range wraps around";
+    case EOPNOTSUPP:
+      return "the device does not support these access flags";
     default:
       return {};
   }

@@ -11,22 +11,6 @@ namespace chorale::simulation::device {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                             IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
-                             IBV_ACCESS_OPTIONAL_RANGE;
-
-/// 0, or why memory cannot be registered.
-int check(std::uint64_t begin, std::size_t bytes, int access) noexcept {
-  const int needs_local = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-  if ((access & ~known_access) != 0 || begin + bytes < begin ||
-      ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0))
-    return EINVAL;
-  if (bytes == 0 || (access & IBV_ACCESS_ON_DEMAND) != 0) return 0;
-  if (!verbs::is_mapped(begin, bytes) ||
-      ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !verbs::are_writable(begin, begin + bytes - 1)))
-    return EFAULT;
-  return 0;
-}
 
 /// Time of the processor, in which others go on.
 void spend(hca& nic, duration time) {
@@ -52,7 +36,7 @@ int dealloc_pd(ibv_pd* base) noexcept {
 }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
-  errno = check(reinterpret_cast<std::uint64_t>(address), bytes, access);
+  errno = verbs::registration_failure(reinterpret_cast<std::uint64_t>(address), bytes, access);
   if (errno != 0) return nullptr;
   hca& nic = hca_of(pd->context);
   spend(nic, nic.owner().costs().register_memory(bytes));

@@ -60,6 +60,19 @@ TEST_CASE("who lets others write must let itself write", "[registration]") {
     CHECK(failure_of(r, memory.first, 4096, access) == EINVAL);
 }
 
+TEST_CASE("access that the device does not have is told from wrong access", "[registration]") {
+  rig r;
+  const pages memory(1);
+  for (const int access : {int{IBV_ACCESS_MW_BIND}, int{IBV_ACCESS_ZERO_BASED}}) {
+    try {
+      const memory_region region(r.domain, memory.first, memory.bytes, all_access | access);
+    } catch (const chorale::error& e) {
+      CHECK(e.code().value() == EOPNOTSUPP);
+    }
+    CHECK(failure_of(r, memory.first, 4096, IBV_ACCESS_REMOTE_WRITE | access) == EINVAL);
+  }
+}
+
 TEST_CASE("regions overlap, each with its own rights and bounds", "[registration]") {
   rig r;
   const pages memory(2);
