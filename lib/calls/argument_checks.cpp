@@ -21,8 +21,11 @@ void argument_checks::reject_null(operation what, std::size_t elements) const {
   reject(name(what), fmt::format("a null pointer stands for the buffer of {} elements", elements));
 }
 
-void argument_checks::reject_size(operation what, std::size_t needed, std::size_t given) const {
-  reject(name(what), fmt::format("{} elements are needed where {} are given", needed, given));
+void argument_checks::reject_size(operation what, std::size_t block, std::size_t blocks,
+                                  std::size_t given) const {
+  __extension__ typedef unsigned __int128 wide;
+  reject(name(what),
+         fmt::format("{} elements are needed where {} are given", static_cast<wide>(block) * blocks, given));
 }
 
 void argument_checks::reject_overlap(operation what, std::span<const std::byte> in,

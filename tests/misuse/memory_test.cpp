@@ -153,6 +153,29 @@ TEST_CASE("sizes are told in elements where there is no buffer", "[misuse]") {
   for (const auto& one : all) CHECK(one.says({"20 elements are needed where 0 are given"}));
 }
 
+TEST_CASE("sizes that are more than can be counted are told as they are", "[misuse]") {
+  const auto all = misuse::run<chorale::transport::rc>(4, [](auto& c) {
+    int one = 0;
+    std::vector<int> out(2);
+    const std::span many{&one, std::size_t{1} << 61};  // of each rank, in all 2^65 bytes
+    if (c.rank() % 2 == 0)
+      c.allgather(many, out);
+    else
+      c.reduce_scatter(std::span<int>{}, many);
+  });
+  INFO(misuse::describe(all));
+  for (int r = 0; r < 4; ++r)
+    CHECK(all[static_cast<std::size_t>(r)].says(
+        {r % 2 == 0 ? "9223372036854775808 elements are needed where 2 are given"
+                    : "9223372036854775808 elements are needed where 0 are given"}));
+  const auto more = misuse::run<chorale::transport::rc>(1, [](auto& c) {
+    int one = 0;
+    c.broadcast(std::span{&one, std::size_t{1} << 62});
+  });
+  INFO(misuse::describe(more));
+  CHECK(more[0].says({"4611686018427387904 elements of 4 bytes are more than memory can hold"}));
+}
+
 TEST_CASE("a window of a negative size says which", "[misuse]") {
   const auto all = misuse::run<chorale::transport::rc>(2, [](auto& c) {
     chorale::window<int, std::remove_reference_t<decltype(c)>> w{c, -3};

@@ -44,7 +44,7 @@ auto allgather(Caller& on, const operands& io) {
   const auto& [in, out] = io;
   const auto ranks = static_cast<std::size_t>(on.size());
   const std::size_t n = in.is_in_place ? out.bytes.size() / out.one / ranks * out.one : in.bytes.size();
-  on.arguments().check_sizes(operation::allgather, n * ranks, out.bytes.size(), out.one);
+  on.arguments().check_blocks(operation::allgather, n, out.bytes.size(), out.one);
   return calls::allgather_blocks(on, operation::allgather, in, out,
                                  blocks<std::byte>{out.bytes, block_layout::even(on.size(), n)});
 }

@@ -32,9 +32,17 @@ class argument_checks {
     if (out.bytes.data() == nullptr && !out.bytes.empty()) [[unlikely]]
       reject_null(what, out.bytes.size() / out.one);
   }
+  /// Refuses `given` bytes where there have to be `needed`.
   void check_sizes(operation what, std::size_t needed, std::size_t given, std::size_t one) const {
     if (given != needed) [[unlikely]]
-      reject_size(what, needed / one, given / one);
+      reject_size(what, needed / one, 1, given / one);
+  }
+  /// The same where a block of `block` bytes is needed for each rank, which may be more than can be counted.
+  void check_blocks(operation what, std::size_t block, std::size_t given, std::size_t one) const {
+    std::size_t needed = 0;
+    if (__builtin_mul_overflow(block, static_cast<std::size_t>(size_), &needed) || given != needed)
+        [[unlikely]]
+      reject_size(what, block / one, static_cast<std::size_t>(size_), given / one);
   }
   /// Refuses buffers that overlap.
   void check_apart(operation what, std::span<const std::byte> in, std::span<const std::byte> out) const {
@@ -59,7 +67,8 @@ class argument_checks {
  private:
   [[noreturn]] void reject_root(operation what, int root) const;
   [[noreturn]] void reject_null(operation what, std::size_t elements) const;
-  [[noreturn]] void reject_size(operation what, std::size_t needed, std::size_t given) const;
+  [[noreturn]] void reject_size(operation what, std::size_t block, std::size_t blocks,
+                                std::size_t given) const;
   [[noreturn]] void reject_overlap(operation what, std::span<const std::byte> in,
                                    std::span<const std::byte> out) const;
 

@@ -44,7 +44,7 @@ auto gather(Caller& on, const operands& io, int root) {
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (in.is_in_place) n = out.bytes.size() / out.one / ranks * out.one;
-    on.arguments().check_sizes(operation::gather, n * ranks, out.bytes.size(), out.one);
+    on.arguments().check_blocks(operation::gather, n, out.bytes.size(), out.one);
     all = {out.bytes, block_layout::even(on.size(), n)};
   }
   const call what{

@@ -127,6 +127,16 @@ constexpr bool can_receive() {
   }
 }
 
+/// The elements of a range. @throws error errc::invalid_argument if their bytes are more than can be counted.
+template <class Range>
+auto counted(Range& r) {
+  const std::span all{std::ranges::data(r), std::ranges::size(r)};
+  constexpr std::size_t one = sizeof(element_of<Range>);
+  if (all.size() > static_cast<std::size_t>(-1) / one) [[unlikely]]
+    chorale::detail::bytes_of_elements(all.size(), one);
+  return all;
+}
+
 }  // namespace argument
 
 /// What is a buffer rather than a value, an operator or a number.
@@ -155,8 +165,7 @@ input read(const Range& r) {
     } else {
       using Element = argument::element_of<const Range>;
       if constexpr (argument::any_range<const Range>)
-        return {std::as_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}), sizeof(Element),
-                chorale::type_tag<Element>()};
+        return {std::as_bytes(argument::counted(r)), sizeof(Element), chorale::type_tag<Element>()};
       else
         return {std::as_bytes(std::span{std::addressof(r), 1}), sizeof(Element),
                 chorale::type_tag<Element>()};
@@ -190,8 +199,7 @@ output written(std::remove_reference_t<Range>& r) {
     } else {
       using Element = argument::element_of<Range>;
       if constexpr (argument::any_range<Range>)
-        return {std::as_writable_bytes(std::span{std::ranges::data(r), std::ranges::size(r)}),
-                sizeof(Element), chorale::type_tag<Element>()};
+        return {std::as_writable_bytes(argument::counted(r)), sizeof(Element), chorale::type_tag<Element>()};
       else
         return {std::as_writable_bytes(std::span{std::addressof(r), 1}), sizeof(Element),
                 chorale::type_tag<Element>()};

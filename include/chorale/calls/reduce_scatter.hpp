@@ -53,7 +53,7 @@ auto reduce_scatter(Caller& on, operands io, named_reduction with) {
     const std::size_t n = out.bytes.size() / out.one / ranks * out.one;
     out.bytes = out.bytes.subspan(static_cast<std::size_t>(on.rank()) * n, n);
   }
-  on.arguments().check_sizes(operation::reduce_scatter, out.bytes.size() * ranks, in.bytes.size(), in.one);
+  on.arguments().check_blocks(operation::reduce_scatter, out.bytes.size(), in.bytes.size(), in.one);
   return calls::reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
 }
 

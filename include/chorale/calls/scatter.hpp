@@ -47,7 +47,7 @@ auto scatter(Caller& on, const operands& io, int root) {
   if (on.rank() == root) {
     const auto ranks = static_cast<std::size_t>(on.size());
     if (out.is_in_place) n = in.bytes.size() / in.one / ranks * in.one;
-    on.arguments().check_sizes(operation::scatter, n * ranks, in.bytes.size(), in.one);
+    on.arguments().check_blocks(operation::scatter, n, in.bytes.size(), in.one);
     all = {in.bytes, block_layout::even(on.size(), n)};
   }
   const call what{
