@@ -115,6 +115,7 @@ void validate(const faults& wrong, int ranks, int hosts) {
   };
   for (const auto& one : wrong.deaths) check("rank", one.rank, ranks, one.when);
   for (const auto& one : wrong.stops) check("rank", one.rank, ranks, one.when);
+  for (const auto& one : wrong.deafnesses) check("rank", one.rank, ranks, one.when);
   for (const auto& one : wrong.adapter_failures) check("the adapter of host", one.host, hosts, one.when);
   for (const std::uint32_t chance : {wrong.lost, wrong.repeated, wrong.delayed, wrong.held_up})
     if (chance > 1'000'000) refuse("a chance of " + std::to_string(chance) + " in a million");

@@ -80,7 +80,7 @@ bool failure_detector::all_left(const wait& w) const noexcept {
 
 failure_detector::duration failure_detector::grace_of(int peer, const wait& w) const noexcept {
   if (peer == w.peer) return last_messages;
-  return w.peer < 0 ? duration{farewell} : std::max<duration>(farewell, limits_.silence);
+  return w.peer < 0 ? duration{farewell} : std::max<duration>(farewell, limits_.stall);
 }
 
 failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept {

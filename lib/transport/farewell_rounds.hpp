@@ -8,7 +8,7 @@
 namespace chorale::transport {
 
 /// Farewells are not acknowledged, since the peer may be leaving as well. A rank that misses one considers
-/// this rank silent after a while, and fails, although it needs nothing from it. So farewells are sent in
+/// this rank silent after a while, and a wait for it fails late, without the reason. So farewells are sent in
 /// rounds, the first ones in quick succession, the later ones far enough apart that an overflowing receive
 /// queue, or a rank without a core for a moment, does not lose them all. The first round goes to all ranks,
 /// since those that have sent theirs may still wait for this one's; later rounds go only to ranks that have

@@ -39,6 +39,14 @@ struct faults {
   };
   std::vector<stop> stops;  ///< in any order
 
+  /// All datagrams that come to a rank for a time are lost, as where its receive queues are full.
+  struct deafness {
+    int rank = 0;     ///< to whom
+    instant when{};   ///< of virtual time
+    duration time{};  ///< how long
+  };
+  std::vector<deafness> deafnesses;  ///< in any order
+
   /// The adapter of a host fails: its queue pairs go to the state of error, and it takes and gives nothing
   /// any more. Peers get no answers.
   struct adapter_failure {

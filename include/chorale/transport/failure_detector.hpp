@@ -102,7 +102,7 @@ class failure_detector {
   /// farewell that ends the wait, or while this rank did not run. The silence of a peer ends only waits that
   /// may be for it: it may have left, and this rank may have missed its farewell. Whoever waits for it finds
   /// out, and tells the others. So does its death, which ends a wait for another peer only after
-  /// `limits::silence`.
+  /// `limits::stall`.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 

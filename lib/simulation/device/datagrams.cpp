@@ -40,6 +40,7 @@ void put_grh(const message& m, std::vector<std::byte>& out) {
 void deliver(hca& nic, std::uint32_t number, const message& m, const arrival& when) {
   queue_pair* const qp = nic.queue_pairs.find(number);
   if (qp == nullptr || qp->connected() || !qp->receiving()) return;
+  if (nic.owner().chance().is_deaf(qp->rank(), nic.owner().time().now())) return;
   if (qp->attributes.qkey != m.qkey) {
     ++nic.qkey_violations;
     return;

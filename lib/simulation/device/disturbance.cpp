@@ -1,5 +1,7 @@
 #include "disturbance.hpp"
 
+#include <algorithm>
+
 namespace chorale::simulation::device {
 
 disturbance::copies disturbance::datagram() noexcept {
@@ -11,6 +13,12 @@ disturbance::copies disturbance::datagram() noexcept {
   if (happens(repeated_)) made.count = made.late.size();
   for (std::size_t i = 0; i < made.count; ++i) made.late[i] = late(delayed_, many_magnitudes);
   return made;
+}
+
+bool disturbance::is_deaf(int rank, instant now) const noexcept {
+  return std::any_of(deaf_.begin(), deaf_.end(), [=](const faults::deafness& one) {
+    return one.rank == rank && one.when <= now && now < one.when + one.time;
+  });
 }
 
 duration disturbance::late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept {

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <chorale/simulation/faults.hpp>
+#include <chorale/simulation/time.hpp>
 
 #include "../random_bits.hpp"
 
@@ -17,12 +19,13 @@ namespace chorale::simulation::device {
 class disturbance {
  public:
   disturbance() = default;
-  disturbance(const faults& which, std::uint64_t seed) noexcept
+  disturbance(const faults& which, std::uint64_t seed)
       : lost_(which.lost),
         repeated_(which.repeated),
         delayed_(which.delayed),
         held_up_(which.held_up),
         longest_(which.longest_delay),
+        deaf_(which.deafnesses),
         random_(seed) {}
 
   /// How late each copy of a datagram comes: nothing of one that is lost. The first `count` of `late`.
@@ -32,6 +35,8 @@ class disturbance {
     [[nodiscard]] std::span<const duration> all() const noexcept { return std::span{late}.first(count); }
   };
   [[nodiscard]] copies datagram() noexcept;
+  /// Whether datagrams that come to that rank at that time are lost.
+  [[nodiscard]] bool is_deaf(int rank, instant now) const noexcept;
   /// How late a message of a connection comes.
   [[nodiscard]] duration message() noexcept { return late(held_up_, many_magnitudes); }
   /// How late an adapter reads one.
@@ -51,6 +56,7 @@ class disturbance {
   std::uint32_t delayed_ = 0;
   std::uint32_t held_up_ = 0;
   duration longest_{};
+  std::vector<faults::deafness> deaf_;
   random_bits random_{0};
 };
 

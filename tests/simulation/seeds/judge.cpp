@@ -50,6 +50,8 @@ sim::duration longest_span(const schedule& s) {
   sim::duration span{};
   for (const auto& one : s.wrong.stops) span = std::max(span, one.when.time_since_epoch()) + one.time;
   for (const auto& one : failing_ranks(s)) span = std::max(span, one.when.time_since_epoch());
+  for (const auto& one : s.wrong.deafnesses) span = std::max(span, one.when.time_since_epoch() + one.time);
+  span += s.late.time;
   return span + std::chrono::nanoseconds{static_cast<std::int64_t>(s.longest_pause)} * 3 *
                     static_cast<std::int64_t>(s.calls.size());
 }
@@ -57,7 +59,7 @@ sim::duration longest_span(const schedule& s) {
 sim::duration patience_with(const schedule& s) {
   const sim::faults& w = s.wrong;
   const bool is_calm = w.lost + w.delayed + w.held_up == 0 && w.deaths.empty() && w.stops.empty() &&
-                       w.adapter_failures.empty();
+                       w.deafnesses.empty() && w.adapter_failures.empty();
   if (!is_calm) return patience;
   return s.settings.connections == 0 ? calm_patience : calm_patience + s.ranks * calm_patience_a_rank;
 }

@@ -43,6 +43,9 @@ void make_calls(sim::group& group, const schedule& s, history& all) {
       ~noting() { mine->in_part = calls->is_in_part(); }
     } at_end{&calls, &mine};
     for (const planned_call& call : s.calls) {
+      // Asleep, so that it does not keep the core from its service thread, nor from the ranks that share it.
+      if (rank == s.late.rank && mine.calls == s.late.call)
+        chorale::clock::sleep_for(std::chrono::duration_cast<chorale::clock::duration>(s.late.time));
       calls.make(call, mine.calls);
       all.note(rank, name_of(call.what), mine.calls++);
       mine.registered = std::max(mine.registered, comm.transport().registered_bytes());

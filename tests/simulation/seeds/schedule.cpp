@@ -110,6 +110,18 @@ void draw_events(random_bits& random, const schedule& s, sim::faults& wrong) {
     wrong.adapter_failures.push_back({between(random, 0, hosts - 1), draw_instant(random)});
 }
 
+/// A rank that is late while others have left, whose farewells some ranks miss.
+void draw_lateness(random_bits& random, schedule& s) {
+  s.late = {between(random, 0, s.ranks - 1),
+            s.calls.size() - 1 - random.below(std::min<std::uint64_t>(s.calls.size(), 2)),
+            1s + sim::duration{1us} * static_cast<std::int64_t>(random.below(9'000'000))};
+  for (int r = 0; r < s.ranks; ++r)
+    if (r != s.late.rank && in_hundred(random, 40))
+      s.wrong.deafnesses.push_back(
+          {r, sim::instant{50us + sim::duration{static_cast<std::int64_t>(up_to(random, 1'000'000'000))}},
+           sim::duration{1us} * static_cast<std::int64_t>(100'000 + random.below(800'000))});
+}
+
 }  // namespace
 
 schedule draw(std::uint64_t seed) {
@@ -132,6 +144,9 @@ schedule draw(std::uint64_t seed) {
   s.settings.send_receive_eager =
       in_hundred(random, 50) ? chorale::eager_policy::rdma_write : chorale::eager_policy::receive_queue;
   if (in_hundred(random, 25)) s.cores = 1;
+  // Where ranks fail, one that misses the notice as well has a wrong idea of who did.
+  const bool some_fail = !s.wrong.deaths.empty() || !s.wrong.adapter_failures.empty();
+  if (s.ranks > 1 && !some_fail && in_hundred(random, 20)) draw_lateness(random, s);
   return s;
 }
 
@@ -168,6 +183,12 @@ std::string describe(const schedule& s) {
   for (const auto& one : w.stops)
     text += fmt::format("  rank {} stops at {} us for {} us\n", one.rank, us(one.when),
                         one.time.count() / 1'000'000);
+  for (const auto& one : w.deafnesses)
+    text += fmt::format("  rank {} hears no datagrams from {} us on, for {} us\n", one.rank, us(one.when),
+                        one.time.count() / 1'000'000);
+  if (s.late.rank >= 0)
+    text += fmt::format("  rank {} is late in call {} by {} us\n", s.late.rank, s.late.call,
+                        s.late.time.count() / 1'000'000);
   for (const auto& one : w.adapter_failures)
     text += fmt::format("  the adapter of host {} fails at {} us\n", one.host, us(one.when));
   int number = 0;

@@ -54,6 +54,12 @@ struct schedule {
   std::uint32_t mtu = 4096;                      ///< bytes of a packet
   chorale::simulation::duration shortest_gap{};  ///< as in chorale::simulation::run_options
   std::uint64_t longest_pause = 0;               ///< that a rank computes before a call, in nanoseconds
+  /// One rank sleeps for long before one of its calls.
+  struct lateness {
+    int rank = -1;
+    std::size_t call = 0;
+    chorale::simulation::duration time{};
+  } late;
   bool catches = false;  ///< a rank ends its communicator after a failure, and not by it
   chorale::config settings;
   chorale::simulation::faults wrong;
