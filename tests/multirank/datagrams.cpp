@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -96,6 +97,24 @@ void report(Comm& comm, std::string_view name) {
                name, packets, resent, requests, connections);
 }
 
+/// Communicators that ranks end in different orders, or while others are in a call of another one.
+template <class Comm>
+void end_in_any_order(Comm& comm) {
+  for (const bool one_waits : {false, true}) {
+    auto a = comm.duplicate();
+    auto b = comm.duplicate();
+    std::vector<int> values(100, comm.rank());
+    a->broadcast(std::span{values}, 0);
+    b->broadcast(std::span{values}, comm.size() - 1);
+    const bool begins_with_a = comm.rank() == 0;
+    if (begins_with_a) a.reset();
+    if (one_waits) comm.barrier();
+    b.reset();
+    a.reset();
+    comm.barrier();
+  }
+}
+
 template <class Comm>
 void run(std::string_view name, std::uint64_t seed) {
   Comm comm;
@@ -113,6 +132,7 @@ void run(std::string_view name, std::uint64_t seed) {
     windows::all_checks(comm, seed, 1);
     calls.moves(100);
   }
+  end_in_any_order(comm);
   report(comm, name);
 }
 

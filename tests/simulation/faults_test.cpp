@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,10 @@
 #include <chorale/communicator.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
+#include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/simulated.hpp"
 #include "../support/twins.hpp"
@@ -192,6 +195,63 @@ TEST_CASE("Faults that cannot be are refused, with the reason", "[faults]") {
   wrong = {};
   wrong.lost = 2'000'000;
   CHECK_THAT(thrown_by(wrong), Contains("2000000 in a million"));
+}
+
+TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any order", "[faults]",
+                   chorale::transport::rc, chorale::transport::ud, chorale::transport::ud_rdma,
+                   chorale::transport::hybrid<2>) {
+  const bool one_waits = GENERATE(false, true);
+  const int ranks = GENERATE(2, 4);
+  chorale::config c;
+  c.service = chorale::service_policy::off;
+  c.deadline = 30s;
+  const auto all = sim::run(ranks, support::test_machine(ranks), [&](sim::group& g) {
+    chorale::communicator<TestType> comm{g, c};
+    auto a = comm.duplicate();
+    auto b = comm.duplicate();
+    std::vector<int> values(100, g.rank());
+    a->broadcast(std::span{values}, 0);
+    b->broadcast(std::span{values}, 1);
+    if (one_waits) {
+      // Rank 0 stays for answers that the others give only from inside another communicator.
+      if (g.rank() == 0) a.reset();
+      comm.barrier();
+      a.reset();
+      b.reset();
+    } else if (g.rank() == 0) {
+      a.reset();
+      b.reset();
+    } else {
+      b.reset();
+      a.reset();
+    }
+    comm.barrier();
+  });
+  CHECK(all.elapsed < c.deadline);
+}
+
+TEMPLATE_TEST_CASE("A rank that leaves, and is needed for long, says so", "[faults]", chorale::transport::ud,
+                   chorale::transport::hybrid<2>) {
+  std::vector<chorale::stall_report> reports;
+  chorale::config c;
+  c.service = chorale::service_policy::off;
+  c.stall = 1s;
+  c.on_stall = [&](const chorale::stall_report& one) { reports.push_back(one); };
+  sim::run(2, support::test_machine(2), [&](sim::group& g) {
+    chorale::communicator<TestType> comm{g, c};
+    int value = g.rank() == 0 ? 4711 : 0;
+    if (g.rank() == 1) sim::compute(5s);
+    comm.broadcast(value, 0);
+    CHECK(value == 4711);
+  });
+  // After 1 s and 3 s.
+  REQUIRE(reports.size() == 2);
+  for (const auto& one : reports) {
+    CHECK(one.rank == 0);
+    CHECK(one.waits_for == 1);
+    CHECK_THAT(one.call, Contains("the end of its communicator"));
+    CHECK_THAT(one.text, Contains("has waited") && Contains("rank 1"));
+  }
 }
 
 }  // namespace
