@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
 
 #include "../support/simulated.hpp"
 #include "../support/twins.hpp"
@@ -228,6 +230,31 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
     comm.barrier();
   });
   CHECK(all.elapsed < c.deadline);
+}
+
+TEMPLATE_TEST_CASE("Without service threads, who looks at its own memory sees what others do to it",
+                   "[faults]", chorale::transport::ud_rdma, chorale::transport::hybrid<2>) {
+  chorale::config c;
+  c.service = chorale::service_policy::off;
+  c.deadline = 30s;
+  sim::run(2, support::test_machine(2), [&](sim::group& g) {
+    chorale::communicator<TestType> comm{g, c};
+    chorale::window<long, decltype(comm)> cells{comm, 2};
+    if (g.rank() == 1) {
+      cells.put(0, 0, 1L);
+      cells.flush(0);
+      CHECK(cells.compare_and_swap(0, 1, 0L, 7L) == 0);
+      return;
+    }
+    const auto await = [](auto&& is_there) {
+      for (int looks = 0; !is_there(); ++looks) {
+        if (looks == 10'000) throw std::runtime_error("looked in vain");
+        chorale::clock::sleep_for(10us);
+      }
+    };
+    await([&] { return cells.get(0, 0) == 1; });
+    await([&] { return cells.fetch_and_op(0, 1, 0L) == 7; });
+  });
 }
 
 TEMPLATE_TEST_CASE("A rank that leaves, and is needed for long, says so", "[faults]", chorale::transport::ud,

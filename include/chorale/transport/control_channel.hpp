@@ -119,6 +119,8 @@ class control_channel {
   /// off, the thread that last read does so whenever it waits in Chorale, whatever it waits for. @throws
   /// error naming this rank if the thread cannot be started.
   void start_service();
+  /// True while a thread reads for this rank.
+  [[nodiscard]] bool is_served() const noexcept { return service_.has_value(); }
   /// Not under the lock.
   void stop_service() noexcept {
     service_.reset();

@@ -96,7 +96,10 @@ class routed_memory {
     path way = path::changing;
     bool operator()() {
       const int owner = by_datagrams.source.owner;
-      if (owner == by_datagrams.answer.packets().rank()) return by_connection();
+      if (reliable::streams& packets = by_datagrams.answer.packets(); owner == packets.rank()) {
+        packets.heed_peers();
+        return by_connection();
+      }
       if (way == path::changing) way = router->way_to(owner, 0);
       if (way == path::changing) return false;
       return way == path::connection ? by_connection() : by_datagrams();

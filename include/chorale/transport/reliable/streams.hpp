@@ -73,6 +73,9 @@ class streams {
                            std::uint64_t first, std::uint64_t second, std::uint64_t& old);
   bool try_finish(std::uint32_t ticket);
   void abandon(std::uint32_t ticket) noexcept;
+  /// Call before a look at this rank's own memory: without a service thread, what peers have done to it takes
+  /// effect only now.
+  void heed_peers();
   /// An atomic operation on this rank's own memory, atomic with respect to those of peers.
   std::uint64_t atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                             std::uint64_t second);
