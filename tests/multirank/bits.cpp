@@ -1,5 +1,6 @@
-// Reductions give the same bits on every rank and in every call: of NaNs, and of operators in which a compiler
-// may contract a product and a sum. Compiled for this processor, since others may have no instruction for that.
+// Reductions give the same bits on every rank and in every call: of NaNs, and of operators in which a
+// compiler may contract a product and a sum. Compiled for this processor, since others may have no
+// instruction for that.
 #include <bit>
 #include <cmath>
 #include <complex>

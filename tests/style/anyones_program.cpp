@@ -1,5 +1,6 @@
-// What anyones_program.py compiles after macros that other headers define: every call with elements, operators,
-// algorithms and ranges of a namespace that has functions of the library's names. It need not run.
+// What anyones_program.py compiles after macros that other headers define: every call with elements,
+// operators, algorithms and ranges of a namespace that has functions of the names of the library. It need
+// not run.
 #include <chorale/bench.hpp>
 #include <chorale/chorale.hpp>
 #include <chorale/plan.hpp>
