@@ -3,14 +3,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#ifdef CHORALE_TOOLS_HAVE_BLAS
-#include <cblas.h>
-#endif
 
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
 #include "figure.hpp"
+#include "multiply.hpp"
 
 namespace points {
 namespace {
@@ -21,21 +19,6 @@ double a_at(std::size_t row, std::size_t column) {
 }
 double b_at(std::size_t row, std::size_t column) {
   return static_cast<double>((row * 13 + column * 7) % 29) - 14;
-}
-
-/// c = a b, where a and c have `rows` rows, b is n by n, all by rows.
-void multiply(std::size_t rows, std::size_t n, const double* a, const double* b, double* c) {
-#ifdef CHORALE_TOOLS_HAVE_BLAS
-  const auto size = static_cast<int>(n);
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(rows), size, size, 1.0, a, size, b,
-              size, 0.0, c, size);
-#else
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::fill_n(c + i * n, n, 0.0);
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
-  }
-#endif
 }
 
 struct matrices {
