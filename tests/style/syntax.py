@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
-"""Compiles, without making code, each source file that a build knows of and has not built, once, with the build's flags.
+"""Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone [--changed COMMIT]]
 
-So another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
-built. Usage: syntax.py BUILD. Prints what the compiler says; exit status 1 if a file does not compile.
+Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
+built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include; with --changed
+only those that differ from a commit. Prints what the compiler says; exit status 1 if a file does not compile.
 """
+import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from project_compiler import strip  # noqa: E402
+from project_compiler import WITH_VALUE, strip  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOGETHER = re.compile(r"#include\s*<(.+)>")
 
 
 def not_built(entries):
@@ -26,26 +32,64 @@ def not_built(entries):
     return list(left.values())
 
 
+def apart(entry):
+    """Entries for the sources that are compiled together in one; of any other the entry itself."""
+    if re.search(r"-unity\d+\.cpp$", entry["file"]) is None:
+        return [entry]
+    text = pathlib.Path(entry["directory"], entry["file"]).read_text(encoding="utf-8")
+    return [{**entry, "file": file, "source": entry["file"]} for file in TOGETHER.findall(text)]
+
+
+def path_of(entry):
+    return pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+
+
+def alone(entries):
+    """An entry for each source of the tree that no target compiles by itself."""
+    by_itself, left = set(), {}
+    for entry in entries:
+        for one in apart(entry):
+            path = path_of(one)
+            if "source" in one or any(word in WITH_VALUE for word in shlex.split(one["command"]) if word.startswith("-include")):
+                left.setdefault(path, one)
+            else:
+                by_itself.add(path)
+    return [entry for path, entry in left.items() if path not in by_itself]
+
+
+def changed(commit):
+    """The files that differ between a commit and the working tree."""
+    said = subprocess.run(["git", "diff", "--name-only", "-z", commit], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
+    return {ROOT / name for name in said.split("\0") if name}
+
+
 def check(entry):
     """(status, diagnostics) of one source file."""
-    command = [*strip(shlex.split(entry["command"]), entry["file"]), "-fsyntax-only", entry["file"]]
+    command = [*strip(shlex.split(entry["command"]), entry.get("source", entry["file"])), "-fsyntax-only", entry["file"]]
     done = subprocess.run(command, cwd=entry["directory"], text=True, capture_output=True, check=False)
     return done.returncode, done.stderr
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--changed", metavar="COMMIT")
+    options = parser.parse_args()
     os.nice(5)  # tests that run beside this wait for each other
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    left = not_built(entries)
-    total = len({entry["file"] for entry in entries})
+    entries = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
+    left = alone(entries) if options.alone else not_built(entries)
+    if options.changed:
+        of_interest = changed(options.changed)
+        left = [entry for entry in left if path_of(entry) in of_interest]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for entry, (status, said) in zip(left, pool.map(check, left)):
             if said:
                 print(f"--- {entry['file']}:\n{said}", flush=True)
             failed += status != 0
-    print(f"{len(left)} of {total} files are not built here and were only compiled: {failed} failed")
+    total = len({path_of(one) for entry in entries for one in apart(entry)})
+    print(f"{len(left)} of {total} files are not built {'alone ' if options.alone else ''}here and were only compiled: {failed} failed")
     sys.exit(1 if failed else 0)
 
 
