@@ -45,11 +45,13 @@ def path_of(entry):
 
 
 def alone(entries):
-    """An entry for each source of the tree that no target compiles by itself."""
+    """An entry for each source of the tree that no target compiles by itself; not for those that the build makes."""
     by_itself, left = set(), {}
     for entry in entries:
         for one in apart(entry):
             path = path_of(one)
+            if path.is_relative_to(one["directory"]):
+                continue
             if "source" in one or any(word in WITH_VALUE for word in shlex.split(one["command"]) if word.startswith("-include")):
                 left.setdefault(path, one)
             else:

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Sourced by scripts that try this tree in a fresh Debian: makes one, mounts what programs need in it, and copies the tree. What was
+# made and mounted goes when the script ends.
+
+made=()
+mounted=()
+clean() {
+  local folder
+  for folder in ${mounted[@]+"${mounted[@]}"}; do umount "$folder"; done
+  for folder in ${made[@]+"${made[@]}"}; do rm -rf --one-file-system "$folder"; done
+}
+trap clean EXIT
+
+# need_for_debian SCRIPT PACKAGE...: ends the script, with the remedy, where it lacks a package, or the rights for a chroot.
+need_for_debian() {
+  local packages=("${@:2}" debootstrap)
+  if [[ $(dpkg-query --show --showformat='${db:Status-Status}\n' "${packages[@]}" 2>&1 | sort -u) != installed ]]; then
+    echo "$1 needs packages that are not here: apt-get install ${packages[*]}" >&2
+    exit 1
+  fi
+  if ((EUID != 0)); then
+    echo "$1 needs root: it installs packages in a chroot" >&2
+    exit 1
+  fi
+}
+
+# make_debian MIRROR LOG: this release, with nothing but what a Debian must have; sets `debian` to its folder.
+make_debian() {
+  local place release
+  place=$(mktemp --directory /var/tmp/chorale-chroot.XXXXXX)
+  made+=("$place")
+  debian=$place/root
+  # shellcheck source=/dev/null
+  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  if ! debootstrap --variant=minbase "$release" "$debian" "$1" >"$2" 2>&1; then
+    tail -n 20 "$2" >&2
+    return 1
+  fi
+}
+
+# mount_in DEBIAN: soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and wants terminals as apt-get does.
+mount_in() {
+  local kind folder
+  for kind in proc:/proc sysfs:/sys devpts:/dev/pts; do
+    folder=$1${kind#*:}
+    if ! mountpoint --quiet "$folder"; then
+      mkdir -p "$folder"
+      mount -t "${kind%%:*}" "${kind%%:*}" "$folder"
+      mounted+=("$folder")
+    fi
+  done
+}
+
+# copy_tree FOLDER: the files that Git knows, as they are in the working tree, into a new folder.
+copy_tree() {
+  mkdir "$1"
+  git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$1"
+}
