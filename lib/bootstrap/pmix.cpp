@@ -22,6 +22,7 @@
 
 #include "../core/process.hpp"
 #include "../core/timed_wait.hpp"
+#include "rank_claim.hpp"
 
 namespace chorale::bootstrap {
 
@@ -83,7 +84,19 @@ int expected_ranks() {
 
 pmix::session::session() {
   const launch how = inspect_launch();
-  if (how.pmix) {
+  if (const auto held = how.pmix ? claim_rank() : std::nullopt) {
+    if (how.ranks != 1)
+      throw error(
+          errc::bootstrap_failed,
+          fmt::format("{}, and process {} has the same launcher's variables: each rank is one process, "
+                      "once. Start a further program by a launcher of its own, or, as a singleton, "
+                      "without these variables (env -u PMIX_NAMESPACE -u PMIX_RANK -u "
+                      "OMPI_COMM_WORLD_SIZE -u PMI_SIZE -u SLURM_PROCID)",
+                      *held, getpid()));
+    // One rank needs no launcher.
+    job = fmt::format("singleton-{}", getpid());
+    description = fmt::format("a singleton of one rank, since {}", *held);
+  } else if (how.pmix) {
     connect();
     singleton = false;
     description = fmt::format("rank {} of {}, {}", rank, size, how.explanation);
@@ -169,7 +182,10 @@ constexpr std::chrono::milliseconds release_time{1250};
 
 void pmix::session::connect() {
   pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
-  if (status != PMIX_SUCCESS) fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
+  if (status != PMIX_SUCCESS) {
+    give_back_rank();
+    fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
+  }
   pmix_proc_t all;
   PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
   value_owner job_size;
@@ -347,6 +363,12 @@ pmix::pmix() {
   static std::shared_ptr<session> shared;
   const std::lock_guard lock{mutex};
   if (!shared) shared = std::make_shared<session>();
+  if (!shared->singleton && shared->process != getpid())
+    throw error(errc::misuse,
+                fmt::format("process {} is a child of fork() of rank {}, process {}, and cannot make a "
+                            "communicator of that rank's job; make it before fork(), or start a program of "
+                            "its own by a launcher",
+                            getpid(), shared->rank, shared->process));
   session_ = shared;
 }
 

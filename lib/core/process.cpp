@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,12 +95,18 @@ process_identity this_process() noexcept {
   return me;
 }
 
+bool may_exist(std::int64_t pid) noexcept {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
+}
+
 process_state state_of(const process_identity& process) noexcept {
   if (const surroundings* const instead = surroundings::replaced())
     return state_of(instead->state_of(process.pid));
   int failure = 0;
   const auto status = read_status(process.pid, failure);
-  if (!status) return failure == ENOENT || failure == ESRCH ? process_state::gone : process_state::unknown;
+  if (!status)
+    return (failure == ENOENT || failure == ESRCH) && !may_exist(process.pid) ? process_state::gone
+                                                                              : process_state::unknown;
   if (status->start != process.start) return process_state::gone;
   // A main thread that ended before the others looks like a zombie process.
   if (status->state == 'X' || (status->state == 'Z' && status->threads <= 1)) return process_state::gone;

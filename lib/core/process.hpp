@@ -15,13 +15,15 @@ struct process_identity {
 };
 
 enum class process_state {
-  unknown,  ///< currently not visible
+  unknown,  ///< not visible now, or no longer, as after chroot() to where there is no /proc
   running,
   stopped,  ///< by a signal or a debugger
   gone,
 };
 
 process_identity this_process() noexcept;
+/// False only if the kernel says that no process has this number, whatever /proc shows.
+bool may_exist(std::int64_t pid) noexcept;
 /// The state of a process in this PID namespace.
 process_state state_of(const process_identity& process) noexcept;
 

@@ -1,6 +1,7 @@
 // System objects that processes reach through each other's /proc/<pid>/fd.
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -78,12 +79,16 @@ bool has_ended(const process_stat& s) noexcept {
   return (s.state == 'Z' || s.state == 'X') && s.threads <= 1;
 }
 
-/// Reads /proc/PID/stat. False with errno, ENOENT or ESRCH if there is no such process.
+/// Reads /proc/PID/stat. False with errno: ESRCH if there is no such process, ENOENT if /proc does not show
+/// it, as after chroot() to where there is no /proc.
 bool read_stat(pid_t pid, process_stat& s) noexcept {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
   const unique_fd fd{open(path, O_RDONLY | O_CLOEXEC)};
-  if (fd.get() < 0) return false;
+  if (fd.get() < 0) {
+    if (errno == ENOENT) errno = kill(pid, 0) == 0 || errno != ESRCH ? ENOENT : ESRCH;
+    return false;
+  }
   char text[1024];
   const ssize_t got = read(fd.get(), text, sizeof text - 1);
   if (got <= 0) {
@@ -155,8 +160,10 @@ bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
   struct stat s {};
+  if (stat(path, &s) == 0) return S_ISFIFO(s.st_mode) && s.st_ino == inode;
   // What cannot be inspected may be alive.
-  return stat(path, &s) == 0 ? S_ISFIFO(s.st_mode) && s.st_ino == inode : errno != ENOENT;
+  process_stat shown{};
+  return errno != ENOENT || !read_stat(pid, shown);
 }
 
 int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
@@ -180,8 +187,8 @@ bool is_alive(const member& entry) noexcept {
   const pid_t pid = entry.pid.load(std::memory_order_acquire);
   if (pid == 0) return false;
   process_stat before{};
-  // Without a spare descriptor, nobody is declared dead.
-  if (!read_stat(pid, before)) return errno != ENOENT && errno != ESRCH;
+  // Without a spare descriptor, or without /proc, nobody is declared dead.
+  if (!read_stat(pid, before)) return errno != ESRCH;
   if (has_ended(before) || before.start != entry.start_time.load()) return false;
   // exec() keeps pid and start time, but closes the segment.
   char path[64];
@@ -192,7 +199,7 @@ bool is_alive(const member& entry) noexcept {
   // The first thread of a process closes its descriptors when it ends; the others continue.
   constexpr unsigned exiting = 4;
   process_stat now{};
-  if (!read_stat(pid, now)) return errno != ENOENT && errno != ESRCH;
+  if (!read_stat(pid, now)) return errno != ESRCH;
   return (now.flags & exiting) != 0 && now.threads > 1;
 }
 

@@ -86,7 +86,8 @@ int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept;
 
 /// False if the process that made the entry has ended, or has called exec().
 bool is_alive(const member& entry) noexcept;
-/// Start time of a process in ticks since boot; 0 if there is none with that pid, or only a zombie.
+/// Start time of a process in ticks since boot; 0 if there is none with that pid, or only a zombie. 0 with
+/// errno ENOENT if there is one that /proc does not show.
 std::uint64_t start_time_of(pid_t pid) noexcept;
 /// Identifies this process's namespace of that kind ("pid", "user"); 0 with errno, ENOENT if the kernel has
 /// no such namespaces.

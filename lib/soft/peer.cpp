@@ -56,7 +56,7 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
 #endif
     errno = 0;
     if (start_time_of(fresh->pid) != fresh->start_time) {
-      why = obstacle(errno);
+      why = errno == ENOENT ? ENOENT : obstacle(errno);
       return nullptr;
     }
     const unique_fd fd{

@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <linux/capability.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chorale/core/error.hpp>
@@ -24,6 +27,13 @@ host_identity named_host() noexcept {
   }
   if (gethostname(h.name, sizeof h.name - 1) != 0) std::strcpy(h.name, "unknown");
   return h;
+}
+
+/// Whether this thread has the right to look into all processes of its user name space.
+bool may_trace() noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3]{};
+  return syscall(SYS_capget, &header, rights) == 0 && (rights[0].effective >> CAP_SYS_PTRACE & 1U) != 0;
 }
 
 }  // namespace
@@ -60,7 +70,8 @@ host_identity this_host() {
 user_identity this_user() noexcept {
   struct stat s {};
   const bool known = stat("/proc/self/ns/user", &s) == 0;
-  return {geteuid(), known ? static_cast<std::uint32_t>(s.st_ino) : 0};
+  return {geteuid(), getegid(), known ? static_cast<std::uint32_t>(s.st_ino) : 0,
+          prctl(PR_GET_DUMPABLE) != 1 && !may_trace() ? 1U : 0U};
 }
 
 cpu_mask this_process_cpus() {

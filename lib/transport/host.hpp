@@ -12,7 +12,7 @@ namespace chorale::transport {
 /// Equal for processes that share a kernel. The host name alone is not enough: containers and clones share
 /// names.
 struct host_identity {
-  char name[64];
+  char name[72];  ///< on Linux up to 64 bytes
   char boot[40];
   friend bool operator==(const host_identity&, const host_identity&) = default;
   [[nodiscard]] std::string text() const { return printable(name); }
@@ -25,10 +25,14 @@ struct cpu_mask {
   [[nodiscard]] int count() const noexcept;
 };
 
-/// The user whose rights a process has.
+/// The user whose rights a process has, and who may look into it.
 struct user_identity {
   std::uint32_t id;          ///< effective
+  std::uint32_t group;       ///< effective
   std::uint32_t name_space;  ///< inode of the user name space; 0: unknown
+  /// 1 if the kernel protects it from its own user (PR_GET_DUMPABLE), and it has no CAP_SYS_PTRACE, without
+  /// which it cannot look into others of this kind.
+  std::uint32_t is_closed;
 };
 
 /// Only the name of this host, which is always available.

@@ -21,7 +21,7 @@ namespace chorale::transport {
 /// is followed by the nonzero range of words of its core mask, and 18 bytes for the address of each further
 /// device port.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 12;
+  static constexpr std::uint32_t binary_interface = 13;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port

@@ -30,7 +30,15 @@ const char* reach_of(const port_terms& port) noexcept {
   return port.is_for_all != 0 ? "all ranks" : "some ranks";
 }
 
-/// Why two ranks are in different fabrics of soft0.
+const char* in_proc(const group_terms& terms) noexcept {
+  return terms.pid_namespace == 0 ? "does not" : "does";
+}
+
+const char* openness(const group_terms& terms) noexcept {
+  return terms.user.is_closed != 0 ? "is protected from its own user (PR_GET_DUMPABLE is not 1)" : "is open";
+}
+
+/// Why two ranks are in different fabrics of soft0, or cannot reach each other in the same.
 std::string why_apart(const std::string& which, int peer, const group_terms& theirs, int rank,
                       const group_terms& mine) {
   const auto pair = [&](const char* rule, const auto& there, const auto& here, const char* remedy) {
@@ -43,11 +51,22 @@ std::string why_apart(const std::string& which, int peer, const group_terms& the
   if (theirs.user.id != mine.user.id)
     return pair("connects processes of one user", fmt::format("runs as user {}", theirs.user.id),
                 fmt::format("as user {}", mine.user.id), "start all ranks as one user");
+  if (theirs.user.group != mine.user.group)
+    return pair("connects processes of one group", fmt::format("runs with group {}", theirs.user.group),
+                fmt::format("with group {}", mine.user.group), "start all ranks with one group");
+  if (theirs.pid_namespace == 0 || mine.pid_namespace == 0)
+    return pair("connects processes that find themselves in /proc", in_proc(theirs), in_proc(mine),
+                "mount the /proc of this PID name space (mount -t proc proc /proc, unshare --mount-proc)");
   if (theirs.user.name_space != mine.user.name_space || theirs.pid_namespace != mine.pid_namespace)
     return pair("connects processes that see each other in /proc", "is in one PID or user name space",
                 "in another",
                 "start all ranks in one container, or have their containers share it (--pid=host, "
                 "--pid=container:NAME)");
+  if (theirs.user.is_closed != 0 || mine.user.is_closed != 0)
+    return pair(
+        "connects processes that may open each other's memory in /proc", openness(theirs), openness(mine),
+        "make the program's file readable for its user, start it as the user that it shall have instead "
+        "of by setuid(), file capabilities or a setuid bit, and leave prctl(PR_SET_DUMPABLE) at 1");
   return pair(
       "connects processes of one fabric", "is in one", "in another",
       "are they in different network name spaces, or is CHORALE_SOFT_FABRIC or PMIX_NAMESPACE not the "
@@ -79,7 +98,9 @@ std::uint64_t group_terms::fingerprint() const noexcept {
                                      std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric.lid}})
       add(word);
     for (const std::uint8_t byte : p.fabric.gid.raw) add(byte);
-    if (p.is_for_all != 0) add(transport::fingerprint(host));
+    if (p.is_for_all == 0) continue;
+    add(transport::fingerprint(host));
+    add(user.is_closed);
   }
   return h;
 }
@@ -162,7 +183,8 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
              i == 0 ? "set CHORALE_DEVICE alike" : remedy);
     if (there.is_for_all != here.is_for_all)
       differ("the reach" + which, reach_of(here), reach_of(there), remedy);
-    if (here.is_for_all != 0 && !(theirs.host == mine.host && is_same(there.fabric, here.fabric)))
+    if (here.is_for_all != 0 && !(theirs.host == mine.host && is_same(there.fabric, here.fabric) &&
+                                  theirs.user.is_closed == mine.user.is_closed))
       throw error(errc::unsupported, why_apart(which, peer, theirs, rank, mine), {peer});
   }
 }
