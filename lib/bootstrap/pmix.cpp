@@ -22,6 +22,7 @@
 
 #include "../core/process.hpp"
 #include "../core/timed_wait.hpp"
+#include "../core/uncancellable.hpp"
 #include "rank_claim.hpp"
 
 namespace chorale::bootstrap {
@@ -184,7 +185,10 @@ void pmix::session::connect() {
   pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
   if (status != PMIX_SUCCESS) {
     give_back_rank();
-    fail("PMIx_Init", status, "the launcher's PMIx server cannot be reached");
+    fail("PMIx_Init", status,
+         fmt::format("the launcher's PMIx server cannot be reached as user {}; it serves only the user who "
+                     "started the job",
+                     geteuid()));
   }
   pmix_proc_t all;
   PMIX_LOAD_PROCID(&all, self_.nspace, PMIX_RANK_WILDCARD);
@@ -361,6 +365,7 @@ pmix::pmix() {
   // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
   static std::mutex mutex;
   static std::shared_ptr<session> shared;
+  const detail::uncancellable ends_first;
   const std::lock_guard lock{mutex};
   if (!shared) shared = std::make_shared<session>();
   if (!shared->singleton && shared->process != getpid())

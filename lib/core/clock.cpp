@@ -3,6 +3,8 @@
 
 #include <chorale/core/clock.hpp>
 
+#include "uncancellable.hpp"
+
 namespace chorale {
 
 constinit thread_local time_source* clock::source_ = nullptr;
@@ -44,6 +46,7 @@ void clock::sleep_for(duration time) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   const timespec whole{static_cast<std::time_t>(seconds.count()),
                        static_cast<long>(std::chrono::nanoseconds{time - seconds}.count())};
+  const detail::uncancellable ends_first;
   nanosleep(&whole, nullptr);
 }
 

@@ -5,6 +5,7 @@
 
 #include "entropy.hpp"
 #include "helper_thread.hpp"
+#include "uncancellable.hpp"
 
 namespace chorale {
 namespace {
@@ -13,7 +14,10 @@ class thread_helper final : public helper {
  public:
   explicit thread_helper(std::function<void()> work)
       : thread_(detail::start_helper_thread(std::move(work))) {}
-  void join() override { thread_.join(); }
+  void join() override {
+    const detail::uncancellable ends_first;
+    thread_.join();
+  }
 
  private:
   std::thread thread_;

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "../core/uncancellable.hpp"
 #include "process.hpp"
 
 namespace chorale::soft {
@@ -43,6 +44,7 @@ void prefault(void* mapped, std::uint64_t bytes) noexcept {
 
 peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
   why = 0;
+  const detail::uncancellable ends_first;
   try {
     auto fresh = std::make_unique<peer>();
     fresh->slot = slot;
@@ -91,6 +93,7 @@ peer::~peer() {
 }
 
 unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
+  const detail::uncancellable ends_first;
   try {
     const std::lock_guard lock(mutex_);
     mapping* stale = nullptr;
@@ -151,12 +154,14 @@ int peer::pipe_to(int fd, std::uint64_t inode) noexcept {
 }
 
 bool peer::post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept {
+  const detail::uncancellable ends_first;
   const std::lock_guard lock(mutex_);
   const int to = pipe_to(fd, inode);
   return to >= 0 && write(to, &name, sizeof name) == ssize_t{sizeof name};
 }
 
 void peer::wake() noexcept {
+  const detail::uncancellable ends_first;
   if (self) return wake_own_service();
   bool retry = false;
   {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../core/helper_thread.hpp"
+#include "../core/uncancellable.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 
@@ -137,6 +138,7 @@ process::~process() {
     // The child has no service thread; the parent's handle must not be joined.
     if (service_.joinable()) service_.detach();
   } else if (service_.joinable()) {
+    const detail::uncancellable ends_first;
     stopping_.store(true);
     wake_service();
     service_.join();

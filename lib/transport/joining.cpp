@@ -11,6 +11,7 @@
 #include <chorale/transport/joining.hpp>
 
 #include "../core/entropy.hpp"
+#include "../core/uncancellable.hpp"
 #include "host.hpp"
 #include "membership.hpp"
 #include "mixing.hpp"
@@ -318,6 +319,7 @@ void joining::check_refusals(const bootstrap::cards& all) const {
 }
 
 joined_group join(const group_view& group, joining_plan plan) {
+  const detail::uncancellable ends_first;
   joining mine{group, std::move(plan)};
   while (!mine.is_over()) {
     mine.take([&] {

@@ -3,6 +3,7 @@
 #include <chorale/transport/progress_engine.hpp>
 #include <chorale/transport/withdrawal_guard.hpp>
 
+#include "../core/uncancellable.hpp"
 #include "watchdog.hpp"
 
 namespace chorale::transport {
@@ -105,6 +106,7 @@ void vigil::observe() noexcept {
 }
 
 clock::duration vigil::look(attention how) {
+  const detail::uncancellable ends_first;
   has_end_ = true;
   return engine_->look(wait_, how);
 }

@@ -10,6 +10,7 @@
 #include <chorale/transport/service.hpp>
 
 #include "../core/helper_thread.hpp"
+#include "../core/uncancellable.hpp"
 
 namespace chorale::transport {
 
@@ -59,6 +60,7 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
 // The join needs no time limit: the descriptor ends the thread's sleeps, the channel never blocks, and the
 // thread waits for the lock only to report its failure, and the caller does not hold it.
 service::~service() {
+  const detail::uncancellable ends_first;
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
   }

@@ -46,8 +46,8 @@ std::string soft_remedy(int errnum) {
     case EAGAIN:
       return why_no_thread();
     case ENOENT:
-      return "the processes of soft0 find each other in /proc, which is not mounted here or hides them: "
-             "mount it (mount -t proc proc /proc)";
+      return "the processes of soft0 find each other in /proc, which is not mounted here (or, after "
+             "chroot(), no more) or hides them: mount it (mount -t proc proc /proc)";
     case EACCES:
     case EPERM:
       return "the processes of soft0 open each other's memory in /proc, which is forbidden here: start all "

@@ -6,9 +6,11 @@ it skips (77). CHORALE_TEST_RANKS: ranks of the class Many (default 64; tools/so
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
@@ -96,6 +98,114 @@ class Forks(Case):
     def test_copies_forbidden_for_one(self):
         words = [*launch.mpirun(), "-n", "1", UNDER_FILTER, RANKS, "calm", ":", "-n", "2", RANKS, "calm"]
         self.run_job(words)
+
+
+class Edges(Case):
+    """Ranks that do something unusual to their own process, or in unusual surroundings."""
+
+    def run_edge(self, command, **environment):
+        """What the ranks of a job say, by name. The launcher's own status is not looked at: some ranks end early."""
+        _, output = launch.run(command, LIMIT, self.environment(CHORALE_SILENCE_MS="60000", **environment))
+        if "skipped: " in output:
+            self.skipTest(output)
+        said = dict(re.findall(r"^(rank \S+|further \S+|further|child): (.*)$", output, re.MULTILINE))
+        self.assertTrue(said, output)
+        return said
+
+    def edge(self, what, ranks=3, **environment):
+        return self.run_edge(self.job(ranks, RANKS, "edge", what), **environment)
+
+    def check_right(self, said, *ranks):
+        for rank in ranks or ("rank 0", "rank 1", "rank 2"):
+            self.assertEqual(said.get(rank), "right", said)
+
+    def check_says(self, said, who, *words):
+        for word in words:
+            self.assertIn(word, said.get(who, ""), said)
+
+    def test_all_is_right(self):
+        for what in "children", "cancel", "precedence", "descriptors", "exec", "chroot", "setuid":
+            with self.subTest(what=what):
+                self.check_right(self.edge(what))
+
+    def test_no_folders(self):
+        self.check_right(self.run_edge(self.job(3, "env", "-u", "HOME", "TMPDIR=/nonexistent", RANKS, "edge", "calm")))
+
+    def test_full_tmp(self):
+        self.need_mount_namespaces()
+        fill = "mount -t tmpfs -o size=64k tmpfs /mnt && (dd if=/dev/zero of=/mnt/full bs=4k 2>/dev/null || true)"
+        words = ["env", "TMPDIR=/mnt", "PMIX_SERVER_TMPDIR=/mnt", RANKS, "edge", "calm"]
+        self.check_right(self.run_edge(in_mount_namespace(fill, self.job(3, *words))))
+
+    def test_a_further_program_of_a_rank(self):
+        said = self.edge("further-after")
+        self.check_says(said, "further", "is rank 0 of this job", "env -u PMIX_NAMESPACE")
+        self.check_right(said)
+
+    def test_a_further_program_that_was_first(self):
+        said = self.edge("further-before")
+        self.check_says(said, "rank ?", "which has ended, was rank 0 of this job")
+        self.check_right(said, "further 0", "rank 1", "rank 2")
+
+    def test_programs_one_after_the_other(self):
+        twice = ["sh", "-c", f"'{RANKS}' edge calm && exec '{RANKS}' edge further"]
+        said = self.run_edge(self.job(3, *twice))
+        self.check_right(said)
+        self.check_says(said, "further", "which has ended, was rank ")
+        self.check_right(self.run_edge(self.job(1, *twice)), "rank 0", "further 0")
+
+    def test_a_child_of_fork(self):
+        said = self.edge("fork")
+        self.check_says(said, "child", "is a child of fork() of rank 0")
+        self.check_right(said)
+
+    def test_ranks_that_end(self):
+        for what in "quick_exit", "exec-away":
+            with self.subTest(what=what):
+                said = self.edge(what)
+                for rank in "rank 1", "rank 2":
+                    self.check_says(said, rank, "rank 0", "peer lost")
+
+    def test_no_proc_any_more(self):
+        said = self.edge("chroot-early")
+        for rank in "rank 0", "rank 1", "rank 2":
+            self.check_says(said, rank, "/proc")
+            self.assertNotIn("has ended", said[rank], said)
+
+    def test_another_user_after_joining(self):
+        said = self.edge("setuid-early")
+        for rank in "rank 0", "rank 1", "rank 2":
+            self.check_says(said, rank, "setuid")
+            self.assertNotIn("has ended", said[rank], said)
+
+    def test_closed_processes(self):
+        self.need_root()
+        said = self.run_edge(as_nobody(self.job(2, RANKS, "edge", "closed")))
+        for rank in said:
+            self.check_says(said, rank, "PR_GET_DUMPABLE", "PR_SET_DUMPABLE")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(RANKS, folder)
+            os.chmod(program, 0o711)
+            library = str(pathlib.Path(RANKS).resolve().parents[2] / "lib")
+            words = ["env", f"LD_LIBRARY_PATH={library}"]
+            # One of them suffices.
+            said = self.run_edge(as_nobody([*self.job(1, *words, program, "edge", "calm"), ":", "-n", "1", *words, RANKS,
+                                            "edge", "calm"]))
+        for rank in said:
+            self.check_says(said, rank, "rank 0 is protected from its own user", "file readable")
+
+    def test_a_jump_out_of_a_call(self):
+        said = self.edge("longjmp")
+        self.check_says(said, "rank 0", "longjmp()", "wrong use")
+
+    def test_a_long_host_name(self):
+        name = "h" * 64
+        if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("unshare --uts is not permitted here")
+        command = ["unshare", "--uts", "sh", "-c", 'hostname "$1" && shift && exec "$@"', "sh", name, RANKS, "edge", "calm"]
+        _, output = launch.run(command, LIMIT, self.environment() | {"CHORALE_DEVICE": "nosuch7"})
+        self.assertIn(f"on host {name} ", output)
 
 
 class Neighbours(Case):

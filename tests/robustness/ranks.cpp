@@ -1,4 +1,5 @@
-// A job that says what it costs and in which fabric it is. Usage: ranks [calm|fork|all-pairs]
+// A job that says what it costs and in which fabric it is. Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT
+// (edges.hpp).
 // fork: each rank has children that exit, by exit() and by exec(). all-pairs: every rank talks to every
 // other. Rank 0 prints one line of NAME=VALUE; exit status 1 with the reason on any rank that sees something
 // wrong.
@@ -20,6 +21,7 @@
 
 #include <chorale/chorale.hpp>
 
+#include "edges.hpp"
 #include "programs.hpp"
 
 namespace {
@@ -101,6 +103,7 @@ void run(std::string_view mode) {
 
 int main(int count, char** words) {
   const std::string_view mode = count > 1 ? words[1] : "calm";
+  if (mode == "edge" && count > 2) return robustness::run_edge(words[2], words[0]);
   try {
     if (mode == "all-pairs")
       run<chorale::communicator<chorale::transport::rc, chorale::broadcast::flat>>(mode);

@@ -1,0 +1,229 @@
+#include "edges.hpp"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+extern char** environ;
+
+namespace robustness {
+namespace {
+
+using communicator = chorale::communicator<>;
+
+void require(bool is_so, const char* what) {
+  if (!is_so) throw std::runtime_error(what);
+}
+
+/// Root's rights are needed; the driver skips the test if it reads this.
+void require_right(bool has, const char* to) {
+  if (!has) throw std::runtime_error(fmt::format("skipped: no right to {}", to));
+}
+
+/// Long and short messages, and new connections.
+void check(communicator& comm) {
+  std::vector<double> sums(100'000, 1.0);
+  comm.allreduce(sums);
+  require(sums.back() == comm.size(), "the long sum");
+  const auto n = static_cast<std::size_t>(comm.size());
+  std::vector<int> mine(n * 3000, comm.rank());
+  std::vector<int> all(mine.size());
+  comm.alltoall(mine, all);
+  for (std::size_t r = 0; r < n; ++r) require(all[r * 3000 + 7] == static_cast<int>(r), "the blocks");
+  require(comm.allreduce(1) == comm.size(), "the sum");
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+void start_further_program(const char* program) {
+  require(std::system(fmt::format("'{}' edge further", program).c_str()) != -1, "system()");
+}
+
+void start_children() {
+  const char* const words[] = {"true", nullptr};
+  const auto arguments = const_cast<char* const*>(words);
+  for (int i = 0; i < 5; ++i) {
+    pid_t child = 0;
+    require(posix_spawnp(&child, "true", nullptr, nullptr, arguments, environ) == 0, "posix_spawn");
+    require(status_of(child) == 0, "the child of posix_spawn");
+    // Only these two are allowed between vfork() and the end of the child.
+    child = vfork();
+    if (child == 0) {
+      if (i % 2 == 0) execvp("true", arguments);
+      _exit(0);
+    }
+    require(status_of(child) == 0, "the child of vfork");
+  }
+}
+
+/// A child of fork() says what it gets when it makes a communicator.
+void make_one_in_child() {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child != 0) return require(status_of(child) == 0, "the child of fork");
+  try {
+    communicator comm;
+    std::printf("child: right\n");
+  } catch (const std::exception& e) {
+    std::printf("child: %s\n", e.what());
+  }
+  std::fflush(stdout);
+  _exit(0);
+}
+
+/// What a thread that is to be cancelled works with, and how far it has come.
+struct cancelled_call {
+  communicator* comm;
+  bool ended = false;
+};
+
+void cancel_in_barrier(communicator& comm) {
+  if (comm.rank() != 0) {
+    usleep(200'000);  // so that the thread waits
+    return comm.barrier();
+  }
+  cancelled_call call{&comm};
+  pthread_t thread{};
+  const auto run = [](void* argument) -> void* {
+    auto& mine = *static_cast<cancelled_call*>(argument);
+    mine.comm->barrier();
+    mine.ended = true;
+    for (;;) pause();
+  };
+  require(pthread_create(&thread, nullptr, run, &call) == 0, "pthread_create");
+  usleep(100'000);
+  pthread_cancel(thread);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  require(result == PTHREAD_CANCELED, "the thread was cancelled");
+  require(call.ended, "its call had ended before");
+}
+
+std::jmp_buf before_call;
+
+/// The next call has to refuse: the one that was left is still in progress.
+void jump_out_of_operator(communicator& comm) {
+  std::vector<int> data(10, 1);
+  std::vector<int> result(10);
+  static bool jumps = false;
+  jumps = comm.rank() == 0;
+  const auto sum = [](int a, int b) {
+    if (jumps) std::longjmp(before_call, 1);
+    return a + b;
+  };
+  if (setjmp(before_call) == 0) comm.reduce(data, result, sum, 0);
+}
+
+/// All ranks on one core, where rank 0 has precedence: it must sleep for the others to run.
+void take_precedence(communicator& comm) {
+  int core = sched_getcpu();
+  comm.broadcast(core, 0);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  require_right(sched_setaffinity(0, sizeof set, &set) == 0, "choose a core");
+  sched_param precedence{};
+  precedence.sched_priority = 1;
+  const bool is_first = comm.rank() != 0 || sched_setscheduler(0, SCHED_FIFO, &precedence) == 0;
+  require_right(comm.allreduce(is_first ? 1 : 0, chorale::min) == 1, "use SCHED_FIFO");
+  for (int i = 0; i < 20; ++i) comm.barrier();
+}
+
+/// More descriptors than select(2) can name.
+void open_descriptors() {
+  rlimit most{};
+  getrlimit(RLIMIT_NOFILE, &most);
+  most.rlim_cur = std::min(most.rlim_max, rlim_t{110'000});
+  setrlimit(RLIMIT_NOFILE, &most);
+  for (rlim_t i = 0; i + 1'000 < most.rlim_cur; ++i)
+    require(open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0, "open");
+}
+
+/// Where there is no /proc.
+void leave_root() {
+  require_right(chroot("/sys") == 0 && chdir("/") == 0, "call chroot()");
+}
+
+void become_nobody() {
+  require_right(setgid(65534) == 0 && setuid(65534) == 0, "call setuid()");
+}
+
+void do_before(std::string_view what, const char* program) {
+  const char* const rank = std::getenv("PMIX_RANK");
+  if (what == "further-before" && rank != nullptr && std::string_view{rank} == "0")
+    start_further_program(program);
+  if (what == "closed") prctl(PR_SET_DUMPABLE, 0);
+  if (what == "descriptors") open_descriptors();
+}
+
+void do_early(std::string_view what) {
+  if (what == "chroot-early") leave_root();
+  if (what == "setuid-early") become_nobody();
+}
+
+void do_late(std::string_view what, const char* program, communicator& comm) {
+  if (what == "chroot") leave_root();
+  if (what == "setuid") become_nobody();
+  if (what == "cancel") cancel_in_barrier(comm);
+  if (what == "longjmp") jump_out_of_operator(comm);
+  if (what == "precedence") take_precedence(comm);
+  if (comm.rank() != 0) return;
+  if (what == "quick_exit") std::quick_exit(0);
+  if (what == "exec-away") execlp("sleep", "sleep", "3", nullptr);
+  if (what == "further-after") start_further_program(program);
+  if (what == "children") start_children();
+  if (what == "fork") make_one_in_child();
+}
+
+}  // namespace
+
+int run_edge(std::string_view what, const char* program) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  std::string who = what == "further" ? "further" : "rank ?";
+  try {
+    do_before(what, program);
+    communicator comm;
+    who = fmt::format("{} {}", what == "further" ? "further" : "rank", comm.rank());
+    do_early(what);
+    check(comm);
+    do_late(what, program, comm);
+    check(comm);
+    {
+      auto twin = comm.duplicate();
+      check(*twin);
+    }
+    comm.barrier();
+    if (what == "exec") {
+      execl(program, program, "edge", "exec-again", nullptr);
+      throw std::runtime_error("exec");
+    }
+    fmt::print("{}: right\n", who);
+  } catch (const std::exception& e) {
+    fmt::print("{}: {}\n", who, e.what());
+  }
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace robustness

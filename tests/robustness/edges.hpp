@@ -1,0 +1,13 @@
+// Ranks that do something unusual to their own process.
+#pragma once
+
+#include <string_view>
+
+namespace robustness {
+
+/// Runs calls on all ranks before and after rank 0, or all ranks, have done `what`; `program` is this one,
+/// for further processes. Each rank prints one line of what it has seen: "rank R: right", or an error. The
+/// status of the process.
+int run_edge(std::string_view what, const char* program);
+
+}  // namespace robustness
