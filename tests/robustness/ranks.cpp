@@ -1,5 +1,5 @@
-// A job that says what it costs and in which fabric it is. Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT
-// (edges.hpp).
+// A job that says what it costs and in which fabric it is.
+// Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which is edges.hpp.
 // fork: each rank has children that exit, by exit() and by exec(). all-pairs: every rank talks to every
 // other. Rank 0 prints one line of NAME=VALUE; exit status 1 with the reason on any rank that sees something
 // wrong.
