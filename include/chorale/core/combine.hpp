@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -31,7 +32,7 @@ namespace detail {
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"  // not every operator can be put into vectors
 #elif defined(__GNUC__)
-#define CHORALE_INDEPENDENT _Pragma("GCC ivdep")
+#define CHORALE_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define CHORALE_INDEPENDENT
 #endif
@@ -46,8 +47,8 @@ template <bool InStretches, class Element, class Op>
     constexpr std::size_t stretch = 64 / sizeof(Element);
     for (; n - i >= stretch; i += stretch) {
       CHORALE_INDEPENDENT
-      for (std::size_t j = i; j < i + stretch; ++j)
-        out[j] = static_cast<Element>(detail::invoke(op, left[j], right[j]));
+      for (std::size_t j = 0; j < stretch; ++j)
+        out[i + j] = static_cast<Element>(detail::invoke(op, left[i + j], right[i + j]));
     }
   }
   CHORALE_INDEPENDENT
@@ -101,33 +102,50 @@ constexpr void combine(const Element* left, const Element* right, Element* out, 
     detail::combine_structures(left, right, out, n, op);
 }
 
-/// The same on the bytes of n elements each, at any alignment. Element need not be default constructible.
-template <element Element, reduction_operator<Element> Op>
-requires(!std::same_as<Element, std::byte>)
-void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
-  if constexpr (detail::goes_wide<Element, Op>)
-    if (n >= detail::least_wide_bytes / sizeof(Element) &&
-        detail::combine_wide(detail::wide_operator_of<Op>, detail::wide_type_of<Element>, left, right, out,
-                             n))
-      return;
-  const auto at = [](const std::byte* bytes) { return reinterpret_cast<const Element*>(bytes); };
-  if (chorale::is_aligned_for<Element>(left) && chorale::is_aligned_for<Element>(right) &&
-      chorale::is_aligned_for<Element>(out))
-    return chorale::combine(at(left), at(right), reinterpret_cast<Element*>(out), n, op);
-  // The copies begin the lifetimes of objects, also of types that are not trivially copyable
-  // (see `enable_element`).
+namespace detail {
+/// Whether all three are aligned for Element.
+template <class Element>
+bool are_aligned(const std::byte* left, const std::byte* right, const std::byte* out) noexcept {
+  const auto place = [](const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); };
+  return (place(left) | place(right) | place(out)) % alignof(Element) == 0;
+}
+
+/// By wide vectors, or by copies that are aligned. They begin the lifetimes of objects, also of types that are
+/// not trivially copyable (see `enable_element`).
+template <class Element, class Op>
+[[gnu::noinline]] void combine_otherwise(const std::byte* left, const std::byte* right, std::byte* out,
+                                         std::size_t n, const Op& op) {
+  if constexpr (goes_wide<Element, Op>)
+    if (detail::combine_wide(wide_operator_of<Op>, wide_type_of<Element>, left, right, out, n)) return;
+  if (detail::are_aligned<Element>(left, right, out))
+    return chorale::combine<Element>(reinterpret_cast<const Element*>(left),
+                                     reinterpret_cast<const Element*>(right), reinterpret_cast<Element*>(out),
+                                     n, op);
   constexpr std::size_t most = sizeof(Element) < 1024 ? 1024 / sizeof(Element) : 1;
   alignas(Element) std::byte lefts[most * sizeof(Element)];
   alignas(Element) std::byte rights[most * sizeof(Element)];
+  auto* const mine = reinterpret_cast<Element*>(lefts);
   for (std::size_t done = 0; done < n; done += most) {
     const std::size_t count = n - done < most ? n - done : most;
     const std::size_t first = done * sizeof(Element), bytes = count * sizeof(Element);
     std::memcpy(lefts, left + first, bytes);
     std::memcpy(rights, right + first, bytes);
-    chorale::combine(std::launder(at(lefts)), std::launder(at(rights)),
-                     std::launder(reinterpret_cast<Element*>(lefts)), count, op);
+    chorale::combine<Element>(std::launder(mine), std::launder(reinterpret_cast<const Element*>(rights)),
+                              std::launder(mine), count, op);
     std::memcpy(out + first, lefts, bytes);
   }
+}
+}  // namespace detail
+
+/// The same on the bytes of n elements each, at any alignment. Element need not be default constructible.
+template <element Element, reduction_operator<Element> Op>
+requires(!std::same_as<Element, std::byte>)
+void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t n, const Op& op) {
+  if ((detail::goes_wide<Element, Op> && n >= detail::least_wide_bytes / sizeof(Element)) ||
+      !detail::are_aligned<Element>(left, right, out))
+    return detail::combine_otherwise<Element>(left, right, out, n, op);
+  chorale::combine<Element>(reinterpret_cast<const Element*>(left), reinterpret_cast<const Element*>(right),
+                            reinterpret_cast<Element*>(out), n, op);
 }
 
 }  // namespace chorale

@@ -31,7 +31,7 @@ concept adds_by_parts =
 /// comes out. Of two different NaNs a processor keeps the first one, and which is first is up to the
 /// compiler.
 template <floating Element>
-constexpr Element right_of(const Element& a, const Element& b) noexcept {
+constexpr Element right_of(Element a, Element b) noexcept {
   return a != a ? a : b;
 }
 }  // namespace detail
