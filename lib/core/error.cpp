@@ -59,8 +59,8 @@ void detail::require_same_layouts() {
 }
 
 void detail::throw_foreign_headers() {
-  throw error(
-      errc::unsupported,
+  throw std::system_error(
+      make_error_code(errc::unsupported),
       "this program was compiled with headers that do not belong to the libchorale it runs with, or "
       "with other containers of the standard library (-D_GLIBCXX_DEBUG); rebuild it as the library was "
       "built, or look which library the loader finds (ldd)");

@@ -20,7 +20,6 @@
 #include <chorale/core/type_name.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/request.hpp>
-#include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/group_view.hpp>
 #include <chorale/transport/joining.hpp>
 
@@ -70,7 +69,8 @@ class caller {
   using algorithm_of = typename Composition::template algorithm_of<What>;
 
   template <class Group>
-  caller(Group& group, const config& settings) : caller(composed(group), settings) {}
+  caller(Group& group, const config& settings)
+      : caller(composed_group<Group>{group, &describe_composition<Composition>}, settings) {}
   explicit caller(transport::joined_group&& group) : caller(group.rank(), group.size(), std::move(group)) {}
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
@@ -103,12 +103,6 @@ class caller {
   [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
 
  private:
-  // Before the constructor that looks into errors, since it could not if the library's were others.
-  template <class Group>
-  static composed_group<Group> composed(Group& group) {
-    transport::endpoint::require_own_headers();
-    return {group, &describe_composition<Composition>};
-  }
   template <class Group>
   caller(composed_group<Group> group, const config& settings) try
       : net_(group, settings), queue_(net_.core()), arguments_(rank(), size(), net_.core().calls().label()) {

@@ -73,9 +73,10 @@ constexpr std::uint64_t standard_layouts() noexcept {
 /// receives or returns them throws if the library has others. Thread-safe. @returns true
 bool announce_layouts(std::uint64_t of_program) noexcept;
 inline const bool layouts_are_announced = announce_layouts(standard_layouts());
-/// @throws error errc::unsupported if a part of the program has announced other layouts than the library's.
+/// @throws std::system_error errc::unsupported if a part of the program has announced other layouts than the
+/// library's. It is no `error`, since these have containers of the standard library themselves.
 void require_same_layouts();
-/// @throws that error.
+/// @throws that exception.
 [[noreturn]] void throw_foreign_headers();
 }  // namespace detail
 

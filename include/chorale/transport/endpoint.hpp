@@ -47,12 +47,9 @@ class endpoint {
     return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
            sizeof(config) << 48;
   }
-  /// To be called before anything else of the library that is given or gives more than numbers. @throws error
-  /// errc::unsupported if this program was compiled with headers that are not the library's.
-  static void require_own_headers() { require_headers(binary_interface()); }
   template <bootstrap::group Group>
   static group_view view_of(Group& group, const config& c) {
-    require_own_headers();
+    require_headers(binary_interface());
     return group_view::of(group, c);
   }
 
@@ -132,6 +129,7 @@ class endpoint {
   }
 
  private:
+  /// @throws std::system_error errc::unsupported unless they are the library's.
   static void require_headers(std::uint64_t of_program);
 
   config settings_;
