@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -80,9 +81,10 @@ bool control_channel::send(int to, std::uint16_t kind, std::span<const std::byte
   return port_->send(to, sizeof head + head.bytes, write, solicited);
 }
 
-void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body) {
+void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body,
+                             std::span<const std::byte> more) {
   const auto give_up = clock::now() + patience_of_one;
-  while (!send(to, kind, body) && clock::now() < give_up) clock::sleep_for(pause_of_full_queue);
+  while (!send(to, kind, body, more) && clock::now() < give_up) clock::sleep_for(pause_of_full_queue);
 }
 
 void control_channel::broadcast(std::uint16_t kind,
@@ -93,7 +95,7 @@ void control_channel::broadcast(std::uint16_t kind,
     if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int to = 0; to < self_.size; ++to) {
       if (to == self_.rank || !is_there(to)) continue;
-      tell(*this, to, kind, body, patient_until);
+      tell(*this, to, kind, body(to), {}, patient_until);
     }
   }
 }
@@ -138,11 +140,13 @@ void control_channel::take(std::span<const std::byte> datagram, reader by) {
   heard_(read->source);
   const entry* to = subscribed_[read->kind];
   if (to == nullptr) return refuse();
-  if (by == reader::any && to->who == reader::own)
+  if (by == reader::own || to->who == reader::any) return to->part.take(read->source, read->kind, read->body);
+  try {
     kept_.insert_or_assign({read->source, read->kind},
                            std::vector<std::byte>(datagram.begin(), datagram.end()));
-  else
-    to->part.take(read->source, read->kind, read->body);
+  } catch (const std::bad_alloc&) {
+    // As if it was lost on the way.
+  }
 }
 
 void control_channel::read() {

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,20 @@
 
 namespace chorale::transport {
 
+kept_failure::kept_failure(int rank, std::size_t room)
+    : what_(errc::poisoned,
+            fmt::format("rank {} failed, and had no memory left for the words of its error", rank), {rank}),
+      notice_(write_notice(what_, room)) {}
+
+void kept_failure::publish(std::vector<std::byte> body) noexcept {
+  if (!body.empty()) notice_ = std::move(body);
+  is_published_ = true;
+}
+
+std::span<const std::byte> kept_failure::notice() const noexcept {
+  return is_published_ ? std::span{notice_} : std::span<const std::byte>{};
+}
+
 failures::failures(const surroundings& around)
     : group_(&around.group),
       windows_(&around.windows),
@@ -20,6 +35,7 @@ failures::failures(const surroundings& around)
       channel_(&around.channel),
       lives_(&around.lives),
       user_(&around.user),
+      failure_(group_->rank(), channel_->room()),
       notices_(channel_->subscribe(
           raw(datagram_kind::notice), raw(datagram_kind::notice), control_channel::reader::own,
           {[this](int from, std::uint16_t, std::span<const std::byte> body) { take_notice(from, body); }})) {}
@@ -100,7 +116,7 @@ void failures::check() {
   }
   if (notice_) {
     // The reporting rank has told everyone: repeating it would only multiply messages.
-    failure_ = std::move(notice_);
+    failure_.keep([this] { return std::move(*notice_); });
     notice_.reset();
     calls_->note_failure(failure_->what());
     keep_notice();
@@ -131,23 +147,19 @@ void failures::fail(const std::exception_ptr& why) noexcept {
 }
 
 void failures::abandon() noexcept {
-  const int rank = group_->rank();
+  std::exception_ptr why;
   try {
-    fmt::print(
-        stderr,
-        "chorale: rank {} destroyed its communicator from inside a call of it, by a reduction operator "
-        "or a stall handler: what it holds stays until the process ends\n",
-        rank);
-    record(std::make_exception_ptr(error(
-        errc::misuse,
-        fmt::format("rank {} destroyed its communicator from inside a call of it, by a reduction operator "
-                    "or a stall handler",
-                    rank),
-        {rank})));
-    tell();
+    const std::string what = fmt::format(
+        "rank {} destroyed its communicator from inside a call of it, by a reduction operator or a stall "
+        "handler",
+        group_->rank());
+    fmt::print(stderr, "chorale: {}: what it holds stays until the process ends\n", what);
+    throw error(errc::misuse, what, {group_->rank()});
   } catch (...) {
-    // Without a notice, the other ranks see this one as computing.
+    why = std::current_exception();
   }
+  record(why);
+  tell();
 }
 
 void failures::let_go(std::exception_ptr why) noexcept {
@@ -159,42 +171,48 @@ void failures::let_go(std::exception_ptr why) noexcept {
 }
 
 void failures::record(const std::exception_ptr& why) noexcept {
+  failure_.keep([&] { return in_words(why); });
+  calls_->note_failure(failure_->what());
+}
+
+error failures::in_words(const std::exception_ptr& why) const {
   const int rank = group_->rank();
-  const auto call = [this] { return calls_->describe(calls_->under_way()); };
+  const auto left_by = [&](std::string_view what) {
+    return error{errc::poisoned,
+                 fmt::format("rank {} left {} by {}", rank, calls_->describe(calls_->under_way()), what),
+                 {rank}};
+  };
   try {
     std::rethrow_exception(why);
   } catch (const error& e) {
-    failure_.emplace(e);
+    return e;
   } catch (const std::exception& e) {
-    failure_.emplace(errc::poisoned,
-                     fmt::format("rank {} left {} by an exception: {}", rank, call(), e.what()),
-                     std::vector<int>{rank});
+    return left_by(fmt::format("an exception: {}", e.what()));
   } catch (...) {
-    failure_.emplace(errc::poisoned, fmt::format("rank {} left {} by an unknown exception", rank, call()),
-                     std::vector<int>{rank});
+    return left_by("an unknown exception");
   }
-  calls_->note_failure(failure_->what());
 }
 
 void failures::tell() noexcept {
   keep_notice();
   try {
     channel_->broadcast(
-        raw(datagram_kind::notice), [this](int) { return std::span{std::as_const(told_)}; },
+        raw(datagram_kind::notice), [this](int) { return failure_.notice(); },
         [this](int to) { return lives_->listens(to); });
   } catch (...) {
-    // Ranks that cannot be told notice the silence.
+    // Ranks that are not told ask.
   }
 }
 
 void failures::keep_notice() noexcept {
+  std::vector<std::byte> body;
   try {
-    auto body = write_notice(*failure_, channel_->room());
-    const std::lock_guard hold{channel_->lock()};
-    told_ = std::move(body);
+    body = write_notice(*failure_, channel_->room());
   } catch (...) {
-    // The other ranks then notice the silence.
+    // The others then hear that there is no memory.
   }
+  const std::lock_guard hold{channel_->lock()};
+  failure_.publish(std::move(body));
 }
 
 void failures::take_notice(int from, std::span<const std::byte> body) {
@@ -203,8 +221,9 @@ void failures::take_notice(int from, std::span<const std::byte> body) {
 }
 
 bool failures::answer(int from) {
-  if (told_.empty()) return false;
-  channel_->send(from, raw(datagram_kind::notice), told_);
+  const auto notice = failure_.notice();
+  if (notice.empty()) return false;
+  channel_->send(from, raw(datagram_kind::notice), notice);
   return true;
 }
 

@@ -35,15 +35,15 @@ void require(const peer_calls::verdict& no) {
 
 /// Sends farewells in rounds. Meanwhile hears those of other leaving ranks, which then need no further
 /// rounds.
-template <class Words>
-void say_farewell(control_channel& channel, const liveness& lives, Words&& words) {
+void say_farewell(control_channel& channel, const liveness& lives, const farewell& words,
+                  endpoint_user& user) {
   constexpr auto kind = raw(datagram_kind::farewell);
   const auto patient_until = clock::now() + longest_farewell;
   farewell_rounds rounds;
   for (bool somebody_listens = true; somebody_listens && !rounds.are_over();) {
     try {
       channel.read();
-    } catch (const error&) {
+    } catch (const std::exception&) {
       // A failure to read must not keep this rank from sending its farewell.
     }
     somebody_listens = false;
@@ -56,7 +56,7 @@ void say_farewell(control_channel& channel, const liveness& lives, Words&& words
       else if (!rounds.is_first())
         continue;
       if (!is_due) break;
-      tell(channel, to, kind, words, patient_until);
+      tell(channel, to, kind, wire(words), user.last_words(to), patient_until);
     }
     if (is_due) rounds.note(now);
     if (somebody_listens && !rounds.are_over()) clock::sleep_for(look_interval);
@@ -144,16 +144,7 @@ void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
 void inquiry::leave() {
   left_ = true;
   const bool by_error = failures_->is_poisoned() || std::uncaught_exceptions() > 0;
-  const farewell calls{calls_->page(), by_error};
-  std::vector<std::byte> body;
-  const auto words = [&](int to) {
-    const auto common = wire(calls);
-    body.assign(common.begin(), common.end());
-    const auto more = user_->last_words(to);
-    body.insert(body.end(), more.begin(), more.end());
-    return std::span<const std::byte>{body};
-  };
-  say_farewell(*channel_, *lives_, words);
+  say_farewell(*channel_, *lives_, farewell{calls_->page(), by_error}, *user_);
   channel_->drain(drain_time);
   // A rank that leaves because of an error has no need to compare.
   if (by_error) return;

@@ -1,26 +1,26 @@
 // Sends an unacknowledged message to one of many ranks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/core/error.hpp>
 #include <chorale/transport/control_channel.hpp>
 
 namespace chorale::transport {
 
-/// Sends `words(to)`, retrying until the given time, and after that only if there is room at once.
+/// Sends `body` and `more`, retrying until the given time, and after that only if there is room at once.
 /// Unreachable ranks are skipped. Not under the lock.
-template <class Words>
-void tell(control_channel& channel, int to, std::uint16_t kind, const Words& words,
-          clock::time_point patient_until) {
+inline void tell(control_channel& channel, int to, std::uint16_t kind, std::span<const std::byte> body,
+                 std::span<const std::byte> more, clock::time_point patient_until) noexcept {
   try {
     if (clock::now() < patient_until)
-      channel.insist(to, kind, words(to));
+      channel.insist(to, kind, body, more);
     else
-      channel.send(to, kind, words(to));
-  } catch (const error&) {
-    // There would be nobody to report this to.
+      channel.send(to, kind, body, more);
+  } catch (...) {
+    // There would be nobody to report this to; the rest are told even if there is no memory for this one.
   }
 }
 

@@ -87,7 +87,8 @@ class control_channel {
   bool send(int to, std::uint16_t kind, std::span<const std::byte> body, std::span<const std::byte> more = {},
             bool solicited = false);
   /// The same, but retries for at most 100 ms. Not under the lock.
-  void insist(int to, std::uint16_t kind, std::span<const std::byte> body);
+  void insist(int to, std::uint16_t kind, std::span<const std::byte> body,
+              std::span<const std::byte> more = {});
   /// Sends a datagram that nobody answers to all other ranks for which `is_there` is true; five times, since
   /// datagrams may be lost, so receivers must tolerate duplicates. A failed send to one rank does not affect
   /// the others. Takes at most one second. Not under the lock.

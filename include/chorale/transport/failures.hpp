@@ -21,6 +21,40 @@ namespace chorale::transport {
 
 class membership;
 
+/// The first failure of a communicator on this rank, and the notice of it for other ranks. It takes no memory
+/// to keep one: where there is none for its words, what was written at the beginning takes their place.
+class kept_failure {
+ public:
+  /// Of rank `rank`, with notices of at most `room` bytes.
+  kept_failure(int rank, std::size_t room);
+
+  explicit operator bool() const noexcept { return is_there_; }
+  /// Precondition: there is one.
+  const error* operator->() const noexcept { return &what_; }
+  const error& operator*() const noexcept { return what_; }
+
+  /// Keeps the error that `words()` makes, or, where it throws, the one that says that there is no memory.
+  template <class Words>
+  void keep(const Words& words) noexcept {
+    try {
+      what_ = words();
+    } catch (...) {
+      // What was made at the beginning stays.
+    }
+    is_there_ = true;
+  }
+  /// Lets `notice` tell of it. Under the lock of the channel.
+  void publish(std::vector<std::byte> body) noexcept;
+  /// The notice; empty before `publish`. Under the lock of the channel.
+  [[nodiscard]] std::span<const std::byte> notice() const noexcept;
+
+ private:
+  error what_;
+  std::vector<std::byte> notice_;
+  bool is_there_ = false;
+  bool is_published_ = false;
+};
+
 /// The failure state of one communicator on one rank. The first failure *poisons* it: all other ranks are
 /// told, and later calls throw errc::poisoned, or a failure that nobody has seen yet. Before the frames of
 /// the failed call are destroyed, the user's memory is *withdrawn* from the peers. One thread at a time;
@@ -40,7 +74,7 @@ class failures {
   explicit failures(const surroundings& around);
 
   // What is known.
-  [[nodiscard]] bool is_poisoned() const noexcept { return failure_.has_value(); }
+  [[nodiscard]] bool is_poisoned() const noexcept { return static_cast<bool>(failure_); }
   /// @throws error errc::poisoned if a call has failed before; that failure itself if it is unreported.
   void require_sound() {
     if (failure_) [[unlikely]]
@@ -93,6 +127,7 @@ class failures {
   [[noreturn]] void throw_poisoned() const;
   [[noreturn]] void throw_unfinished() const;
   void record(const std::exception_ptr& why) noexcept;
+  [[nodiscard]] error in_words(const std::exception_ptr& why) const;
   void tell() noexcept;
   void keep_notice() noexcept;
   void take_notice(int from, std::span<const std::byte> body);
@@ -104,9 +139,8 @@ class failures {
   control_channel* channel_;
   liveness* lives_;
   endpoint_user* user_;
-  std::optional<error> failure_;
+  kept_failure failure_;
   std::optional<error> notice_;  ///< of a peer
-  std::vector<std::byte> told_;  ///< the notice of this rank's failure, for ranks that have missed it
   bool withdrawn_ = false;
   std::exception_ptr ended_by_;
   std::exception_ptr unreported_;

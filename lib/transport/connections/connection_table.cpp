@@ -145,11 +145,17 @@ bool connection_table::may_open(pairing& p, time_point now) {
 }
 
 void connection_table::open(pairing& p) {
-  port_->open(p.peer);
+  // First, so that `close_all` finds whatever is open.
+  open_.push_back(p.peer);
+  try {
+    port_->open(p.peer);
+  } catch (...) {
+    open_.pop_back();
+    throw;
+  }
   p.is_open = true;
   p.use.before = port_->used(p.peer);
   p.use.last = ++uses_;
-  open_.push_back(p.peer);
 }
 
 void connection_table::close(pairing& p) noexcept {

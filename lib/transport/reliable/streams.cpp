@@ -42,7 +42,8 @@ streams::streams(endpoint& owner)
       ranks_(owner.size()),
       block_bytes_(
           std::min(owner.settings().block_bytes, (owner.channel().room() - sizeof(packet_header)) / 16 * 16)),
-      port_(std::make_unique<port>(owner.channel())) {
+      port_(std::make_unique<port>(owner.channel())),
+      last_words_(sizeof(report_body)) {
   stream_table::options o;
   o.ranks = owner.size();
   o.packet_bytes = owner.channel().room();
@@ -181,7 +182,7 @@ std::span<const std::byte> streams::last_words(int peer) {
   const std::lock_guard hold{*lock_};
   const report_body words = table_->last_words(peer);
   const auto bytes = wire(words);
-  last_words_.assign(bytes.begin(), bytes.end());
+  std::copy(bytes.begin(), bytes.end(), last_words_.begin());
   return last_words_;
 }
 
