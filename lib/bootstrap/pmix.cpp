@@ -322,10 +322,12 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
   if (singleton) return {std::vector<std::byte>(mine.begin(), mine.end())};
   if (mine.size() > 65536)
     throw error(errc::invalid_argument, "bootstrap exchange: a card has at most 65536 bytes");
-  const std::string key = fmt::format("chorale.{}", exchanges++);
+  const std::string key = fmt::format("chorale.{}", exchanges);
 
+  // Who fails before the fence, as for lack of memory, may try the same exchange again.
   put(key.c_str(), mine);
   fence(deadline);
+  ++exchanges;
 
   pmix_proc_t peer;
   PMIX_LOAD_PROCID(&peer, self_.nspace, PMIX_RANK_WILDCARD);

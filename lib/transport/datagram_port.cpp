@@ -23,8 +23,9 @@ void datagram_port::add_peer(std::uint32_t qp_number) {
   peers_.push_back({qp_number, std::nullopt});
 }
 
-void datagram_port::resolve(int rank) {
-  peers_[static_cast<std::size_t>(rank)].path.emplace(over_->domain(), over_->datagram_path_to(rank));
+void datagram_port::prepare(int rank) {
+  auto& path = peers_[static_cast<std::size_t>(rank)].path;
+  if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
 }
 
 void datagram_port::reject(int rank, std::size_t bytes) const {

@@ -23,6 +23,9 @@
 namespace chorale::transport {
 namespace {
 
+/// How often a rank tries again to say that it cannot join, where memory is short.
+constexpr int most_exchanges = 8;
+
 /// Precedes the host name in the last round.
 constexpr char open_now = '\1';
 
@@ -100,26 +103,42 @@ int joined_group::size() const noexcept {
   return members->size();
 }
 
+namespace {
+
+/// The exception that is being handled, as an error that names this rank; without memory for one, as it is.
+std::exception_ptr naming(int rank, int size) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const error&) {
+      return std::current_exception();
+    } catch (const std::system_error& e) {
+      throw set_up_failure(rank, size, e.code(), reason_of(e));
+    } catch (const std::exception& e) {
+      throw set_up_failure(rank, size, std::make_error_code(std::errc::not_enough_memory), e.what());
+    }
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
 // On any failure this rank still takes part in the rounds, in which the others wait for it, and reports the
 // failure.
 template <class Step>
-void joining::attempt(const Step& step) {
+void joining::attempt(const Step& step) noexcept {
   if (obstacle_) return;
   try {
     step();
-  } catch (const error& e) {
-    obstacle_.emplace(e);
-  } catch (const std::system_error& e) {
-    obstacle_.emplace(set_up_failure(rank_, size_, e.code(), reason_of(e)));
-  } catch (const std::exception& e) {
-    obstacle_.emplace(
-        set_up_failure(rank_, size_, std::make_error_code(std::errc::not_enough_memory), e.what()));
+  } catch (...) {
+    obstacle_ = naming(rank_, size_);
   }
 }
 
 /// The same for steps that concern only this rank, whose errors do not name it.
 template <class Step>
-void joining::attempt_alone(const Step& step) {
+void joining::attempt_alone(const Step& step) noexcept {
   attempt([&] {
     try {
       step();
@@ -129,9 +148,27 @@ void joining::attempt_alone(const Step& step) {
   });
 }
 
+void joining::say(std::vector<std::byte> words) noexcept {
+  words_ = std::move(words);
+  message_ = words_;
+}
+
+void joining::refuse() noexcept {
+  message_ = refusal_without_words();
+  try {
+    try {
+      std::rethrow_exception(obstacle_);
+    } catch (const error& e) {
+      say(refusal_card(e));
+    }
+  } catch (...) {
+    // There is no memory for an error, or for its words.
+  }
+}
+
 joining::joining(const group_view& group, joining_plan plan) : rank_(checked(group).rank), size_(group.size) {
   attempt_alone([&] { open(group, plan); });
-  if (obstacle_) message_ = refusal_card(*obstacle_);
+  if (obstacle_) refuse();
 }
 
 joining::joining(joining&&) noexcept = default;
@@ -189,7 +226,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
         std::min((first.device().zero_copy_from() + 1023) / 1024, std::size_t{255}));
   std::vector<verbs::endpoint_address> more;
   for (std::size_t i = 1; i < group_->ports.size(); ++i) more.push_back(group_->ports[i].local().address);
-  message_ = write_card(card, this_process_cpus(), more);
+  say(write_card(card, this_process_cpus(), more));
 }
 
 void joining::take(const bootstrap::cards& all) {
@@ -197,7 +234,7 @@ void joining::take(const bootstrap::cards& all) {
     case round::cards:
       // All ranks see the same cards: either all stop here or none.
       if (std::any_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); })) {
-        if (obstacle_) throw *obstacle_;
+        if (obstacle_) std::rethrow_exception(obstacle_);
         check_refusals(all);
       }
       due_ = round::opening;
@@ -208,10 +245,10 @@ void joining::take(const bootstrap::cards& all) {
       if (due_ == round::opening) open_port();
       return;
     case round::terms:
-      if (obstacle_) throw *obstacle_;
+      if (obstacle_) std::rethrow_exception(obstacle_);
       compare_terms(all);
     case round::opening:
-      if (obstacle_) throw *obstacle_;
+      if (obstacle_) std::rethrow_exception(obstacle_);
       check_count(all);
       // Everyone sees a refusal: then no rank is expected by others any more.
       group_->expected = std::none_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); });
@@ -244,7 +281,7 @@ void joining::take_cards(const bootstrap::cards& all) {
   group_->members->complete();
   if (is_alike) return;
   const auto bytes = mine_->terms.bytes();
-  message_.assign(bytes.begin(), bytes.end());
+  say({bytes.begin(), bytes.end()});
   due_ = round::terms;
 }
 
@@ -270,13 +307,18 @@ void joining::open_port() {
   attempt_alone([&] {
     const std::uint64_t secret = group_->members->secret();
     group_->port->open(static_cast<std::uint32_t>(secret ^ (secret >> 32)) & 0x7fffffffU);
+    // A rank without memory can tell these, most of which wait for it in most algorithms; the rest ask them.
+    for (int step = 1; step < size_; step *= 2) {
+      group_->port->prepare((rank_ + step) % size_);
+      group_->port->prepare((rank_ + size_ - step) % size_);
+    }
     std::string text(1, open_now);
     if (group_->members->names_its_host(rank_)) text += mine_->terms.host.text();
     const auto bytes = std::as_bytes(std::span{text});
-    message_.assign(bytes.begin(), bytes.end());
+    say({bytes.begin(), bytes.end()});
   });
   if (obstacle_)
-    message_ = refusal_card(*obstacle_);
+    refuse();
   else
     group_->expected = true;
 }
@@ -297,9 +339,9 @@ void joining::compare_terms(const bootstrap::cards& all) const {
       {rank_});
 }
 
-void joining::give_up(std::error_code code, const std::string& why) {
-  if (!obstacle_) obstacle_.emplace(set_up_failure(rank_, size_, code, why));
-  message_ = refusal_card(*obstacle_);
+void joining::give_up() noexcept {
+  if (!obstacle_) obstacle_ = naming(rank_, size_);
+  refuse();
 }
 
 void joining::check_count(const bootstrap::cards& all) const {
@@ -313,29 +355,38 @@ void joining::check_count(const bootstrap::cards& all) const {
 
 void joining::check_refusals(const bootstrap::cards& all) const {
   for (int r = 0; r < static_cast<int>(all.size()); ++r) {
-    if (const auto refusal = read_refusal(all[static_cast<std::size_t>(r)]))
+    if (auto refusal = read_refusal(all[static_cast<std::size_t>(r)])) {
+      if (refusal->empty())
+        refusal = fmt::format("rank {} cannot make its communicator, and has no memory to say why", r);
       throw error(errc::bootstrap_failed, *refusal, {r});
+    }
   }
 }
+
+namespace {
+
+/// The messages of a round. Where an exchange fails here alone, the others may or may not have this rank's
+/// message: in either round they get a refusal.
+bootstrap::cards exchange(const group_view& group, joining& mine) {
+  for (int attempts_left = most_exchanges;; --attempts_left) {
+    try {
+      return group.exchange(mine.message());
+    } catch (const error&) {
+      // The bootstrap itself has failed, or another rank has.
+      throw;
+    } catch (const std::exception&) {
+      if (mine.is_expected() || attempts_left == 0) throw;
+      mine.give_up();
+    }
+  }
+}
+
+}  // namespace
 
 joined_group join(const group_view& group, joining_plan plan) {
   const detail::uncancellable ends_first;
   joining mine{group, std::move(plan)};
-  while (!mine.is_over()) {
-    mine.take([&] {
-      try {
-        return group.exchange(mine.message());
-      } catch (const error&) {
-        // The bootstrap itself has failed, or another rank has.
-        throw;
-      } catch (const std::exception& e) {
-        if (mine.is_expected()) throw;
-        // The others may or may not have received the message; in either round they get a refusal.
-        mine.give_up(std::make_error_code(std::errc::not_enough_memory), e.what());
-        return group.exchange(mine.message());
-      }
-    }());
-  }
+  while (!mine.is_over()) mine.take(exchange(group, mine));
   return mine.finish();
 }
 

@@ -1,6 +1,8 @@
 #include "no_start.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <exception>
 #include <span>
 
 #include <fmt/format.h>
@@ -33,7 +35,7 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
         port.drain(std::chrono::milliseconds{10});
         static_cast<void>(port.send(peer, {wire(head), notice}));
       }
-    } catch (const error&) {
+    } catch (const std::exception&) {
       // An unreachable rank must not keep the others from hearing it.
     }
   }
@@ -42,11 +44,16 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
 }  // namespace
 
 void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
+  // Made here, since memory may be what this rank lacks.
+  failure_notice why{};
+  why.code = static_cast<int>(errc::bootstrap_failed);
+  why.rank_count = 1;
+  why.ranks[0] = members.rank();
+  why.bytes = static_cast<std::uint32_t>(
+      fmt::format_to_n(why.text, sizeof why.text, "rank {} could not make its communicator", members.rank())
+          .size);
+  const auto notice = wire(why).first(failure_notice::bytes_without_text + why.bytes);
   try {
-    const error why{errc::bootstrap_failed,
-                    fmt::format("rank {} could not make its communicator", members.rank()),
-                    {members.rank()}};
-    const auto notice = write_notice(why, port.payload_bytes() - sizeof(datagram_header));
     for (int i = 0; i < repetitions; ++i) {
       send_to_all(port, members, notice);
       // Closing the port discards what was not sent yet.

@@ -83,6 +83,10 @@ std::vector<std::byte> refusal_card(const error& why) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::span<const std::byte> refusal_without_words() noexcept {
+  return std::as_bytes(std::span{refusal_mark});
+}
+
 bool is_refusal(std::span<const std::byte> bytes) noexcept {
   return text_of(bytes).starts_with(refusal_mark);
 }

@@ -58,8 +58,10 @@ struct received_card {
 
 /// What a rank that cannot join sends in any round, so that the others need not wait for it.
 [[nodiscard]] std::vector<std::byte> refusal_card(const error& why);
+/// The same of a rank that has no memory for a reason.
+[[nodiscard]] std::span<const std::byte> refusal_without_words() noexcept;
 [[nodiscard]] bool is_refusal(std::span<const std::byte> bytes) noexcept;
-/// Why a rank does not join; nothing if the bytes are not a refusal.
+/// Why a rank does not join, empty without words; nothing if the bytes are not a refusal.
 [[nodiscard]] std::optional<std::string> read_refusal(std::span<const std::byte> bytes);
 
 }  // namespace chorale::transport

@@ -40,6 +40,8 @@ class datagram_port {
 
   /// Adds the next rank (from 0); its path is resolved at the first send.
   void add_peer(std::uint32_t qp_number);
+  /// Resolves the path to `rank` now: then it takes no memory to send to it.
+  void prepare(int rank);
 
   /// Sends `bytes` bytes, which `write(std::byte* place)` writes. A `solicited` datagram wakes a receiver
   /// that waits for an event. Returns false without calling `write` if the send queue is full: retry later.
@@ -52,7 +54,7 @@ class datagram_port {
       return false;
     const peer& to = peers_.at(static_cast<std::size_t>(rank));
     if (!to.path) [[unlikely]]
-      resolve(rank);
+      prepare(rank);
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
     queue_.send(index, bytes, {to.path->native(), to.qp_number, qkey_}, solicited);
@@ -91,7 +93,6 @@ class datagram_port {
   };
 
   [[noreturn]] void reject(int rank, std::size_t bytes) const;
-  void resolve(int rank);
 
   const device_port* over_;
   std::uint32_t qkey_ = 0;

@@ -80,8 +80,8 @@ class joining {
   void take(const bootstrap::cards& all);
   /// True if all ranks have joined.
   [[nodiscard]] bool is_over() const noexcept { return due_ == round::none; }
-  /// Makes later messages say that this rank cannot join because of `why`, as returned by `reason_of`.
-  void give_up(std::error_code code, const std::string& why);
+  /// Makes later messages say that this rank cannot join because of the exception that is being handled.
+  void give_up() noexcept;
   /// True if other ranks may already expect this rank.
   [[nodiscard]] bool is_expected() const noexcept { return group_ && group_->expected; }
   /// Precondition: joining is over.
@@ -92,10 +92,12 @@ class joining {
   struct presentation;
 
   template <class Step>
-  void attempt(const Step& step);
+  void attempt(const Step& step) noexcept;
   template <class Step>
-  void attempt_alone(const Step& step);
+  void attempt_alone(const Step& step) noexcept;
   void open(const group_view& group, const joining_plan& plan);
+  void say(std::vector<std::byte> words) noexcept;
+  void refuse() noexcept;
   void take_cards(const bootstrap::cards& all);
   void open_port();
   [[noreturn]] void refuse_card(int peer, std::span<const std::byte> card) const;
@@ -106,8 +108,9 @@ class joining {
   int rank_;
   int size_;
   round due_ = round::cards;
-  std::vector<std::byte> message_;
-  std::optional<error> obstacle_;  ///< why this rank cannot join
+  std::vector<std::byte> words_;
+  std::span<const std::byte> message_;  ///< they, or those of a rank that has no memory for any
+  std::exception_ptr obstacle_;         ///< why this rank cannot join
   std::unique_ptr<presentation> mine_;
   std::optional<joined_group> group_;
 };
