@@ -142,14 +142,16 @@ request communicator<Policies...>::isend_receive(calls::rank_number to, auto&& o
 
 template <class... Policies>
 std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(const calls::wish& mine) {
-  const auto out = std::make_shared<detail::outcome<communicator>>();
+  const auto out =
+      calls::or_fail(transport(), [] { return std::make_shared<detail::outcome<communicator>>(); });
   on().run(calls::make_part(on(), mine, out));
   return out->take();
 }
 
 template <class... Policies>
 request_for<communicator<Policies...>> communicator<Policies...>::start_part(const calls::wish& mine) {
-  const auto out = std::make_shared<detail::outcome<communicator>>();
+  const auto out =
+      calls::or_fail(transport(), [] { return std::make_shared<detail::outcome<communicator>>(); });
   return {on().start(calls::make_part(on(), mine, out)), out};
 }
 

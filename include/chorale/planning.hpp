@@ -31,11 +31,13 @@ template <class Caller, class Start, class Pin>
 plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
   using net_type = typename Caller::transport_type;
   const transport::occupancy::entry inside{on.transport().core().use(), made.what.what};
-  pinned_buffers<net_type> buffers{on.transport()};
-  pin(buffers);
-  return plan{std::make_unique<planned_call>(
-      on.queue(), made.what,
-      std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))};
+  return or_fail(on.transport(), [&] {
+    pinned_buffers<net_type> buffers{on.transport()};
+    pin(buffers);
+    return plan{std::make_unique<planned_call>(
+        on.queue(), made.what,
+        std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))};
+  });
 }
 /// A plan of a call that reads `reads` and writes `writes`.
 template <class Caller, class Start>

@@ -73,7 +73,9 @@ class counted {
   /// As `announced::meet`.
   template <class Use>
   void meet(std::span<const outgoing> sends, Use&& use) {
-    std::vector<std::uint64_t> out(static_cast<std::size_t>(comm_->size()), 0);
+    std::vector<std::uint64_t> out = calls::or_fail(comm_->transport(), [&] {
+      return std::vector<std::uint64_t>(static_cast<std::size_t>(comm_->size()), 0);
+    });
     for (const outgoing& message : sends)
       if (message.peer != nobody) out[static_cast<std::size_t>(message.peer)] = message.bytes.size() + 1;
     const std::vector<std::uint64_t> in = comm_->alltoall(out);
@@ -126,7 +128,7 @@ class sparse_alltoall {
   [[nodiscard]] std::vector<received<Element>> run(const calls::messages<outgoing>& sends) {
     static_assert(!std::same_as<Element, bool>,
                   "chorale::sparse_alltoall: std::vector<bool> has no elements");
-    require_sendable(sends.list, chorale::type_tag<Element>());
+    calls::or_fail(comm_->transport(), [&] { require_sendable(sends.list, chorale::type_tag<Element>()); });
     std::vector<received<Element>> all;
     std::vector<incoming> takes;
     std::exception_ptr failure;
@@ -141,7 +143,7 @@ class sparse_alltoall {
     });
     if (failure) {
       // The other ranks have entered the exchange by now and wait for this one.
-      comm_->transport().core().failures().fail(failure);
+      comm_->transport().fail(failure);
       std::rethrow_exception(failure);
     }
     comm_->exchange(sends, takes);

@@ -280,27 +280,18 @@ class window {
     } catch (...) {
       failure = calls::note_failure(mine, on.rank());
     }
-    auto& made = on.transport().template state<calls::windows_made>();
-    number_ = made.number + 1;
-    std::vector<calls::window_card> all(static_cast<std::size_t>(on.size()));
+    std::vector<calls::window_card> all = calls::or_fail(on.transport(), [&] {
+      number_ = ++on.transport().template state<calls::windows_made>().number;
+      return std::vector<calls::window_card>(static_cast<std::size_t>(on.size()));
+    });
     try {
       gather(mine, all);
     } catch (...) {
       if (failure) std::rethrow_exception(failure);
       throw;
     }
-    made.number = number_;
     if (failure) std::rethrow_exception(failure);
-    calls::require_alike(all);
-    std::vector<transport::remote_memory_card> cards;
-    for (const auto& theirs : all) {
-      const int rank = static_cast<int>(cards.size());
-      if (!theirs.memory.is_sound(rank, sizeof(Element), mine.memory))
-        throw error(errc::mismatch,
-                    "window: what rank " + std::to_string(rank) + " tells of its memory cannot be", {rank});
-      cards.push_back(theirs.memory);
-    }
-    memory_->open(std::move(cards));
+    calls::or_fail(on.transport(), [&] { memory_->open(calls::memories_of(all, mine, sizeof(Element))); });
   }
   void gather(const calls::window_card& mine, std::vector<calls::window_card>& all) {
     all[static_cast<std::size_t>(on_->rank())] = mine;

@@ -31,13 +31,17 @@ std::exception_ptr destroyed(const pending_call& call, int rank, const char* wha
   }
 }
 
-std::exception_ptr suspended_by_others(const pending_call& head, const transport::endpoint& net) {
-  return std::make_exception_ptr(error(
-      errc::misuse,
-      fmt::format("{} on rank {}: its algorithm {} was suspended by something that is no operation of its "
-                  "transport; it may await those and tasks, nothing else",
-                  head.what.describe(), net.rank(), net.calls().algorithm_of(head.what.what)),
-      {net.rank()}));
+std::exception_ptr suspended_by_others(const pending_call& head, const transport::endpoint& net) noexcept {
+  try {
+    return std::make_exception_ptr(error(
+        errc::misuse,
+        fmt::format("{} on rank {}: its algorithm {} was suspended by something that is no operation of its "
+                    "transport; it may await those and tasks, nothing else",
+                    head.what.describe(), net.rank(), net.calls().algorithm_of(head.what.what)),
+        {net.rank()}));
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 }  // namespace
@@ -78,7 +82,29 @@ void call_queue::prepare(const call& what) {
 
 void call_queue::observe(const call& what, bool is_nonblocking) {
   net_->failures().require_sound();
-  net_->calls().observed().begin(net_->calls().next(), what, is_nonblocking);
+  try {
+    net_->calls().observed().begin(net_->calls().next(), what, is_nonblocking);
+  } catch (...) {
+    rethrow_unbegun();
+  }
+}
+
+std::shared_ptr<pending_call> call_queue::begin(const call& what) {
+  net_->failures().require_sound();
+  try {
+    auto begun = std::make_shared<pending_call>();
+    begun->what = what;
+    return begun;
+  } catch (...) {
+    rethrow_unbegun();
+  }
+}
+
+void call_queue::rethrow_unbegun() {
+  const std::exception_ptr why = std::current_exception();
+  fail(why);
+  *is_reported_ = true;
+  std::rethrow_exception(why);
 }
 
 void call_queue::note_algorithm() noexcept {
@@ -164,7 +190,9 @@ void call_queue::fail(const std::exception_ptr& why) noexcept {
   // Before the frames are destroyed: peers may be writing into what is in them.
   net_->failures().fail(why);
   net_->failures().note_unreported(why, is_reported_);
-  for (auto& one : std::exchange(calls_, {})) {
+  while (!calls_.empty()) {
+    const auto one = std::move(calls_.front());
+    calls_.pop_front();
     one->done = true;
     one->queue = nullptr;
     one->failure = why;

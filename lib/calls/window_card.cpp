@@ -1,6 +1,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -25,17 +26,24 @@ std::exception_ptr note(window_card& mine, int rank, const error& e) {
 
 }  // namespace
 
-std::exception_ptr note_failure(window_card& mine, int rank) {
+std::exception_ptr note_failure(window_card& mine, int rank) noexcept {
   try {
-    throw;
-  } catch (const error& e) {
-    return note(mine, rank, e);
-  } catch (const std::bad_alloc&) {
-    return note(mine, rank,
-                {std::make_error_code(std::errc::not_enough_memory),
-                 "there is no memory left for its notification ids"});
-  } catch (const std::exception& e) {
-    return note(mine, rank, {errc::verbs_failed, e.what()});
+    try {
+      throw;
+    } catch (const error& e) {
+      return note(mine, rank, e);
+    } catch (const std::bad_alloc&) {
+      return note(mine, rank,
+                  {std::make_error_code(std::errc::not_enough_memory),
+                   "there is no memory left for its notification ids"});
+    } catch (const std::exception& e) {
+      return note(mine, rank, {errc::verbs_failed, e.what()});
+    }
+  } catch (...) {
+    mine.failure = static_cast<int>(errc::verbs_failed);
+    std::string_view{"there is no memory left, not even to say for what"}.copy(mine.why,
+                                                                               window_card::text_bytes);
+    return std::current_exception();
   }
 }
 
@@ -58,6 +66,20 @@ void require_alike(std::span<const window_card> all) {
                       one.notifications),
           {0, static_cast<int>(r)});
   }
+}
+
+std::vector<transport::remote_memory_card> memories_of(std::span<const window_card> all,
+                                                       const window_card& mine, std::size_t element_bytes) {
+  require_alike(all);
+  std::vector<transport::remote_memory_card> memories;
+  for (const window_card& theirs : all) {
+    const int rank = static_cast<int>(memories.size());
+    if (!theirs.memory.is_sound(rank, element_bytes, mine.memory))
+      throw error(errc::mismatch, fmt::format("window: what rank {} tells of its memory cannot be", rank),
+                  {rank});
+    memories.push_back(theirs.memory);
+  }
+  return memories;
 }
 
 }  // namespace chorale::calls

@@ -55,8 +55,7 @@ class call_queue : private background {
   /// waiting.
   template <class Make>
   std::shared_ptr<pending_call> start(const call& what, Make&& make) {
-    auto begun = std::make_shared<pending_call>();
-    begun->what = what;
+    auto begun = begin(what);
     start(begun, what.signature(), make);
     return begun;
   }
@@ -79,12 +78,9 @@ class call_queue : private background {
         note_algorithm();
       push(one);
     } catch (...) {
-      // The other ranks are about to make this call.
       one->done = true;
       one->queue = nullptr;
-      fail(std::current_exception());
-      *is_reported_ = true;
-      throw;
+      rethrow_unbegun();
     }
     drive(attention::passes);
   }
@@ -133,6 +129,10 @@ class call_queue : private background {
  private:
   class place;
 
+  [[nodiscard]] std::shared_ptr<pending_call> begin(const call& what);
+  /// A call could not be begun, by the exception that is being handled and is thrown on: the communicator
+  /// fails, since the other ranks are about to make this call.
+  [[noreturn]] void rethrow_unbegun();
   /// What comes before a blocking call: calls that are pending end, and observers are told of this one.
   void prepare(const call& what);
   /// Tells observers that the next call begins, if it is not refused.

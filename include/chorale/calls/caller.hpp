@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,6 +34,21 @@ struct prepared {
 };
 template <class Start>
 prepared(call, Start) -> prepared<Start>;
+
+/// Runs `step`, which this rank needs for a call that the others are about to make. Where it cannot, as for
+/// lack of memory, the communicator fails, so that they do not wait for this rank. What `step` refuses by an
+/// `error` concerns this rank only.
+template <class Net, class Step>
+decltype(auto) or_fail(Net& net, const Step& step) {
+  try {
+    return step();
+  } catch (const error&) {
+    throw;
+  } catch (...) {
+    net.fail(std::current_exception());
+    throw;
+  }
+}
 
 /// The algorithm of an operation in a caller's composition.
 template <operation What, class Caller>

@@ -49,8 +49,10 @@ struct messages {
 /// The call, whose lists have to stay until it is over.
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  if (const std::string fault = calls::fault_of_messages(on.size(), sends, takes); !fault.empty())
-    on.arguments().reject(name(operation::exchange), fault);
+  calls::or_fail(on.transport(), [&] {
+    if (const std::string fault = calls::fault_of_messages(on.size(), sends, takes); !fault.empty())
+      on.arguments().reject(name(operation::exchange), fault);
+  });
   return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {
                     return calls::serve<operation::exchange>(on, now, sends, takes);
                   }};
@@ -61,6 +63,13 @@ struct kept_messages {
   std::vector<outgoing> sends;
   std::vector<incoming> takes;
 };
+
+template <class Caller>
+kept_messages kept(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
+  return or_fail(on.transport(), [&] {
+    return kept_messages{{sends.begin(), sends.end()}, {takes.begin(), takes.end()}};
+  });
+}
 
 /// The algorithm with lists of its own.
 template <class Algorithm, class Net>
@@ -73,18 +82,16 @@ task<> run_exchange_of(Net& net, call_id now, kept_messages lists) {
 template <class Caller>
 auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = calls::exchange(on, sends, takes).what;
-  return prepared{
-      what,
-      [&on, lists = kept_messages{{sends.begin(), sends.end()}, {takes.begin(), takes.end()}}](call_id now) {
-        return calls::run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now, lists);
-      }};
+  return prepared{what, [&on, lists = calls::kept(on, sends, takes)](call_id now) {
+                    return calls::run_exchange_of<algorithm_of<operation::exchange, Caller>>(on.net(), now,
+                                                                                             lists);
+                  }};
 }
 /// The call with copies of the lists, which stay where they are until no call of it is under way.
 template <class Caller>
 auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = calls::exchange(on, sends, takes).what;
-  return prepared{what, [&on, lists = kept_messages{{sends.begin(), sends.end()},
-                                                    {takes.begin(), takes.end()}}](call_id now) {
+  return prepared{what, [&on, lists = calls::kept(on, sends, takes)](call_id now) {
                     return calls::serve<operation::exchange>(on, now, std::span<const outgoing>{lists.sends},
                                                              std::span<const incoming>{lists.takes});
                   }};

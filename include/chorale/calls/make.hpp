@@ -42,29 +42,29 @@ std::optional<Element> make_exscan(Comm& comm, const Element& value, Op& op) {
 template <class Comm, class In>
 auto make_allgather(Comm& comm, const In& in) {
   const auto ranks = static_cast<std::size_t>(comm.size());
-  auto all = calls::room_for<argument::element_of<In>>(calls::count_of(in) * ranks);
+  auto all = calls::room_for<argument::element_of<In>>(comm, calls::count_of(in) * ranks);
   comm.allgather(in, all);
   return all;
 }
 
 template <class Comm, class In>
 auto make_allgatherv(Comm& comm, const In& in) {
-  auto all = calls::room_for_parts<argument::element_of<In>>(comm.allgather(calls::count_of(in)));
+  auto all = calls::room_for_parts<argument::element_of<In>>(comm, comm.allgather(calls::count_of(in)));
   comm.allgatherv(in, all.data, all.counts);
   return all;
 }
 
 template <class Comm, class In>
 auto make_alltoall(Comm& comm, const In& in) {
-  auto out = calls::room_for<argument::element_of<In>>(calls::count_of(in));
+  auto out = calls::room_for<argument::element_of<In>>(comm, calls::count_of(in));
   comm.alltoall(in, out);
   return out;
 }
 
 template <class Comm, class Parts>
 auto make_alltoallv(Comm& comm, const Parts& all) {
-  const auto sent = calls::flatten(all);
-  auto taken = calls::room_for_parts<typename part_type<Parts>::type>(comm.alltoall(sent.counts));
+  const auto sent = calls::flatten(comm, all);
+  auto taken = calls::room_for_parts<typename part_type<Parts>::type>(comm, comm.alltoall(sent.counts));
   comm.alltoallv(sent.data, sent.counts, taken.data, taken.counts);
   return taken;
 }
@@ -72,21 +72,21 @@ auto make_alltoallv(Comm& comm, const Parts& all) {
 template <class Comm, class In>
 auto make_gather(Comm& comm, const In& in, int root) {
   const auto ranks = comm.rank() == root ? static_cast<std::size_t>(comm.size()) : 0;
-  auto all = calls::room_for<argument::element_of<In>>(calls::count_of(in) * ranks);
+  auto all = calls::room_for<argument::element_of<In>>(comm, calls::count_of(in) * ranks);
   comm.gather(in, all, root);
   return all;
 }
 
 template <class Comm, class In>
 auto make_gatherv(Comm& comm, const In& in, int root) {
-  auto all = calls::room_for_parts<argument::element_of<In>>(comm.gather(calls::count_of(in), root));
+  auto all = calls::room_for_parts<argument::element_of<In>>(comm, comm.gather(calls::count_of(in), root));
   comm.gatherv(in, all.data, all.counts, root);
   return all;
 }
 
 template <class Comm, class In>
 auto make_scatter(Comm& comm, const In& in, int root) {
-  auto mine = calls::room_for<argument::element_of<In>>(1);
+  auto mine = calls::room_for<argument::element_of<In>>(comm, 1);
   comm.scatter(in, mine, root);
   return mine.front();
 }
@@ -94,8 +94,8 @@ auto make_scatter(Comm& comm, const In& in, int root) {
 template <class Comm, class Parts>
 auto make_scatterv(Comm& comm, const Parts& all, int root) {
   using Element = typename part_type<Parts>::type;
-  const auto sent = comm.rank() == root ? calls::flatten(all) : parts<Element>{};
-  auto mine = calls::room_for<Element>(comm.scatter(sent.counts, root));
+  const auto sent = comm.rank() == root ? calls::flatten(comm, all) : parts<Element>{};
+  auto mine = calls::room_for<Element>(comm, comm.scatter(sent.counts, root));
   comm.scatterv(sent.data, sent.counts, mine, root);
   return mine;
 }

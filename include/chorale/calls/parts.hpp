@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/calls/caller.hpp>
 #include <chorale/calls/operand.hpp>
 #include <chorale/core/copy_bytes.hpp>
 
@@ -35,9 +36,9 @@ struct parts {
 
 namespace calls {
 
-/// `count` elements that a call can fill.
-template <class Element>
-std::vector<Element> room_for(std::size_t count) {
+/// `count` elements that a call of `comm` can fill.
+template <class Element, class Comm>
+std::vector<Element> room_for(Comm& comm, std::size_t count) {
   static_assert(!std::same_as<Element, bool>,
                 "chorale: a call cannot return elements of type bool, since std::vector<bool> has none: pass "
                 "char or std::uint8_t, or the buffer that is to receive");
@@ -45,7 +46,7 @@ std::vector<Element> room_for(std::size_t count) {
                 "chorale: a call cannot return elements that have no default constructor: pass the buffer "
                 "that is to receive");
   if constexpr (!std::same_as<Element, bool> && std::is_default_constructible_v<Element>)
-    return std::vector<Element>(count);
+    return calls::or_fail(comm.transport(), [count] { return std::vector<Element>(count); });
   else
     return {};
 }
@@ -58,16 +59,17 @@ std::size_t count_of(const Range& r) noexcept {
 }
 
 /// Room for blocks of `counts` elements.
-template <class Element>
-parts<Element> room_for_parts(std::vector<std::size_t> counts) {
+template <class Element, class Comm>
+parts<Element> room_for_parts(Comm& comm, std::vector<std::size_t> counts) {
   parts<Element> made;
+  made.offsets = calls::room_for<std::size_t>(comm, counts.size());
   std::size_t next = 0;
-  for (const std::size_t count : counts) {
-    made.offsets.push_back(next);
-    next += count;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    made.offsets[r] = next;
+    next += counts[r];
   }
   made.counts = std::move(counts);
-  made.data = calls::room_for<Element>(next);
+  made.data = calls::room_for<Element>(comm, next);
   return made;
 }
 
@@ -85,15 +87,18 @@ struct part_type<Parts> {
 };
 
 /// The blocks of a range of ranges, one behind the other, or one readable error.
-template <class Parts, class Element = typename part_type<Parts>::type>
-parts<Element> flatten(const Parts& all) {
+template <class Comm, class Parts, class Element = typename part_type<Parts>::type>
+parts<Element> flatten(Comm& comm, const Parts& all) {
   static_assert(part_type<Parts>::is_nested,
                 "chorale: what this call takes is a range of ranges, one for each rank, such as "
                 "std::vector<std::vector<int>>");
   if constexpr (part_type<Parts>::is_nested) {
-    std::vector<std::size_t> counts;
-    for (const auto& one : all) counts.push_back(calls::count_of(one));
-    parts<Element> made = calls::room_for_parts<Element>(std::move(counts));
+    auto counts = calls::or_fail(comm.transport(), [&all] {
+      std::vector<std::size_t> of;
+      for (const auto& one : all) of.push_back(calls::count_of(one));
+      return of;
+    });
+    parts<Element> made = calls::room_for_parts<Element>(comm, std::move(counts));
     int rank = 0;
     for (const auto& one : all) {
       const input from = calls::read(one);

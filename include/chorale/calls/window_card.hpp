@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <vector>
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/remote_card.hpp>
@@ -29,9 +30,14 @@ struct windows_made {
 
 /// Puts the exception that is being handled into the card of `rank`. @returns it as an error that names the
 /// rank.
-std::exception_ptr note_failure(window_card& mine, int rank);
+std::exception_ptr note_failure(window_card& mine, int rank) noexcept;
 /// @throws error, the same on every rank: if one of them has no part, or one of another type or with other
 /// notifications than rank 0.
 void require_alike(std::span<const window_card> all);
+/// The memory that each rank exposes, of elements of `element_bytes`, checked by rank `mine`.
+/// @throws error as `require_alike`; errc::mismatch if what a rank tells of its memory cannot be.
+[[nodiscard]] std::vector<transport::remote_memory_card> memories_of(std::span<const window_card> all,
+                                                                     const window_card& mine,
+                                                                     std::size_t element_bytes);
 
 }  // namespace chorale::calls

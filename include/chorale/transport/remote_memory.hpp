@@ -111,8 +111,10 @@ class remote_memory {
     const auto inside = enter("locked operation on", target);
     const observed_access told{calls(), access::updated, target, bytes};
     const auto step = [&](auto&& body) { guarded("locked operation on", target, body); };
-    scratch_.resize(bytes);
-    step([&](parts& p) { lock(p, target); });
+    step([&](parts& p) {
+      scratch_.resize(bytes);
+      lock(p, target);
+    });
     bool write = false;
     try {
       step([&](parts& p) { p.get(at(target).data, offset, scratch_); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
@@ -32,37 +33,56 @@ double seconds(clock::duration time) {
 
 }  // namespace
 
-call_counter::call_counter(std::string to) : to_(std::move(to)), process_(getpid()) {}
+call_counter::call_counter(std::string to) : to_(std::move(to)), process_(getpid()) {
+  counted_.rows.reserve(1);
+}
 
 void call_counter::on_made(const observed_communicator& who) noexcept {
   counted_.rank = who.rank;
   counted_.size = who.size;
-  counted_.transport = who.transport;
+  try {
+    counted_.transport = who.transport;
+  } catch (const std::bad_alloc&) {
+    // It stays empty.
+  }
 }
 
-call_statistics::row* call_counter::find(const observed_call& call) {
+/// The row of calls that have none of their own. There is always room for it.
+call_statistics::row& call_counter::unknown() noexcept {
+  auto& rows = counted_.rows;
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r.what == operation::none; });
+  return found != rows.end() ? *found : rows.emplace_back();
+}
+
+call_statistics::row& call_counter::find(const observed_call& call) noexcept {
   auto& rows = counted_.rows;
   const auto is_its = [&call](const call_statistics::row& r) {
     return r.what == call.what.what && r.is_nonblocking == call.is_nonblocking &&
            r.algorithm == call.algorithm;
   };
-  if (last_ < rows.size() && is_its(rows[last_])) return &rows[last_];
+  if (last_ < rows.size() && is_its(rows[last_])) return rows[last_];
   auto found = std::find_if(rows.begin(), rows.end(), is_its);
   if (found == rows.end()) {
     const auto key = [](const call_statistics::row& r) { return std::pair{r.what, r.is_nonblocking}; };
-    call_statistics::row made;
-    made.what = call.what.what;
-    made.is_nonblocking = call.is_nonblocking;
-    made.algorithm = call.algorithm;
-    found = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return key(r) > key(made); });
-    found = rows.insert(found, std::move(made));
+    try {
+      rows.reserve(rows.size() + 2);
+      call_statistics::row made;
+      made.what = call.what.what;
+      made.is_nonblocking = call.is_nonblocking;
+      made.algorithm = call.algorithm;
+      found = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return key(r) > key(made); });
+      found = rows.insert(found, std::move(made));
+    } catch (const std::bad_alloc&) {
+      return unknown();
+    }
   }
   last_ = static_cast<std::size_t>(found - rows.begin());
-  return &*found;
+  return *found;
 }
 
 void call_counter::on_end(const observed_call& call) noexcept {
-  call_statistics::row& r = *find(call);
+  call_statistics::row& r = find(call);
   ++r.calls;
   r.failures += call.failure ? 1 : 0;
   // For windows it is not a number of bytes.
@@ -74,8 +94,8 @@ void call_counter::on_end(const observed_call& call) noexcept {
 
 void call_counter::on_ended(const observed_communicator& who) noexcept {
   if (getpid() != process_) return;
-  counted_.name = who.name;
   try {
+    counted_.name = who.name;
     write(who);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "chorale: rank %d cannot write its statistics: %s\n", who.rank, e.what());

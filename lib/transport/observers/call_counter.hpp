@@ -24,7 +24,8 @@ class call_counter final : public observer {
   void on_ended(const observed_communicator& who) noexcept override;
 
  private:
-  [[nodiscard]] call_statistics::row* find(const observed_call& call);
+  [[nodiscard]] call_statistics::row& find(const observed_call& call) noexcept;
+  [[nodiscard]] call_statistics::row& unknown() noexcept;
   void write(const observed_communicator& who) const;
 
   std::string to_;

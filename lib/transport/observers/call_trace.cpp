@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -145,11 +146,15 @@ std::uint16_t call_trace::number_of(std::string_view text) noexcept {
   const std::size_t rows = (row.bytes + sizeof row - 1) / sizeof row;
   std::byte* const to = place(1 + rows);
   if (to == nullptr) return 0;
+  try {
+    texts_.emplace_back(text);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
   std::memcpy(to, &row, sizeof row);
   std::memset(to + sizeof row, 0, rows * sizeof row);
   std::memcpy(to + sizeof row, text.data(), row.bytes);
   complete(1 + rows);
-  texts_.emplace_back(text);
   return static_cast<std::uint16_t>(texts_.size());
 }
 
@@ -193,7 +198,9 @@ void call_trace::on_event(const observed_event& event) noexcept {
 
 void call_trace::on_ended(const observed_communicator& who) noexcept {
   if (getpid() != process_) return;
+  std::string shown;
   try {
+    shown = printable(folder_);
     const std::uint64_t dropped = header().dropped;
     set(header().owner.name, who.name);
     std::atomic_ref{header().is_closed}.store(1, std::memory_order_release);
@@ -207,7 +214,7 @@ void call_trace::on_ended(const observed_communicator& who) noexcept {
       merge_complete_trace(folder_, file_);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "chorale: rank %d cannot write its trace: %s; its part stays in %s\n", who.rank,
-                 e.what(), printable(folder_).c_str());
+                 e.what(), shown.empty() ? "its folder" : shown.c_str());
   }
 }
 

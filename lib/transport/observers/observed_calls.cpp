@@ -56,13 +56,15 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
     open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
-  observed_call& made = open_.emplace_back();
-  made.on = &who_;
-  made.number = number;
-  made.what = what;
-  made.is_nonblocking = is_nonblocking;
+  observed_call next;
+  next.on = &who_;
+  next.number = number;
+  next.what = what;
+  next.is_nonblocking = is_nonblocking;
   if (choosers_[static_cast<std::size_t>(what.what)].name == nullptr)
-    made.algorithm = algorithm_of(what.what);
+    next.algorithm = algorithm_of(what.what);
+  // Last of what may fail: observers see the end of each call that is open.
+  observed_call& made = open_.emplace_back(next);
   made.begun = times_.now();
   if (!is_nonblocking) made.run = made.begun;
   for (const listener& l : all_) l.who->on_begin(made);
