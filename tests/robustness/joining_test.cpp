@@ -34,7 +34,7 @@ struct attempt {
 };
 
 template <class Comm>
-attempt try_once(shortage::call what, long nth) {
+attempt try_once(shortage::call what, long nth, long in_a_row = 1) {
   attempt one;
   one.before = robustness::now();
   {
@@ -45,7 +45,7 @@ attempt try_once(shortage::call what, long nth) {
       try {
         std::optional<Comm> comm;
         if (group.rank() == unlucky) {
-          const shortage::failing armed(what, nth);
+          const shortage::failing armed(what, nth, in_a_row);
           try {
             comm.emplace(group, settings);
           } catch (...) {
@@ -86,10 +86,10 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
       std::getenv("CHORALE_TEST_STRICT") != nullptr ? 2'000 : misuse::settings().deadline.count() / 2;
   long slowest = 0;
   std::string which;
-  for (const shortage::call what : shortage::all_calls) {
-    for (long nth = 1;; nth += every || nth < 40 ? 1 : 17) {
-      const attempt one = try_once<comm>(what, nth);
-      CAPTURE(shortage::name(what), nth);
+  const auto try_all = [&](shortage::call what, long in_a_row) {
+    for (long nth = 1;; nth += every || (nth < 40 && in_a_row == 1) ? 1 : 17) {
+      const attempt one = try_once<comm>(what, nth, in_a_row);
+      CAPTURE(shortage::name(what), nth, in_a_row);
       for (int r = 0; r < ranks; ++r) {
         CAPTURE(r);
         const fate& f = one.ranks[r];
@@ -113,7 +113,9 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
       CHECK(one.after == one.before);
       if (!one.failed) break;
     }
-  }
+  };
+  for (const shortage::call what : shortage::all_calls) try_all(what, 1);
+  for (const long in_a_row : {2L, 4L, shortage::without_end}) try_all(shortage::call::allocate, in_a_row);
   std::cout << "the slowest rank was told after " << slowest << " ms (" << which << ")" << std::endl;
 }
 

@@ -22,7 +22,8 @@ namespace {
 struct plan {
   bool armed;
   call what;
-  long left;
+  long left;      ///< until the first that fails; 0 or less from that on
+  long in_a_row;  ///< that fail
 };
 constinit thread_local plan here{};
 constinit std::atomic<long> objects{0};
@@ -30,7 +31,8 @@ constinit std::atomic<unsigned long> last_tracer{0};
 
 /// True if this call has to fail; errno says why.
 bool fails(call what) noexcept {
-  if (!here.armed || here.what != what || --here.left != 0) return false;
+  if (!here.armed || here.what != what || --here.left > 0) return false;
+  if (here.in_a_row != without_end && -here.left >= here.in_a_row) return false;
   errno = errno_of(what);
   return true;
 }
@@ -89,8 +91,8 @@ int errno_of(call what) noexcept {
   }
 }
 
-failing::failing(call what, long nth) noexcept {
-  here = {true, what, nth};
+failing::failing(call what, long nth, long in_a_row) noexcept {
+  here = {true, what, nth, in_a_row};
 }
 failing::~failing() {
   here.armed = false;

@@ -31,10 +31,14 @@ const char* name(call what) noexcept;
 /// The errno that the call fails with.
 int errno_of(call what) noexcept;
 
-/// From its construction to its end the `nth` (from 1) such call of the calling thread fails; that one only.
+/// All calls from the nth on.
+inline constexpr long without_end = -1;
+
+/// From its construction to its end the `nth` (from 1) such call of the calling thread fails, and so do those
+/// after it, `in_a_row` altogether.
 class failing {
  public:
-  failing(call what, long nth) noexcept;
+  failing(call what, long nth, long in_a_row = 1) noexcept;
   ~failing();
   failing(const failing&) = delete;
   failing& operator=(const failing&) = delete;

@@ -1,0 +1,265 @@
+// One rank has no memory: each allocation of its calls fails, alone or with those after it. That rank throws
+// or has right results, the others are told or have right results, and the communicator that was there before
+// goes on.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include <chorale/bootstrap/in_process.hpp>
+#include <chorale/nonblocking.hpp>
+#include <chorale/plan.hpp>
+#include <chorale/planning.hpp>
+#include <chorale/sparse_alltoall.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/window.hpp>
+
+#include "../misuse/harness.hpp"
+#include "shortage.hpp"
+
+namespace {
+
+/// What a rank's calls read and write: a program's own memory, which it has.
+struct buffers {
+  explicit buffers(int of, int ranks)
+      : rank(of),
+        size(ranks),
+        mine(block * static_cast<std::size_t>(ranks), of),
+        theirs(mine.size(), -1),
+        sends{chorale::to((of + 1) % ranks, few)} {}
+
+  static constexpr std::size_t block = 9000;
+  int rank;
+  int size;
+  std::vector<long> sum = std::vector<long>(5000, 1);
+  std::vector<int> mine;
+  std::vector<int> theirs;
+  std::vector<int> few = std::vector<int>(3, rank);
+  std::vector<chorale::outgoing> sends;
+
+  void begin() {
+    std::fill(sum.begin(), sum.end(), 1);
+    std::fill(theirs.begin(), theirs.end(), -1);
+  }
+};
+
+/// Calls; true if their results are right.
+template <class Comm>
+bool blocking(Comm& comm, buffers& b) {
+  comm.allreduce(std::span{b.sum});
+  bool right = std::all_of(b.sum.begin(), b.sum.end(), [&](long x) { return x == b.size; });
+  comm.alltoall(b.mine, b.theirs);
+  for (std::size_t i = 0; i < b.theirs.size(); ++i)
+    right = right && b.theirs[i] == static_cast<int>(i / buffers::block);
+  comm.barrier();
+  right = right && comm.scan(1) == b.rank + 1;
+  return right && comm.allreduce(1L) == b.size;
+}
+
+template <class Comm>
+bool nonblocking(Comm& comm, buffers& b) {
+  auto first = comm.iallreduce(std::span{b.sum});
+  auto second = comm.ibarrier();
+  auto third = comm.iduplicate();
+  second.wait();
+  first.wait();
+  const auto made = third.take();
+  return b.sum.front() == b.size && made->allreduce(1) == b.size;
+}
+
+template <class Comm>
+bool parts(Comm& comm, buffers& b) {
+  const auto part = comm.split(b.rank % 2, -b.rank);
+  part->barrier();
+  return part->allreduce(1) == part->size() && comm.allreduce(1) == b.size;
+}
+
+template <class Comm>
+bool planned(Comm& comm, buffers& b) {
+  auto plan = comm.plan_allreduce(b.sum);
+  plan.run();
+  plan.start();
+  plan.wait();
+  comm.barrier();
+  return b.sum.front() == static_cast<long>(b.size) * b.size;
+}
+
+template <class Comm>
+bool sparse(Comm& comm, buffers& b) {
+  chorale::sparse_alltoall exchange{comm};
+  const auto got = exchange.template run<int>(b.sends);
+  comm.barrier();
+  return got.size() == 1 && got.front().data.size() == 3;
+}
+
+template <class Comm>
+bool windows(Comm& comm, buffers& b) {
+  if constexpr (chorale::window_transport<typename Comm::transport_type>) {
+    const int next = (b.rank + 1) % b.size;
+    const std::span<const long> from{b.sum.data(), 50};
+    chorale::window<long, Comm> w{comm, std::size_t{200}};
+    w.fence();
+    const long old = w.fetch_and_op(next, 0, 1L);
+    w.put(next, 1, from);
+    w.fence();
+    long there = 0;
+    w.get(next, 1, std::span{&there, 1});
+    w.accumulate(next, 60, from);
+    w.put_notify(next, 120, 5L, 1);
+    w.wait_notified((b.rank + b.size - 1) % b.size, 1);
+    w.fence();
+    return old == 0 && there == 1 && w.local()[60] == 1 && w.local()[120] == 5;
+  } else {
+    return comm.allreduce(1) == b.size;
+  }
+}
+
+template <class Comm>
+struct subject {
+  const char* name;
+  bool (*calls)(Comm&, buffers&);
+};
+template <class Comm>
+constexpr subject<Comm> subjects[]{{"blocking", &blocking<Comm>}, {"nonblocking", &nonblocking<Comm>},
+                                   {"parts", &parts<Comm>},       {"planned", &planned<Comm>},
+                                   {"sparse", &sparse<Comm>},     {"windows", &windows<Comm>}};
+
+/// What became of one rank. No text is kept on the heap, of which there is none.
+struct fate {
+  bool no_copy = false;  ///< not even a communicator for this attempt: the one before left something behind
+  bool failed = false;
+  bool wrong = false;
+  bool in_vain = false;       ///< it waited until its deadline, or until a peer had been silent for too long
+  bool failed_later = false;  ///< in a call of the same communicator afterwards
+  char text[400]{};
+  char later[400]{};
+
+  void note(const std::exception& e, char (&where)[400]) noexcept {
+    std::snprintf(where, sizeof where, "%s", e.what());
+    const auto* ours = dynamic_cast<const chorale::error*>(&e);
+    in_vain = in_vain || (ours != nullptr &&
+                          (ours->code() == chorale::errc::deadline ||
+                           std::string_view{e.what()}.find("no sign of life") != std::string_view::npos));
+  }
+};
+
+/// With CHORALE_TEST_EVERY=1 each allocation fails, which takes long; otherwise ever fewer of the later ones.
+bool every() {
+  static const bool is_wanted = std::getenv("CHORALE_TEST_EVERY") != nullptr;
+  return is_wanted;
+}
+
+/// The attempts of one subject: its allocations fail from the `first` on, on rank `first % ranks`.
+template <class Comm>
+void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale::config& settings) {
+  std::vector<fate> all(static_cast<std::size_t>(ranks));
+  support::gate meeting(ranks);
+  bool is_reached = true;
+  bool is_over = false;
+  chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
+    const int rank = group.rank();
+    buffers memory(rank, ranks);
+    Comm parent{group, settings};
+    parent.barrier();
+    for (long first = 1;; first += every() ? 1 : 1 + first / 2) {
+      const bool unlucky = rank == static_cast<int>(first % ranks);
+      fate& mine = all[static_cast<std::size_t>(rank)];
+      mine = {};
+      memory.begin();
+      {
+        std::optional<Comm> comm;
+        try {
+          comm.emplace(std::move(*parent.duplicate()));
+          comm->barrier();
+        } catch (const std::exception& e) {
+          mine.no_copy = true;
+          mine.note(e, mine.text);
+        }
+        meeting.arrive_and_wait();
+        if (!mine.no_copy) {
+          std::optional<shortage::failing> armed;
+          if (unlucky) armed.emplace(shortage::call::allocate, first, in_a_row);
+          try {
+            mine.wrong = !what.calls(*comm, memory);
+          } catch (const std::exception& e) {
+            mine.failed = true;
+            mine.note(e, mine.text);
+          }
+          if (unlucky) is_reached = shortage::failing::has_failed();
+        }
+        if (!mine.no_copy) {
+          try {
+            comm->barrier();
+          } catch (const std::exception& e) {
+            mine.failed_later = true;
+            mine.note(e, mine.later);
+          }
+        }
+        // The unlucky rank's destructor would tell the others, too.
+        meeting.arrive_and_wait();
+      }
+      if (rank == 0) {
+        is_over = !is_reached || all.front().no_copy;
+        std::string text;
+        for (const fate& one : all)
+          text += std::string{"\n  "} + (one.failed ? one.text : "no failure") + "\n    later: " + one.later;
+        INFO(what.name << " on " << ranks << " ranks, allocation " << first << ", " << in_a_row
+                       << " in a row: " << text);
+        for (const fate& one : all) {
+          CHECK_FALSE(one.no_copy);
+          CHECK_FALSE(one.wrong);
+          CHECK_FALSE(one.in_vain);
+          // A part or a window that cannot be made harms no other call; all else fails the communicator.
+          CHECK(one.failed_later == all.front().failed_later);
+        }
+      }
+      meeting.arrive_and_wait();
+      if (is_over) break;
+    }
+  });
+}
+
+/// All subjects on 2, 3 and 5 ranks, with 1, 2, 4 and all allocations that fail in a row, or a sixth of that.
+template <class Comm>
+void try_subjects(const chorale::config& settings) {
+  static constexpr int sizes[]{2, 3, 5};
+  static constexpr long rows[]{shortage::without_end, 4, 2, 1};
+  std::size_t turn = 0;
+  for (const subject<Comm>& what : subjects<Comm>) {
+    for (const long in_a_row : rows) {
+      const std::size_t now = turn++;
+      if (every())
+        for (const int ranks : sizes) try_all(what, ranks, in_a_row, settings);
+      else if (now % 2 == 0)
+        try_all(what, sizes[now / 2 % std::size(sizes)], in_a_row, settings);
+    }
+    ++turn;  // the other half of them for the next subject
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A rank without memory throws and the others are told", "[robustness][memory]",
+                   MISUSE_TRANSPORTS, chorale::transport::rc_send_receive, chorale::transport::ud) {
+  try_subjects<chorale::communicator<TestType>>(misuse::settings());
+}
+
+TEST_CASE("A rank without memory throws while its calls are counted and traced", "[robustness][memory]") {
+  const auto folder = std::filesystem::temp_directory_path() / ("chorale-memory-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  chorale::config settings = misuse::settings();
+  settings.statistics = (folder / "calls.csv").string();
+  settings.trace = (folder / "calls.json").string();
+  settings.trace_records = 1000;
+  try_subjects<misuse::over_rc>(settings);
+  std::filesystem::remove_all(folder);
+}
