@@ -2,6 +2,7 @@
 // last_arriver_reads: what it takes beside direct on that Xeon, times what direct took.
 #include "built_in.hpp"
 
+#include <ios>
 #include <sstream>
 #include <string>
 
@@ -275,8 +276,11 @@ scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
 std::vector<measurement> built_in_measurements() {
   std::vector<measurement> all;
   std::istringstream lines{built_in_rows};
+  // Otherwise a stream without memory for a word looks like one at its end, and rows would be missing.
+  lines.exceptions(std::ios::badbit);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
+    words.exceptions(std::ios::badbit);
     std::string operation;
     measurement m;
     if (!(words >> operation >> m.transport >> m.ranks >> m.crowded >> m.bytes)) continue;

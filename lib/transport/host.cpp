@@ -58,6 +58,7 @@ host_identity this_host() {
   std::string id;
   errno = 0;
   std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
+  boot.exceptions(std::ios::badbit);  // as without memory for it
   if (boot >> id)
     id.copy(h.boot, sizeof h.boot - 1);
   else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)

@@ -23,6 +23,7 @@
 #include <chorale/transport/ud.hpp>
 #include <chorale/window.hpp>
 
+#include "../../lib/model/built_in.hpp"
 #include "../misuse/harness.hpp"
 #include "shortage.hpp"
 
@@ -251,6 +252,25 @@ void try_subjects(const chorale::config& settings) {
 TEMPLATE_TEST_CASE("A rank without memory throws and the others are told", "[robustness][memory]",
                    MISUSE_TRANSPORTS, chorale::transport::rc_send_receive, chorale::transport::ud) {
   try_subjects<chorale::communicator<TestType>>(misuse::settings());
+}
+
+TEST_CASE("Without memory the built-in tuning table is not read in part", "[robustness][memory]") {
+  const std::size_t rows = chorale::model::built_in_measurements().size();
+  bool is_reached = true;
+  for (long first = 1; is_reached; first += every() ? 1 : 1 + first / 2) {
+    CAPTURE(first);
+    std::size_t read = rows;
+    {
+      const shortage::failing armed(shortage::call::allocate, first);
+      try {
+        read = chorale::model::built_in_measurements().size();
+      } catch (const std::bad_alloc&) {
+        // Who asks is told.
+      }
+      is_reached = shortage::failing::has_failed();
+    }
+    CHECK(read == rows);
+  }
 }
 
 TEST_CASE("A rank without memory throws while its calls are counted and traced", "[robustness][memory]") {
