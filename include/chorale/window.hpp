@@ -207,15 +207,12 @@ class window {
       count -= part;
     }
   }
-  /// Number of notifications that have arrived and were not consumed. Gives way as `request::test` does if
-  /// that is what the call before returned.
+  /// Number of notifications that have arrived and were not consumed. Gives way, as `request::test`, if none.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
     check_id("notified", id);
     if (origin != any_rank) check_rank("notified", origin);
     memory_->look_around();
-    const std::uint64_t found = arrived(origin, id);
-    if (found == std::exchange(last_found_, found)) memory_->give_way();
-    return found;
+    return memory_->found(arrived(origin, id));
   }
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
@@ -368,8 +365,7 @@ class window {
   device_array<Element> own_;
   std::span<Element> local_;
   std::size_t notifications_;
-  std::uint64_t number_ = 0;      ///< counts the windows of the communicator
-  std::uint64_t last_found_ = 0;  ///< by `notified`
+  std::uint64_t number_ = 0;  ///< counts the windows of the communicator
   std::optional<memory_type> memory_;
 };
 

@@ -1,10 +1,20 @@
 // Nonblocking calls: several outstanding, finished in any order, mixed with blocking ones.
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <chorale/core/clock.hpp>
+#include <chorale/plan.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/window.hpp>
 
 #include "../support/collectives/checks.hpp"
 #include "policies.hpp"
@@ -39,6 +49,21 @@ void check_reductions(const std::vector<matrices>& results, int ranks) {
     });
   }
 }
+
+/// The machine's clock, which counts how often its thread gives way.
+class counting_clock final : public chorale::time_source {
+ public:
+  chorale::clock::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
+  void give_way() noexcept override {
+    ++count_;
+    std::this_thread::yield();
+  }
+  void sleep_until(chorale::clock::time_point end) noexcept override { std::this_thread::sleep_until(end); }
+  [[nodiscard]] int count() const noexcept { return count_; }
+
+ private:
+  int count_ = 0;
+};
 
 }  // namespace
 
@@ -151,4 +176,47 @@ TEMPLATE_TEST_CASE("a request that is over stays over", "[nonblocking]", standar
     if (!r.test()) throw wrong("waited for and not over");
     r.wait();
   });
+}
+
+TEST_CASE("who polls in vain gives way where ranks share cores, and only there", "[nonblocking]") {
+  if (left_out_in_virtual_time("it counts how often a thread gives way")) return;
+  constexpr int looks = 20;
+  auto c = settings();
+  c.wait = GENERATE(chorale::wait_policy::yield, chorale::wait_policy::spin);
+  std::atomic<bool> has_polled{false};
+  std::vector<std::pair<std::string, int>> counts;
+  run_ranks<standard<rc>>(2, c, [&](auto& comm) {
+    chorale::window<long, std::remove_reference_t<decltype(comm)>> cells{comm, 1};
+    double planned = 1;
+    double other = 1;
+    chorale::plan step = comm.plan_allreduce(planned, chorale::max);
+    if (comm.rank() == 1) {
+      support::await("rank 0 has polled", [&] { return has_polled.load(); });
+      step.run();
+      return comm.iallreduce(other, chorale::max).wait();
+    }
+    const auto poll = [&](const char* what, auto&& is_over) {
+      counting_clock time;
+      const chorale::replaced_clock during{time};
+      for (int i = 0; i < looks; ++i)
+        if (is_over()) throw wrong("over without the other rank: " + std::string{what});
+      counts.emplace_back(what, time.count());
+    };
+    poll("window::notified", [&] { return cells.notified(1, 0) != 0; });
+    poll("transport().progress", [&] { return comm.transport().progress(), false; });
+    step.start();
+    poll("plan::test", [&] { return step.test(); });
+    std::array<request, 1> pending{comm.iallreduce(other, chorale::max)};
+    poll("request::test", [&] { return pending[0].test(); });
+    poll("test_all", [&] { return chorale::test_all(pending); });
+    poll("progress", [] { return chorale::progress(), false; });
+    has_polled = true;
+    step.wait();
+    pending[0].wait();
+  });
+  CHECK(counts.size() == 6);
+  for (const auto& [what, count] : counts) {
+    INFO(what << " gave way " << count << " times");
+    CHECK((c.wait == chorale::wait_policy::yield ? count >= looks : count == 0));
+  }
 }

@@ -1,6 +1,5 @@
 // Ranks that share cores: whose turn it is, and what that takes.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,16 +7,13 @@
 #include <functional>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <chorale/communicator.hpp>
-#include <chorale/plan.hpp>
 #include <chorale/simulation/run.hpp>
-#include <chorale/window.hpp>
 
 #include "../support/seed.hpp"
 #include "../support/simulated.hpp"
@@ -209,75 +205,6 @@ TEST_CASE("A collective over a shared core is right, and takes longer by turns",
   CHECK(shared > 9 * 3 * 1us);
   // Nobody's message waits for more than a few rounds.
   CHECK(shared < alone + 10 * 10 * 4 * 1us);
-}
-
-TEST_CASE("Who polls on a shared core gives way, as who waits does", "[cores]") {
-  using communicator = chorale::communicator<>;
-  using window = chorale::window<long, communicator>;
-  struct rank_parts {
-    communicator& comm;
-    window& cells;
-    chorale::plan& step;
-    double& value;
-  };
-  /// Without giving way the others do not run at all.
-  const auto poll = [](auto&& is_over) {
-    for (int looks = 0; !is_over(); ++looks)
-      if (looks == 10'000) throw std::runtime_error("polled in vain");
-  };
-  const auto time_of = [](const std::function<void(rank_parts)>& calls) {
-    sim::machine two = one_core();
-    two.host.cores = 2;
-    duration longest{};
-    sim::run(4, two, [&](sim::group& g) {
-      communicator comm{g, {}};
-      window cells{comm, 4};
-      double value = 1;
-      chorale::plan step = comm.plan_allreduce(value, chorale::max);
-      const auto ten = [&] {
-        for (int i = 0; i < 10; ++i) calls({comm, cells, step, value});
-        comm.barrier();
-      };
-      ten();  // connects
-      const auto begin = sim::now();
-      ten();
-      longest = std::max(longest, sim::now() - begin);
-    });
-    return longest;
-  };
-  const auto exchange = [](rank_parts p, auto&& await) {
-    const int size = p.comm.size();
-    const int before = (p.comm.rank() + size - 1) % size;
-    p.cells.put_notify((p.comm.rank() + 1) % size, 0, 1L, 0);
-    await(before);
-    p.cells.wait_notified(before, 0);
-    p.comm.barrier();
-  };
-  const duration waited = time_of([](rank_parts p) { p.comm.iallreduce(p.value, chorale::max).wait(); });
-  const duration awaited = time_of([&](rank_parts p) { exchange(p, [](int) {}); });
-  CHECK(time_of([&](rank_parts p) {
-          auto call = p.comm.iallreduce(p.value, chorale::max);
-          poll([&] { return call.test(); });
-        }) < 5 * waited);
-  CHECK(time_of([&](rank_parts p) {
-          std::array<chorale::request, 1> call{p.comm.iallreduce(p.value, chorale::max)};
-          poll([&] { return chorale::test_all(call); });
-        }) < 5 * waited);
-  CHECK(time_of([&](rank_parts p) {
-          bool over = false;
-          auto call = p.comm.iallreduce(p.value, chorale::max);
-          poll([&] {
-            chorale::progress();
-            return std::exchange(over, call.test());
-          });
-        }) < 5 * waited);
-  CHECK(time_of([&](rank_parts p) {
-          p.step.start();
-          poll([&] { return p.step.test(); });
-        }) < 5 * waited);
-  CHECK(time_of([&](rank_parts p) {
-          exchange(p, [&](int from) { poll([&] { return p.cells.notified(from, 0) != 0; }); });
-        }) < 5 * awaited);
 }
 
 TEST_CASE("Shared cores are shared the same way with the same seed", "[cores]") {

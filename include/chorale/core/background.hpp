@@ -41,8 +41,8 @@ class background {
  private:
   friend class attendance;
   static list& mine() noexcept;
-  /// Must not wait. May be called reentrantly, while a call further up the stack is active. Returns true if it
-  /// waits for ranks that may need this core.
+  /// Must not wait. May be called reentrantly, while a call further up the stack is active. Returns true if
+  /// it waits for ranks that may need this core.
   virtual bool get_on(attention how) noexcept = 0;
 
   background* next_ = nullptr;

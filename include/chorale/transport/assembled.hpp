@@ -142,11 +142,7 @@ class assembled {
   [[nodiscard]] call_record& calls() noexcept { return core().calls(); }
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
-  /// Makes progress once, for a program that polls.
-  void progress() {
-    core().engine().progress();
-    core().engine().give_way();
-  }
+  void progress() { core().engine().poll(); }
   void look_around() { core().engine().look_around(); }
   template <class State>
   [[nodiscard]] State& state() {

@@ -57,6 +57,11 @@ class progress_engine {
   void give_way() const noexcept {
     if (shares_cores()) clock::give_way();
   }
+  /// `progress`, for a program that polls: nobody knows what for.
+  void poll() {
+    progress();
+    give_way();
+  }
 
   /// Waits for `peer`, or for any peer if negative, until `ready()`, which may have side effects. `peer` is a
   /// rank, or a function that returns one each time the slow path runs. @throws error as `vigil::look`, and
@@ -76,8 +81,8 @@ class progress_engine {
     watch.end();
   }
 
-  /// Waits on a rank that leaves: until `awaited()`, which may have side effects, returns no rank that it still
-  /// stays for (-1: any). As in any wait, the rest of this thread's work progresses, and a long wait is
+  /// Waits on a rank that leaves: until `awaited()`, which may have side effects, returns no rank that it
+  /// still stays for (-1: any). As in any wait, the rest of this thread's work progresses, and a long wait is
   /// reported. Ends early if the communicator fails or at the deadline; `awaited` gives up lost ranks.
   /// @throws exceptions of `awaited` and of a stall handler.
   void wait_to_leave(const std::function<std::optional<int>()>& awaited);

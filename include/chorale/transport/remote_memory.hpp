@@ -177,9 +177,11 @@ class remote_memory {
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
-  /// As `progress_engine::give_way`; nothing if the transport has ended.
-  void give_way() const noexcept {
-    if (parts_) parts_->net().core().engine().give_way();
+  /// Returns `count`, which a program that polls has found after `look_around`. Gives way if it has found the
+  /// same before.
+  std::uint64_t found(std::uint64_t count) noexcept {
+    if (count == std::exchange(last_found_, count) && parts_) parts_->net().core().engine().give_way();
+    return count;
   }
 
   /// Ends all access of peers to this rank's memory. `orderly`: all ranks know, and nothing is pending.
@@ -289,6 +291,7 @@ class remote_memory {
   std::vector<std::uint64_t> sent_;      ///< notifications, by target and id
   std::vector<std::uint64_t> consumed_;  ///< by origin and id
   std::size_t next_source_ = 0;
+  std::uint64_t last_found_ = 0;
   std::vector<std::byte> scratch_;
   std::optional<parts> parts_;  ///< none once the transport has ended
 };
