@@ -25,7 +25,7 @@ def main():
     need("shellcheck")
     found = [str(path) for path in scripts(root)]
     print("\n".join(found))
-    sys.exit(subprocess.run(["shellcheck", *found], check=False).returncode)
+    sys.exit(subprocess.run(["shellcheck", "--external-sources", "--source-path", root, *found], check=False).returncode)
 
 
 if __name__ == "__main__":
