@@ -19,10 +19,10 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/uncancellable.hpp>
 
 #include "../core/process.hpp"
 #include "../core/timed_wait.hpp"
-#include "../core/uncancellable.hpp"
 #include "rank_claim.hpp"
 
 namespace chorale::bootstrap {

@@ -7,6 +7,7 @@
 
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/uncancellable.hpp>
 
 namespace chorale::calls {
 namespace {
@@ -34,6 +35,7 @@ void parting::give(const T& mine) {
 }
 
 void parting::take() {
+  const detail::uncancellable ends_first;
   switch (due_) {
     case stage::wishes:
       return take_wishes();

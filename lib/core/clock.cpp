@@ -1,11 +1,29 @@
+#include <chrono>
 #include <ctime>
 #include <sched.h>
 
 #include <chorale/core/clock.hpp>
-
-#include "uncancellable.hpp"
+#include <chorale/core/uncancellable.hpp>
 
 namespace chorale {
+namespace {
+
+/// Long enough for another thread to begin, and short against what a switch of threads costs otherwise.
+constexpr clock::duration shortest_nap = std::chrono::microseconds{10};
+
+/// Whether the calling thread has a real-time policy, under which sched_yield() only lets those of its own
+/// priority run. Another thread may change that, so it is looked up now and then.
+bool has_precedence() noexcept {
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local unsigned asked = 0;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool has = false;
+  if (asked++ % 64 == 0) {
+    const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    has = policy == SCHED_FIFO || policy == SCHED_RR;
+  }
+  return has;
+}
+
+}  // namespace
 
 constinit thread_local time_source* clock::source_ = nullptr;
 
@@ -36,6 +54,8 @@ void clock::await_change(time_point end) noexcept {
 void clock::give_way() noexcept {
   if (is_replaced())
     source_->give_way();
+  else if (has_precedence())
+    sleep_for(shortest_nap);
   else
     sched_yield();
 }

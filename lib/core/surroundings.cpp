@@ -2,10 +2,10 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/surroundings.hpp>
+#include <chorale/core/uncancellable.hpp>
 
 #include "entropy.hpp"
 #include "helper_thread.hpp"
-#include "uncancellable.hpp"
 
 namespace chorale {
 namespace {

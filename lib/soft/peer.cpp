@@ -6,7 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../core/uncancellable.hpp"
+#include <chorale/core/uncancellable.hpp>
+
 #include "process.hpp"
 
 namespace chorale::soft {

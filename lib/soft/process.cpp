@@ -12,8 +12,9 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <chorale/core/uncancellable.hpp>
+
 #include "../core/helper_thread.hpp"
-#include "../core/uncancellable.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 

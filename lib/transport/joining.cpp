@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include <chorale/core/fnv.hpp>
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
 
 #include "../core/entropy.hpp"
-#include "../core/uncancellable.hpp"
 #include "host.hpp"
 #include "membership.hpp"
 #include "mixing.hpp"

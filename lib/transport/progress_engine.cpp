@@ -1,9 +1,9 @@
 #include <chorale/core/background.hpp>
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/progress_engine.hpp>
 #include <chorale/transport/withdrawal_guard.hpp>
 
-#include "../core/uncancellable.hpp"
 #include "watchdog.hpp"
 
 namespace chorale::transport {

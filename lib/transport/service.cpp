@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/service.hpp>
 
 #include "../core/helper_thread.hpp"
-#include "../core/uncancellable.hpp"
 
 namespace chorale::transport {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/verbs/memory_region.hpp>
 
 #include "diagnosis.hpp"
@@ -40,6 +41,7 @@ memory_region::memory_region(const protection_domain& domain, void* address, std
     throw error(
         errc::invalid_argument,
         fmt::format("ibv_reg_mr of {}: a memory region needs an address and at least one byte", object));
+  const detail::uncancellable ends_first;
   errno = 0;
   ibv_mr* const made = domain.provider().reg_mr(domain.native(), address, bytes, access);
   if (made == nullptr) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 
 #include "failure.hpp"
@@ -12,6 +13,7 @@ namespace chorale::verbs {
 
 registered_buffer::memory::memory(const driver& source, ibv_context* where, std::size_t size)
     : provider(&source), context(where), bytes(size) {
+  const detail::uncancellable ends_first;
   errno = 0;
   address = static_cast<std::byte*>(source.allocate(where, size));
   if (address == nullptr)
@@ -40,6 +42,7 @@ registered_buffer::memory& registered_buffer::memory::operator=(memory&& other) 
 
 int registered_buffer::memory::release() noexcept {
   if (address == nullptr) return 0;
+  const detail::uncancellable ends_first;
   return errno_of(provider->release(context, std::exchange(address, nullptr), bytes));
 }
 

@@ -98,16 +98,18 @@ struct cancelled_call {
   bool ended = false;
 };
 
-void cancel_in_barrier(communicator& comm) {
+/// In a barrier, or while it makes a communicator.
+void cancel_in_call(communicator& comm) {
   if (comm.rank() != 0) {
     usleep(200'000);  // so that the thread waits
-    return comm.barrier();
+    return comm.duplicate()->barrier();
   }
   cancelled_call call{&comm};
   pthread_t thread{};
   const auto run = [](void* argument) -> void* {
     auto& mine = *static_cast<cancelled_call*>(argument);
-    mine.comm->barrier();
+    const auto twin = mine.comm->duplicate();
+    twin->barrier();
     mine.ended = true;
     for (;;) pause();
   };
@@ -135,18 +137,25 @@ void jump_out_of_operator(communicator& comm) {
   if (setjmp(before_call) == 0) comm.reduce(data, result, sum, 0);
 }
 
-/// All ranks on one core, where rank 0 has precedence: it must sleep for the others to run.
-void take_precedence(communicator& comm) {
-  int core = sched_getcpu();
-  comm.broadcast(core, 0);
+bool has_all_rights = true;
+
+/// All ranks on one core, where rank 0, with its service thread, has precedence: it must sleep for the others.
+void take_precedence(bool is_first) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  require_right(sched_setaffinity(0, sizeof set, &set) == 0, "choose a core");
+  sched_getaffinity(0, sizeof set, &set);
+  std::size_t core = 0;
+  while (!CPU_ISSET(core, &set)) ++core;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
   sched_param precedence{};
   precedence.sched_priority = 1;
-  const bool is_first = comm.rank() != 0 || sched_setscheduler(0, SCHED_FIFO, &precedence) == 0;
-  require_right(comm.allreduce(is_first ? 1 : 0, chorale::min) == 1, "use SCHED_FIFO");
+  has_all_rights = sched_setaffinity(0, sizeof set, &set) == 0 &&
+                   (!is_first || sched_setscheduler(0, SCHED_FIFO, &precedence) == 0);
+}
+
+void use_precedence(communicator& comm) {
+  require_right(comm.allreduce(has_all_rights ? 1 : 0, chorale::min) == 1, "use SCHED_FIFO");
   for (int i = 0; i < 20; ++i) comm.barrier();
 }
 
@@ -171,8 +180,9 @@ void become_nobody() {
 
 void do_before(std::string_view what, const char* program) {
   const char* const rank = std::getenv("PMIX_RANK");
-  if (what == "further-before" && rank != nullptr && std::string_view{rank} == "0")
-    start_further_program(program);
+  const bool is_first = rank != nullptr && std::string_view{rank} == "0";
+  if (what == "further-before" && is_first) start_further_program(program);
+  if (what == "precedence") take_precedence(is_first);
   if (what == "closed") prctl(PR_SET_DUMPABLE, 0);
   if (what == "descriptors") open_descriptors();
 }
@@ -185,9 +195,9 @@ void do_early(std::string_view what) {
 void do_late(std::string_view what, const char* program, communicator& comm) {
   if (what == "chroot") leave_root();
   if (what == "setuid") become_nobody();
-  if (what == "cancel") cancel_in_barrier(comm);
+  if (what == "cancel") cancel_in_call(comm);
   if (what == "longjmp") jump_out_of_operator(comm);
-  if (what == "precedence") take_precedence(comm);
+  if (what == "precedence") use_precedence(comm);
   if (comm.rank() != 0) return;
   if (what == "quick_exit") std::quick_exit(0);
   if (what == "exec-away") execlp("sleep", "sleep", "3", nullptr);

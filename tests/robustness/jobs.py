@@ -128,6 +128,9 @@ class Edges(Case):
             with self.subTest(what=what):
                 self.check_right(self.edge(what))
 
+    def test_service_threads_with_precedence(self):
+        self.check_right(self.edge("precedence", CHORALE_SERVICE="polling"))
+
     def test_no_folders(self):
         self.check_right(self.run_edge(self.job(3, "env", "-u", "HOME", "TMPDIR=/nonexistent", RANKS, "edge", "calm")))
 

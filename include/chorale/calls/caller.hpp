@@ -20,6 +20,7 @@
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/core/types.hpp>
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/group_view.hpp>
 #include <chorale/transport/joining.hpp>
@@ -147,6 +148,7 @@ struct ending {
   void operator()(Caller* on) const noexcept {
     if (on->queue().net().use().is_mine()) [[unlikely]]
       return on->queue().net().failures().abandon();
+    const detail::uncancellable ends_first;
     delete on;
   }
 };

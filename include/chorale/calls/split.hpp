@@ -12,6 +12,7 @@
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/fnv.hpp>
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/uncancellable.hpp>
 
 namespace chorale {
 
@@ -32,6 +33,7 @@ task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outco
     rounds.take();
     if (!rounds.has_joined()) continue;
     try {
+      const detail::uncancellable ends_first;
       made = std::make_unique<Communicator>(rounds.joined());
     } catch (...) {
       rounds.fail(std::current_exception());

@@ -37,7 +37,7 @@ class clock {
       return replaced_now();
     return std::chrono::steady_clock::now();
   }
-  /// Yields the core to other runnable threads.
+  /// Yields the core to other runnable threads; under a real-time policy, by a nap.
   static void give_way() noexcept;
   /// Sleeps for at least `time`, or until a signal arrives.
   static void sleep_for(duration time) noexcept;

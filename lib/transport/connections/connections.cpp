@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
@@ -150,6 +151,7 @@ verbs::queue_pair connections::make_queue_pair() {
 }
 
 void connections::open(int peer) {
+  const detail::uncancellable ends_first;
   connection& c = get(peer);
   auto made = make_queue_pair();
   made.to_init({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = remote_access});

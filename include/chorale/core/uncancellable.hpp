@@ -6,8 +6,9 @@
 namespace chorale::detail {
 
 /// Defers pthread_cancel() of the calling thread during its lifetime. Most functions here are noexcept, and
-/// frames of coroutines cannot be unwound by force: a cancellation would end the program. Every wait has one,
-/// so that a call ends first and its thread afterwards.
+/// frames of coroutines cannot be unwound by force: a cancellation would end the program. Whatever of a call
+/// contains a cancellation point (pthreads(7): sleeping, opening, closing, writing, msync) has one, so that
+/// the call ends first and its thread afterwards; a call that has none of these does not pay for it.
 class [[nodiscard]] uncancellable {
  public:
   uncancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
