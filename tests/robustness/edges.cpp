@@ -139,7 +139,7 @@ void jump_out_of_operator(communicator& comm) {
 
 bool has_all_rights = true;
 
-/// All ranks on one core, where rank 0, with its service thread, has precedence: it must sleep for the others.
+/// All ranks on one core, where rank 0, with its service thread, has precedence: it has to sleep.
 void take_precedence(bool is_first) {
   cpu_set_t set;
   CPU_ZERO(&set);
