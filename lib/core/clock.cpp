@@ -8,8 +8,8 @@
 namespace chorale {
 namespace {
 
-/// Long enough for another thread to begin, and short against what a switch of threads costs otherwise.
-constexpr clock::duration shortest_nap = std::chrono::microseconds{10};
+/// Long against the work between two naps, so that the others have most of the core.
+constexpr clock::duration shortest_nap = std::chrono::microseconds{50};
 
 /// Whether the calling thread has a real-time policy, under which sched_yield() only lets those of its own
 /// priority run. Another thread may change that, so it is looked up now and then.

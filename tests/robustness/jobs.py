@@ -129,7 +129,7 @@ class Edges(Case):
                 self.check_right(self.edge(what))
 
     def test_service_threads_with_precedence(self):
-        self.check_right(self.edge("precedence", CHORALE_SERVICE="polling"))
+        self.check_right(self.edge("precedence", ranks=2, CHORALE_SERVICE="polling"), "rank 0", "rank 1")
 
     def test_no_folders(self):
         self.check_right(self.run_edge(self.job(3, "env", "-u", "HOME", "TMPDIR=/nonexistent", RANKS, "edge", "calm")))
