@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <new>
+#include <pthread.h>
 #include <unistd.h>
 #include <utility>
 
@@ -41,6 +44,35 @@ namespace {
 /// Caches the thread's own list, since accessing that is more expensive.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* list_of_thread = nullptr;
 
+// Work that outlives its thread is taken off the thread's list when the thread ends. A destructor of a
+// thread-local variable would do that too, but to register one takes memory, and where there is none the C
+// library ends the process. The first keys of a process take none, so this one is made early.
+[[gnu::tls_model("initial-exec")]] alignas(background::list) constinit thread_local std::byte
+    room_of_list[sizeof(background::list)]{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_watched = false;
+pthread_key_t end_of_thread;
+bool is_end_watched = false;
+
+void empty_list(void* list) noexcept {
+  is_watched = false;
+  static_cast<background::list*>(list)->~list();
+  new (list) background::list;
+}
+
+/// Call before the thread's list holds anything.
+void await_end_of_thread(background::list& of) noexcept {
+  if (!is_watched && replacement == nullptr && is_end_watched) [[unlikely]]
+    is_watched = pthread_setspecific(end_of_thread, &of) == 0;
+}
+
+[[gnu::constructor]] void make_key() noexcept {
+  is_end_watched = pthread_key_create(&end_of_thread, empty_list) == 0;
+}
+
+[[gnu::destructor]] void delete_key() noexcept {
+  if (std::exchange(is_end_watched, false)) pthread_key_delete(end_of_thread);
+}
+
 }  // namespace
 
 background::list::~list() {
@@ -60,10 +92,7 @@ void background::list::forget_attended() noexcept {
 
 background::list& background::mine() noexcept {
   if (replacement != nullptr) return *replacement;
-  if (list_of_thread == nullptr) {
-    static thread_local list of_this_thread;
-    list_of_thread = &of_this_thread;
-  }
+  if (list_of_thread == nullptr) list_of_thread = new (room_of_list) list;
   return *list_of_thread;
 }
 
@@ -74,6 +103,7 @@ void background::replace(list* by) noexcept {
 void background::enlist() noexcept {
   if (place_ != nullptr) return;
   list& all = mine();
+  await_end_of_thread(all);
   next_ = all.first_;
   if (next_ != nullptr) next_->place_ = &next_;
   all.first_ = this;
@@ -125,6 +155,7 @@ attendance::~attendance() {
 void attendance::take_over() {
   background::list& here = background::mine();
   if (state_->by.load(std::memory_order_relaxed) == &here) return;
+  await_end_of_thread(here);
   here.attended_.push_back(state_);
   const attendance_state::claim hold{*state_};
   state_->by.store(&here, std::memory_order_relaxed);

@@ -254,6 +254,24 @@ TEMPLATE_TEST_CASE("A rank without memory throws and the others are told", "[rob
   try_subjects<chorale::communicator<TestType>>(misuse::settings());
 }
 
+TEST_CASE("The first nonblocking call of a thread may lack memory", "[robustness][memory]") {
+  bool is_reached = true;
+  for (long first = 1; is_reached; ++first) {
+    CAPTURE(first);
+    chorale::bootstrap::run_in_process(1, [&](auto& group) {
+      misuse::over_rc comm{group, misuse::settings()};
+      const shortage::failing armed(shortage::call::allocate, first);
+      try {
+        comm.ibarrier().wait();
+      } catch (const std::bad_alloc&) {
+        // It did not begin.
+      }
+      is_reached = shortage::failing::has_failed();
+    });
+    REQUIRE(first < 1000);
+  }
+}
+
 TEST_CASE("Without memory the built-in tuning table is not read in part", "[robustness][memory]") {
   const std::size_t rows = chorale::model::built_in_measurements().size();
   bool is_reached = true;

@@ -204,6 +204,13 @@ int prctl(int option, ...) noexcept {
   return next(option, given[0], given[1], given[2], given[3]);
 }
 
+// The C library has nowhere to report that it has no memory for a destructor of a thread-local variable.
+extern "C" int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* library);
+extern "C" int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
+  if (fails(call::allocate)) std::abort();
+  return __cxa_thread_atexit_impl(destroy, object, library);
+}
+
 void* operator new(std::size_t bytes) {
   return shortage::allocate_or_throw(bytes, 0);
 }
