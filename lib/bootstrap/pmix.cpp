@@ -21,6 +21,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/uncancellable.hpp>
 
+#include "../core/immortal.hpp"
 #include "../core/process.hpp"
 #include "../core/timed_wait.hpp"
 #include "rank_claim.hpp"
@@ -165,7 +166,8 @@ constexpr const char* process_key = "chorale.process";
 
 process_card this_process_card() {
   process_card card{this_process(), {}};
-  if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+  if (std::FILE* file =
+          std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
     if (std::fgets(card.boot, sizeof card.boot, file) == nullptr) card.process = {};
     std::fclose(file);
   } else {
@@ -362,21 +364,37 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
 }
 #endif
 
+namespace {
+
+using ending = void (*)();
+constinit ending end_last_session = nullptr;
+
+/// When the library is unloaded: destructors of static objects, which may make communicators, have run.
+[[gnu::destructor]] void end_session() noexcept {
+  if (end_last_session != nullptr) end_last_session();
+}
+
+}  // namespace
+
 pmix::pmix() {
   detail::require_same_layouts();
   // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
   static std::mutex mutex;
-  static std::shared_ptr<session> shared;
+  static detail::immortal<std::shared_ptr<session>> shared;
   const detail::uncancellable ends_first;
   const std::lock_guard lock{mutex};
-  if (!shared) shared = std::make_shared<session>();
-  if (!shared->singleton && shared->process != getpid())
+  if (!*shared) {
+    *shared = std::make_shared<session>();
+    end_last_session = [] { shared->reset(); };
+  }
+  session& one = **shared;
+  if (!one.singleton && one.process != getpid())
     throw error(errc::misuse,
                 fmt::format("process {} is a child of fork() of rank {}, process {}, and cannot make a "
                             "communicator of that rank's job; make it before fork(), or start a program of "
                             "its own by a launcher",
-                            getpid(), shared->rank, shared->process));
-  session_ = shared;
+                            getpid(), one.rank, one.process));
+  session_ = *shared;
 }
 
 int pmix::rank() const noexcept {

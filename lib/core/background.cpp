@@ -148,6 +148,7 @@ attendance::attendance(std::function<void()> answer)
     : state_(std::make_shared<attendance_state>(std::move(answer))) {}
 
 attendance::~attendance() {
+  if (state_->process != getpid()) return;  // its threads, which may hold the claim, are not here
   const attendance_state::claim hold{*state_};
   state_->by.store(nullptr, std::memory_order_relaxed);
 }

@@ -9,6 +9,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 
+#include "immortal.hpp"
 #include "printable.hpp"
 #include "settings.hpp"
 
@@ -64,12 +65,12 @@ void config::validate() const {
 
 const std::vector<environment_variable>& environment_variables() {
   detail::require_same_layouts();
-  static const std::vector<environment_variable> variables = [] {
+  static detail::immortal<std::vector<environment_variable>> variables{[] {
     std::vector<environment_variable> all;
     for (const setting& s : settings()) all.push_back({s.variable, s.accepts, s.initially, s.meaning});
     return all;
-  }();
-  return variables;
+  }()};
+  return *variables;
 }
 
 std::vector<std::string> unknown_environment_variables() {

@@ -4,6 +4,8 @@
 
 #include <chorale/core/error.hpp>
 
+#include "immortal.hpp"
+
 namespace chorale {
 namespace {
 
@@ -67,8 +69,8 @@ void detail::throw_foreign_headers() {
 }
 
 const std::error_category& category() noexcept {
-  static const chorale_category instance;
-  return instance;
+  static detail::immortal<chorale_category> instance;
+  return *instance;
 }
 
 std::string reason_of(const std::system_error& e) {

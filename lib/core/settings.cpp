@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "immortal.hpp"
+
 namespace chorale {
 namespace {
 
@@ -300,8 +302,8 @@ std::vector<setting> make_settings() {
 }  // namespace
 
 const std::vector<setting>& settings() {
-  static const std::vector<setting> all = make_settings();
-  return all;
+  static detail::immortal<std::vector<setting>> all{make_settings()};
+  return *all;
 }
 
 }  // namespace chorale

@@ -11,6 +11,7 @@
 #include <chorale/core/fnv.hpp>
 #include <chorale/model/tuning.hpp>
 
+#include "../core/immortal.hpp"
 #include "built_in.hpp"
 #include "candidates.hpp"
 #include "cost.hpp"
@@ -141,17 +142,17 @@ std::vector<int> tuning_table::contenders(const situation& s, std::span<const st
 }
 
 std::shared_ptr<const tuning_table> tuning_table::built_in() {
-  static const auto table =
-      std::make_shared<const tuning_table>(built_in_measurements(), "the built-in table");
-  return table;
+  static detail::immortal<std::shared_ptr<const tuning_table>> table{
+      std::make_shared<const tuning_table>(built_in_measurements(), "the built-in table")};
+  return *table;
 }
 
 std::shared_ptr<const tuning_table> tuning_table::of(const config& settings) {
   if (settings.tuning.empty()) return built_in();
   static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<const tuning_table>> known;
+  static detail::immortal<std::map<std::string, std::shared_ptr<const tuning_table>>> known;
   const std::lock_guard lock(mutex);
-  auto& table = known[settings.tuning];
+  auto& table = (*known)[settings.tuning];
   if (!table) table = read(settings.tuning);
   return table;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../core/immortal.hpp"
 #include "../verbs/mapped_memory.hpp"
 
 namespace chorale::soft {
@@ -21,12 +22,16 @@ struct allocation {
   bool is_mapped_by_peer;
 };
 std::mutex allocations_mutex;
-std::map<std::uint64_t, allocation> allocations;  // by address
+/// By address.
+std::map<std::uint64_t, allocation>& allocations() noexcept {
+  static detail::immortal<std::map<std::uint64_t, allocation>> table;
+  return *table;
+}
 
 bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& begin, allocation& found) {
   const std::lock_guard lock(allocations_mutex);
-  auto it = allocations.upper_bound(address);
-  if (it == allocations.begin()) return false;
+  auto it = allocations().upper_bound(address);
+  if (it == allocations().begin()) return false;
   --it;
   if (address - it->first > it->second.bytes || bytes > it->second.bytes - (address - it->first))
     return false;
@@ -38,8 +43,8 @@ bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& 
 /// A peer has mapped memory that begins in the allocation at `address`.
 void note_mapped(std::uint64_t address) noexcept {
   const std::lock_guard lock(allocations_mutex);
-  auto it = allocations.upper_bound(address);
-  if (it != allocations.begin()) std::prev(it)->second.is_mapped_by_peer = true;
+  auto it = allocations().upper_bound(address);
+  if (it != allocations().begin()) std::prev(it)->second.is_mapped_by_peer = true;
 }
 
 /// 32 bits that nobody guesses by accident, without a system call for each.
@@ -191,7 +196,7 @@ int dereg_mr(ibv_mr* base) noexcept {
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept {
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false};
+    allocations()[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false};
     return true;
   } catch (...) {
     return false;
@@ -200,10 +205,10 @@ bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode)
 
 void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
   // Without locking: the fork handlers still hold the lock, and there is no other thread.
-  const auto it = allocations.find(reinterpret_cast<std::uint64_t>(address));
-  if (it == allocations.end()) return;
+  const auto it = allocations().find(reinterpret_cast<std::uint64_t>(address));
+  if (it == allocations().end()) return;
   if (fd < 0) {
-    allocations.erase(it);
+    allocations().erase(it);
     return;
   }
   it->second.fd = fd;
@@ -224,7 +229,7 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false};
+    allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false};
   } catch (...) {
     munmap(mapped, rounded);
     errno = ENOMEM;
@@ -238,10 +243,10 @@ int release(ibv_context* c, void* address, std::size_t) noexcept {
   allocation memory{};
   {
     const std::lock_guard lock(allocations_mutex);
-    const auto it = allocations.find(reinterpret_cast<std::uint64_t>(address));
-    if (it == allocations.end()) return EINVAL;
+    const auto it = allocations().find(reinterpret_cast<std::uint64_t>(address));
+    if (it == allocations().end()) return EINVAL;
     memory = it->second;
-    allocations.erase(it);
+    allocations().erase(it);
   }
   // Peers may keep an unused mapping for a long time: free the pages now, unless a peer has mapped them for
   // its own use. In a forked child they belong to the parent.

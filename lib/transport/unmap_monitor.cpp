@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../core/helper_thread.hpp"
+#include "../core/immortal.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -41,18 +42,19 @@ int open_userfaultfd() noexcept {
 
 std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
   static std::mutex mutex;
-  static std::weak_ptr<unmap_monitor> known;
+  static detail::immortal<std::weak_ptr<unmap_monitor>> known;
   const std::lock_guard lock(mutex);
-  auto monitor = known.lock();
+  auto monitor = known->lock();
   if (monitor) return monitor;
   const int fd = open_userfaultfd();
   if (fd < 0) return nullptr;
   monitor.reset(new unmap_monitor(fd));
-  known = monitor;
+  *known = monitor;
   return monitor;
 }
 
-unmap_monitor::unmap_monitor(int fd) : fd_(fd), stop_fd_(eventfd(0, EFD_CLOEXEC)) {
+unmap_monitor::unmap_monitor(int fd)
+    : fd_(fd), stop_fd_(eventfd(0, EFD_CLOEXEC)) {
   thread_ = detail::start_helper_thread([this] { run(); });
 }
 

@@ -1,11 +1,12 @@
 #include "homes.hpp"
 
+#include "../../core/immortal.hpp"
+
 namespace chorale::transport {
 
 homes& homes::all() {
-  // Never destroyed: communicators of static lifetime may end after everything else.
-  static homes& of_process = *new homes;
-  return of_process;
+  static detail::immortal<homes> of_process;
+  return *of_process;
 }
 
 void homes::enter(const void* flow, observed_communicator& who) {

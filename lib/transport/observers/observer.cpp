@@ -4,6 +4,8 @@
 
 #include <chorale/transport/observers/observer.hpp>
 
+#include "../../core/immortal.hpp"
+
 namespace chorale {
 namespace {
 
@@ -12,10 +14,9 @@ struct observer_list {
   std::vector<std::shared_ptr<observer>> all;
 };
 
-/// Never destroyed: communicators of static lifetime may end after everything else.
 observer_list& of_process() {
-  static observer_list& list = *new observer_list;
-  return list;
+  static detail::immortal<observer_list> list;
+  return *list;
 }
 
 }  // namespace
