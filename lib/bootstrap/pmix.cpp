@@ -21,8 +21,10 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/uncancellable.hpp>
 
+#include "../core/helper_thread.hpp"
 #include "../core/immortal.hpp"
 #include "../core/process.hpp"
+#include "../core/streams_reserved.hpp"
 #include "../core/timed_wait.hpp"
 #include "rank_claim.hpp"
 
@@ -167,7 +169,7 @@ constexpr const char* process_key = "chorale.process";
 process_card this_process_card() {
   process_card card{this_process(), {}};
   if (std::FILE* file =
-          std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+          detail::above_streams([&] { return std::fopen("/proc/sys/kernel/random/boot_id", "re"); })) {
     if (std::fgets(card.boot, sizeof card.boot, file) == nullptr) card.process = {};
     std::fclose(file);
   } else {
@@ -184,7 +186,7 @@ constexpr std::chrono::milliseconds release_time{1250};
 }  // namespace
 
 void pmix::session::connect() {
-  pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+  pmix_status_t status = detail::foreign_call([&] { return PMIx_Init(&self_, nullptr, 0); });
   if (status != PMIX_SUCCESS) {
     give_back_rank();
     fail("PMIx_Init", status,

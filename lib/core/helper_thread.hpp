@@ -1,4 +1,4 @@
-// Helper threads that the library starts in a user's program.
+// Threads that the library starts, or has others start, in a user's program.
 #pragma once
 
 #include <csignal>
@@ -10,24 +10,43 @@
 
 #include <chorale/core/surroundings.hpp>
 
+#include "streams_reserved.hpp"
+
 namespace chorale::detail {
 
-/// Starts `run` in a thread that blocks asynchronous signals, which are for the program's own threads.
-/// Signals for the thread's own faults stay unblocked: otherwise the kernel kills the process without calling
-/// the program's handler. Throws std::system_error as std::thread does.
+/// During its lifetime this thread, and threads that it starts, block asynchronous signals, which are for the
+/// program's own threads. Signals for a thread's own faults stay unblocked: otherwise the kernel kills the
+/// process without calling the program's handler.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t theirs;
+    sigfillset(&theirs);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      sigdelset(&theirs, fault);
+    pthread_sigmask(SIG_SETMASK, &theirs, &before_);
+  }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+/// Starts `run` in a thread that blocks signals. Throws std::system_error as std::thread does.
 template <class F>
 [[nodiscard]] std::thread start_helper_thread(F&& run) {
-  sigset_t theirs;
-  sigset_t before;
-  sigfillset(&theirs);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-    sigdelset(&theirs, fault);
-  pthread_sigmask(SIG_SETMASK, &theirs, &before);
-  struct restore {
-    const sigset_t* mask;
-    ~restore() { pthread_sigmask(SIG_SETMASK, mask, nullptr); }
-  } const restored{&before};
+  const signals_blocked quiet;
   return std::thread{std::forward<F>(run)};
+}
+
+/// What `call` returns, a function of another library: the threads that it starts block signals, and its
+/// descriptors are not those of standard streams.
+template <class F>
+auto foreign_call(F&& call) {
+  const signals_blocked quiet;
+  return above_streams(std::forward<F>(call));
 }
 
 }  // namespace chorale::detail

@@ -15,6 +15,8 @@
 
 #include <chorale/core/surroundings.hpp>
 
+#include "streams_reserved.hpp"
+
 namespace chorale {
 namespace {
 
@@ -47,7 +49,7 @@ std::optional<process_status> parse(std::string_view text) noexcept {
 std::optional<process_status> read_status(std::int64_t pid, int& failure) noexcept {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(pid));
-  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  const int file = detail::above_streams([&] { return ::open(path.data(), O_RDONLY | O_CLOEXEC); });
   if (file < 0) {
     failure = errno;
     return std::nullopt;

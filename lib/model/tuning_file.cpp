@@ -15,6 +15,7 @@
 #include <chorale/model/tuning.hpp>
 
 #include "../core/printable.hpp"
+#include "../core/streams_reserved.hpp"
 
 #ifdef CHORALE_HAVE_JSON
 #include <nlohmann/json.hpp>
@@ -45,7 +46,8 @@ struct opened_file {
 
 std::string contents(const std::string& name) {
   // Not blocking: a FIFO would wait for its writer, a terminal line for its carrier.
-  const opened_file file{open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
+  const opened_file file{detail::above_streams(
+      [&] { return open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY); })};
   struct stat s {};
   if (file.fd < 0 || fstat(file.fd, &s) != 0)
     throw refusal{fmt::format("it cannot be opened: {}", std::strerror(errno))};

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/streams_reserved.hpp"
 #include "soft/fabric.hpp"
 #include "soft/memory.hpp"
 
@@ -52,6 +53,7 @@ shared_heap& shared_heap::instance() noexcept {
 
 shared_heap::shared_heap() noexcept {
   if (!wanted()) return;
+  detail::streams_reserved::know_forks();
   rlimit limit{};
   // A file beyond the limit would raise SIGXFSZ.
   std::uint64_t bytes = largest_heap;
@@ -182,7 +184,8 @@ bool shared_heap::move_to_own_memory() noexcept {
 void shared_heap::before_fork() noexcept {
   shared_heap& heap = instance();
   heap.mutex_.lock();
-  if (pipe2(heap.fork_pipe_, O_CLOEXEC) != 0) heap.fork_pipe_[0] = heap.fork_pipe_[1] = -1;
+  if (detail::above_streams([&] { return pipe2(heap.fork_pipe_, O_CLOEXEC); }) != 0)
+    heap.fork_pipe_[0] = heap.fork_pipe_[1] = -1;
 }
 
 void shared_heap::after_fork_parent() noexcept {

@@ -4,13 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "../core/streams_reserved.hpp"
 #include "queues.hpp"
 
 namespace chorale::soft {
 
 ibv_comp_channel* create_comp_channel(ibv_context* c) noexcept {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
+  if (detail::above_streams([&] { return pipe2(ends, O_CLOEXEC); }) != 0) return nullptr;
   unique_fd read_end{ends[0]};
   unique_fd write_end{ends[1]};
   // Writing an event must not block on the reader.

@@ -11,6 +11,7 @@
 
 #include <chorale/core/clock.hpp>
 
+#include "../core/streams_reserved.hpp"
 #include "../verbs/zero_copy_threshold.hpp"
 #include "device.hpp"
 #include "objects.hpp"
@@ -40,7 +41,9 @@ double fastest(Work work) {
 /// ptrace_scope, or since this process is not dumpable, as the others will not be.
 bool are_peers_out_of_reach() noexcept {
   char scope = '0';
-  if (const int file = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC); file >= 0) {
+  if (const int file = detail::above_streams(
+          [&] { return open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC); });
+      file >= 0) {
     if (read(file, &scope, 1) != 1) scope = '0';
     close(file);
   }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../core/streams_reserved.hpp"
 #include "fabric.hpp"
 
 namespace chorale::soft {
@@ -23,7 +24,7 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
-  unique_fd held{open(path, O_PATH | O_CLOEXEC)};
+  unique_fd held{detail::above_streams([&] { return open(path, O_PATH | O_CLOEXEC); })};
   if (held.get() >= 0 && fstat(held.get(), &s) != 0) held.reset();
   return held;
 }
@@ -33,7 +34,7 @@ unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
 unique_fd open_held(const unique_fd& held, int flags) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", held.get());
-  return unique_fd{open(path, flags | O_CLOEXEC | O_NOCTTY)};
+  return unique_fd{detail::above_streams([&] { return open(path, flags | O_CLOEXEC | O_NOCTTY); })};
 }
 
 /// The file system of memfds or pipes of this process: internal to the kernel, so users can create only such
@@ -44,8 +45,10 @@ dev_t kernel_device(bool pipe) noexcept {
   if (device != 0) return device;
   struct stat s {};
   int ends[2] = {-1, -1};
-  if (pipe && pipe2(ends, O_CLOEXEC) != 0) return 0;
-  if (!pipe && (ends[0] = memfd_create("chorale-soft-probe", MFD_CLOEXEC)) < 0) return 0;
+  if (pipe && detail::above_streams([&] { return pipe2(ends, O_CLOEXEC); }) != 0) return 0;
+  if (!pipe &&
+      (ends[0] = detail::above_streams([&] { return memfd_create("chorale-soft-probe", MFD_CLOEXEC); })) < 0)
+    return 0;
   const unique_fd first{ends[0]};
   const unique_fd second{ends[1]};
   if (fstat(first.get(), &s) != 0) return 0;
@@ -84,7 +87,7 @@ bool has_ended(const process_stat& s) noexcept {
 bool read_stat(pid_t pid, process_stat& s) noexcept {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
-  const unique_fd fd{open(path, O_RDONLY | O_CLOEXEC)};
+  const unique_fd fd{detail::above_streams([&] { return open(path, O_RDONLY | O_CLOEXEC); })};
   if (fd.get() < 0) {
     if (errno == ENOENT) errno = kill(pid, 0) == 0 || errno != ESRCH ? ENOENT : ESRCH;
     return false;
@@ -113,7 +116,7 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
     errno = EFBIG;
     return -1;
   }
-  unique_fd fd{memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  unique_fd fd{detail::above_streams([&] { return memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING); })};
   if (fd.get() < 0) return -1;
   // Sealed, so that nobody can truncate memory that others have mapped.
   if (fchmod(fd.get(), 0600) != 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||

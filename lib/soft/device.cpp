@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "../core/streams_reserved.hpp"
 #include "extended.hpp"
 #include "queue_pair.hpp"
 
@@ -81,7 +82,8 @@ ibv_context* open_device(ibv_device* which) noexcept {
   } catch (...) {  // its containers need memory, too
   }
   int ends[2];
-  if (c == nullptr || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+  if (c == nullptr ||
+      detail::above_streams([&] { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }) != 0) {
     const int saved = c == nullptr ? ENOMEM : errno;
     delete c;
     self->leave();

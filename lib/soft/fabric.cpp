@@ -20,6 +20,8 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/fnv.hpp>
 
+#include "../core/streams_reserved.hpp"
+
 namespace chorale::soft {
 namespace {
 
@@ -58,7 +60,7 @@ int bind_name(const std::string& name) noexcept {
     return -1;
   }
   std::memcpy(address.sun_path + 1, name.data(), name.size());
-  unique_fd fd{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  unique_fd fd{detail::above_streams([&] { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); })};
   if (fd.get() < 0) return -1;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
@@ -77,7 +79,7 @@ registry* map_registry(int fd) noexcept {
 /// Finds the registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone
 /// can bind any name: `open_memory` ensures that only this user's memory is trusted.
 int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) noexcept {
-  FILE* names = std::fopen("/proc/thread-self/net/unix", "re");
+  FILE* names = detail::above_streams([&] { return std::fopen("/proc/thread-self/net/unix", "re"); });
   if (names == nullptr) return errno;
   char line[512];
   int status = 0;

@@ -8,6 +8,7 @@
 
 #include <chorale/core/uncancellable.hpp>
 
+#include "../core/streams_reserved.hpp"
 #include "process.hpp"
 
 namespace chorale::soft {
@@ -54,7 +55,8 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
     fresh->start_time = entry.start_time.load();
     if (fresh->pid == 0) return nullptr;
 #ifdef SYS_pidfd_open
-    fresh->pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, fresh->pid, 0U)));
+    fresh->pidfd.reset(
+        static_cast<int>(detail::above_streams([&] { return syscall(SYS_pidfd_open, fresh->pid, 0U); })));
     if (fresh->pidfd.get() < 0 && errno == ESRCH) return nullptr;
 #endif
     errno = 0;

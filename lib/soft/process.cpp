@@ -15,6 +15,7 @@
 #include <chorale/core/uncancellable.hpp>
 
 #include "../core/helper_thread.hpp"
+#include "../core/streams_reserved.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 
@@ -95,13 +96,13 @@ int process::set_up() noexcept {
     qp_cursor_ = static_cast<std::uint32_t>(random_word() % qp_count);
 
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+    if (detail::above_streams([&] { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }) != 0) return errno;
     wake_read_.reset(ends[0]);
     wake_write_.reset(ends[1]);
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+    if (detail::above_streams([&] { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }) != 0) return errno;
     life_read_.reset(ends[0]);
     life_write_.reset(ends[1]);
-    epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+    epoll_.reset(detail::above_streams([&] { return epoll_create1(EPOLL_CLOEXEC); }));
     if (epoll_.get() < 0) return errno;
     epoll_event interest{};
     interest.events = EPOLLIN;

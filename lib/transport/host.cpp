@@ -16,6 +16,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/surroundings.hpp>
 
+#include "../core/streams_reserved.hpp"
+
 namespace chorale::transport {
 namespace {
 
@@ -57,7 +59,7 @@ host_identity this_host() {
   if (surroundings::replaced() != nullptr) return h;
   std::string id;
   errno = 0;
-  std::ifstream boot{"/proc/sys/kernel/random/boot_id"};
+  std::ifstream boot = detail::above_streams([] { return std::ifstream{"/proc/sys/kernel/random/boot_id"}; });
   boot.exceptions(std::ios::badbit);  // as without memory for it
   if (boot >> id)
     id.copy(h.boot, sizeof h.boot - 1);

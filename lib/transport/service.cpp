@@ -11,6 +11,7 @@
 #include <chorale/transport/service.hpp>
 
 #include "../core/helper_thread.hpp"
+#include "../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 
@@ -46,7 +47,7 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
       lock_(&lock),
       policy_(policy),
       work_(std::move(w)),
-      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      stop_(detail::above_streams([&] { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })) {
   if (stop_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd of the service thread");
   try {
     channel_->set_nonblocking();

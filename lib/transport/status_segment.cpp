@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../core/streams_reserved.hpp"
+
 namespace chorale::transport {
 
 struct status_segment::of_all {
@@ -52,7 +54,7 @@ std::shared_ptr<status_segment> status_segment::of_process() noexcept {
     // Beyond this limit the kernel terminates a process by SIGXFSZ.
     rlimit largest{};
     if (getrlimit(RLIMIT_FSIZE, &largest) != 0 || largest.rlim_cur < status_memory_bytes) return nullptr;
-    const int file = memfd_create(status_memory_name, MFD_CLOEXEC);
+    const int file = detail::above_streams([&] { return memfd_create(status_memory_name, MFD_CLOEXEC); });
     if (file < 0) return nullptr;
     void* memory = MAP_FAILED;
     if (ftruncate(file, static_cast<off_t>(status_memory_bytes)) == 0)

@@ -12,6 +12,7 @@
 
 #include "../core/helper_thread.hpp"
 #include "../core/immortal.hpp"
+#include "../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -26,7 +27,7 @@ int open_userfaultfd() noexcept {
   // No faults are handled here; without privileges the system permits only this mode.
   flags |= UFFD_USER_MODE_ONLY;
 #endif
-  const int fd = static_cast<int>(syscall(SYS_userfaultfd, flags));
+  const int fd = static_cast<int>(detail::above_streams([&] { return syscall(SYS_userfaultfd, flags); }));
   if (fd < 0) return -1;
   uffdio_api api{};
   api.api = UFFD_API;
@@ -54,7 +55,7 @@ std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
 }
 
 unmap_monitor::unmap_monitor(int fd)
-    : fd_(fd), stop_fd_(eventfd(0, EFD_CLOEXEC)) {
+    : fd_(fd), stop_fd_(detail::above_streams([&] { return eventfd(0, EFD_CLOEXEC); })) {
   thread_ = detail::start_helper_thread([this] { run(); });
 }
 

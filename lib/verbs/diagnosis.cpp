@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "../core/streams_reserved.hpp"
+
 namespace chorale::verbs {
 namespace {
 
@@ -25,8 +27,9 @@ std::string in_bytes(std::uint64_t limit) {
 /// Character device ("uverbs0") of a device of the kernel; empty if it has none.
 std::string verbs_node(const std::filesystem::path& sysfs, const std::string& device) {
   std::error_code ignored;
-  for (const auto& node : std::filesystem::directory_iterator(sysfs / "infiniband_verbs", ignored)) {
-    std::ifstream file(node.path() / "ibdev");
+  for (const auto& node : detail::above_streams(
+           [&] { return std::filesystem::directory_iterator(sysfs / "infiniband_verbs", ignored); })) {
+    std::ifstream file = detail::above_streams([&] { return std::ifstream(node.path() / "ibdev"); });
     if (std::string name; std::getline(file, name) && name == device) return node.path().filename();
   }
   return {};
@@ -42,7 +45,7 @@ std::uint64_t memlock_limit() noexcept {
 
 bool memlock_exempt() {
   constexpr unsigned cap_ipc_lock = 14;
-  std::ifstream status("/proc/self/status");
+  std::ifstream status = detail::above_streams([] { return std::ifstream("/proc/self/status"); });
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("CapEff:"))
       return (std::strtoull(line.c_str() + 7, nullptr, 16) >> cap_ipc_lock & 1U) != 0;
@@ -63,7 +66,8 @@ std::vector<std::string> hidden_device_remarks(const std::vector<device_info>& v
                                                const std::string& sysfs, const std::string& nodes) {
   std::vector<std::string> remarks;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(sysfs + "/infiniband", ignored)) {
+  for (const auto& entry : detail::above_streams(
+           [&] { return std::filesystem::directory_iterator(sysfs + "/infiniband", ignored); })) {
     const std::string name = entry.path().filename();
     if (std::any_of(visible.begin(), visible.end(), [&](const device_info& d) { return d.name == name; }))
       continue;

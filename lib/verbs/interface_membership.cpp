@@ -13,6 +13,7 @@
 
 #include <chorale/core/error.hpp>
 
+#include "../core/streams_reserved.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {
@@ -20,8 +21,10 @@ namespace {
 
 /// The interface that the row of the GID table belongs to, 0 if the kernel does not say.
 unsigned interface_of(const device& owner, const local_port& port) {
-  std::ifstream file(fmt::format("/sys/class/infiniband/{}/ports/{}/gid_attrs/ndevs/{}", owner.name(),
-                                 port.number, port.gid_index));
+  std::ifstream file = detail::above_streams([&] {
+    return std::ifstream(fmt::format("/sys/class/infiniband/{}/ports/{}/gid_attrs/ndevs/{}", owner.name(),
+                                     port.number, port.gid_index));
+  });
   std::string interface;
   file >> interface;
   return interface.empty() ? 0 : if_nametoindex(interface.c_str());
@@ -53,7 +56,8 @@ interface_membership::interface_membership(const device& owner, const local_port
     fail(ENODEV, "joining a multicast group", what,
          "the kernel names no network interface for this row of the GID table: choose another, "
          "CHORALE_GID_INDEX");
-  socket_ = ::socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  socket_ = detail::above_streams(
+      [&] { return ::socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0); });
   if (socket_ < 0)
     fail(errno, "a socket to join a multicast group", what, "raise 'ulimit -n' if files are short");
   if (join(socket_, group, ipv4, interface) != 0) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "../core/streams_reserved.hpp"
 #include "managed_membership.hpp"
 
 namespace chorale::verbs {
@@ -14,7 +15,7 @@ namespace {
 /// The number in a file of sysfs, decimal or with 0x before it.
 std::optional<unsigned long> number_in(const std::filesystem::path& file) {
   std::string text;
-  if (!(std::ifstream{file} >> text)) return std::nullopt;
+  if (!(detail::above_streams([&] { return std::ifstream{file}; }) >> text)) return std::nullopt;
   char* end = nullptr;
   const unsigned long value = std::strtoul(text.c_str(), &end, 0);
   return *end == '\0' ? std::optional{value} : std::nullopt;
@@ -31,7 +32,9 @@ std::string ipoib_interface(const std::string& sysfs, const std::string& device,
       number_in(adapter / "ports" / fmt::to_string(port) / "pkeys" / fmt::to_string(pkey_index));
   std::error_code none;
   std::string found;
-  for (const auto& entry : std::filesystem::directory_iterator{adapter / "device/net", none}) {
+  for (const auto& entry : detail::above_streams([&] {
+         return std::filesystem::directory_iterator{adapter / "device/net", none};
+       })) {
     // Older drivers count the ports of an adapter in dev_id.
     const auto number = [&](const char* name) { return number_in(entry.path() / name).value_or(0); };
     if (number("dev_port") + 1 != port && number("dev_id") + 1 != port) continue;

@@ -11,6 +11,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 
+#include "../core/helper_thread.hpp"
 #include "failure.hpp"
 
 #if CHORALE_HAVE_RDMACM
@@ -61,7 +62,7 @@ sockaddr_storage socket_address(const ibv_gid& gid) noexcept {
 sockaddr_storage address_of(const std::string& interface) noexcept {
   sockaddr_storage found{};
   ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return found;
+  if (detail::above_streams([&] { return getifaddrs(&all); }) != 0) return found;
   for (const ifaddrs* i = all; i != nullptr; i = i->ifa_next) {
     if (i->ifa_addr == nullptr || interface != i->ifa_name) continue;
     if (i->ifa_addr->sa_family == AF_INET) {
@@ -135,13 +136,14 @@ managed_membership::managed_membership(const device& owner, const local_port& po
       fmt::format("group {} on port {} of {}", to_string(group), port.number, owner.name());
   const auto until = clock::now() + deadline;
   sockaddr_storage source = source_of(owner, port, pkey_index, what);
-  channel_->native = rdma_create_event_channel();
+  channel_->native = detail::foreign_call([] { return rdma_create_event_channel(); });
   if (channel_->native == nullptr)
     fail(errno, "rdma_create_event_channel", what,
          "the kernel module rdma_ucm must be loaded, and /dev/infiniband/rdma_cm open to this user");
   rdma_cm_id*& id = identifier_->native;
-  if (rdma_create_id(channel_->native, &id, nullptr, RDMA_PS_UDP) != 0) fail(errno, "rdma_create_id", what);
-  if (rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&source)) != 0)
+  if (detail::foreign_call([&] { return rdma_create_id(channel_->native, &id, nullptr, RDMA_PS_UDP); }) != 0)
+    fail(errno, "rdma_create_id", what);
+  if (detail::foreign_call([&] { return rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&source)); }) != 0)
     fail(errno, "rdma_bind_addr", what, "the interface of the port must be up and have this address");
   const std::string_view found = device_name(id->verbs);
   if (id->port_num != port.number || found != owner.name())

@@ -3,6 +3,8 @@
 
 #include <chorale/verbs/driver.hpp>
 
+#include "../core/helper_thread.hpp"
+
 namespace chorale::verbs {
 
 #ifdef CHORALE_HAVE_IBVERBS
@@ -12,9 +14,11 @@ namespace {
 // Lambdas where the name in verbs.h is a macro or an inline function, and where the contract differs.
 const driver libibverbs{
     .name = "rdma-core",
-    .get_device_list = [](int* count) { return ibv_get_device_list(count); },
+    .get_device_list =
+        [](int* count) { return detail::foreign_call([&] { return ibv_get_device_list(count); }); },
     .free_device_list = ibv_free_device_list,
-    .open_device = ibv_open_device,
+    .open_device =
+        [](ibv_device* which) { return detail::foreign_call([&] { return ibv_open_device(which); }); },
     .close_device = ibv_close_device,
     .query_device = ibv_query_device,
     .query_port = [](ibv_context* context, std::uint8_t port,
@@ -33,7 +37,10 @@ const driver libibverbs{
     .reg_mr = [](ibv_pd* pd, void* address, std::size_t bytes,
                  int access) { return ibv_reg_mr(pd, address, bytes, access); },
     .dereg_mr = ibv_dereg_mr,
-    .create_comp_channel = ibv_create_comp_channel,
+    .create_comp_channel =
+        [](ibv_context* context) {
+          return detail::foreign_call([&] { return ibv_create_comp_channel(context); });
+        },
     .destroy_comp_channel = ibv_destroy_comp_channel,
     .create_cq = ibv_create_cq,
     .resize_cq = ibv_resize_cq,

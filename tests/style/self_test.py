@@ -10,6 +10,7 @@ import citations
 import classes
 import clocks
 import comments
+import descriptors
 import foreign
 import installed
 import layering
@@ -56,6 +57,25 @@ class Clocks(Tree):
         found = clocks.offences(self.root, {"lib/core/clock.cpp": "why", "lib/core/other.cpp": "why"})
         self.assertEqual(len(found), 1, found)
         self.assertIn("lib/core/other.cpp: is exempt", found[0])
+
+
+class Descriptors(Tree):
+    """Openings within and outside of what keeps them off the standard streams."""
+
+    def test_rules(self):
+        self.write("lib/soft/bad.cpp", "int a = ::open(path, O_RDONLY);\nint b = pipe2(ends, 0);\nstd::ifstream c(name);\n"
+                   "int d = syscall(SYS_pidfd_open, 1, 0);\nauto e = PMIx_Init(&self, nullptr, 0);\n")
+        self.write("lib/soft/good.cpp", "int a = detail::above_streams([&] { return open(path, O_RDONLY); });\nport.open(O_RDONLY);\n"
+                   "// open(path, O_RDONLY)\nauto b = foreign_call([] { return PMIx_Init(&self, nullptr, 0); });\nvoid channel::accept(int);\n")
+        self.assertEqual([line.split(": ")[0] for line in descriptors.offences(self.root, {})],
+                         [f"lib/soft/bad.cpp:{number}" for number in range(1, 6)])
+
+    def test_exemptions(self):
+        self.write("lib/soft/needs.cpp", "int a = pipe(ends);\n")
+        self.write("lib/soft/other.cpp")
+        found = descriptors.offences(self.root, {"lib/soft/needs.cpp": "why", "lib/soft/other.cpp": "why"})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("lib/soft/other.cpp: is exempt", found[0])
 
 
 class Layering(Tree):

@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "../../core/streams_reserved.hpp"
+
 namespace chorale::transport {
 namespace {
 
@@ -22,7 +24,10 @@ bool counter_is_steady() noexcept {
   try {
     // The kernel uses it only if all cores agree.
     std::string source;
-    return std::ifstream{"/sys/devices/system/clocksource/clocksource0/current_clocksource"} >> source &&
+    return detail::above_streams([&] {
+             return std::ifstream{"/sys/devices/system/clocksource/clocksource0/current_clocksource"};
+           }) >>
+               source &&
            source == "tsc";
   } catch (...) {
     return false;

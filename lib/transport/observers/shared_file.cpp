@@ -15,6 +15,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
+#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -25,7 +26,9 @@ constexpr mode_t mode = 0666;  // minus the user's umask
 }  // namespace
 
 shared_file::shared_file(std::string path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode)) {
+    : path_(std::move(path)),
+      file_(
+          detail::above_streams([&] { return ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode); })) {
   if (file_ < 0) fail("open");
   const auto end = clock::now() + patience;
   while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
@@ -89,7 +92,8 @@ void shared_file::truncate(std::uint64_t bytes) {
 }
 
 void require_writable(const std::string& path, const char* setting) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, mode);
+  const int file = detail::above_streams(
+      [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, mode); });
   if (file < 0)
     throw error(
         errc::invalid_environment,

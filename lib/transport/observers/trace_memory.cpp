@@ -10,6 +10,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
+#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -21,7 +22,8 @@ constexpr std::size_t step = std::size_t{1} << 20;
 trace_memory::trace_memory(std::string path, std::size_t most)
     : path_(std::move(path)), most_(most), process_(getpid()) {
   constexpr const char* remedy = "choose another file for the trace";
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  file_ = detail::above_streams(
+      [&] { return ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); });
   if (file_ < 0) throw_errno(errno, "open", printable(path_), remedy);
   void* const place = ::mmap(nullptr, most_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (place == MAP_FAILED) {

@@ -13,6 +13,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
+#include "../../core/streams_reserved.hpp"
 #include "clock_alignment.hpp"
 #include "shared_file.hpp"
 #include "trace_events.hpp"
@@ -117,7 +118,8 @@ std::filesystem::path count_of(const std::string& folder, std::uint32_t group) {
 
 std::vector<std::string> parts_in(const std::string& folder) {
   std::vector<std::string> parts;
-  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+  for (const auto& entry :
+       detail::above_streams([&] { return std::filesystem::directory_iterator{folder}; })) {
     const std::string name = entry.path().filename().string();
     const auto dot = name.find('.');
     if (dot != std::string::npos && name.find_first_not_of("0123456789", dot + 1) == std::string::npos)
@@ -144,7 +146,8 @@ void merge_complete_trace(const std::string& folder, const std::string& file) {
   {
     // Of two ranks that end communicators at the same time, one merges everything.
     const shared_file alone{(std::filesystem::path{folder} / "merging").string()};
-    for (const auto& entry : std::filesystem::directory_iterator{folder})
+    for (const auto& entry :
+         detail::above_streams([&] { return std::filesystem::directory_iterator{folder}; }))
       if (entry.path().extension() == ".complete") markers.push_back(entry.path());
     std::uintmax_t bytes = 0;
     for (const std::string& part : parts_in(folder)) {

@@ -9,6 +9,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
+#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -38,7 +39,7 @@ std::string trace_folder(const std::string& file, std::uint32_t job) {
 }
 
 trace_part read_trace_part(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
+  std::ifstream file = detail::above_streams([&] { return std::ifstream{path, std::ios::binary}; });
   trace_part part;
   trace_header& h = part.header;
   char page[trace_header::bytes];
