@@ -8,6 +8,7 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/dependents.hpp>
@@ -83,7 +84,7 @@ class device_array {
 
   device_array() = default;
   /// For `communicator::allocate`, which constructs arrays.
-  device_array(std::unique_ptr<detail::device_block> block, std::size_t count) noexcept
+  device_array(detail::process_bound_ptr<detail::device_block> block, std::size_t count) noexcept
       : block_(std::move(block)), count_(block_ ? count : 0) {}
   device_array(device_array&& other) noexcept
       : block_(std::move(other.block_)), count_(std::exchange(other.count_, 0)) {}
@@ -107,7 +108,7 @@ class device_array {
   [[nodiscard]] Element* end() const noexcept { return data() + count_; }
 
  private:
-  std::unique_ptr<detail::device_block> block_;
+  detail::process_bound_ptr<detail::device_block> block_;
   std::size_t count_ = 0;
 };
 
@@ -124,7 +125,7 @@ device_array<Element> allocate_from(Net& net, std::size_t count) {
                                             " bytes are more than there can be");
   if (count == 0) return {};
   try {
-    return {std::make_unique<device_block_of<Net>>(net, count * sizeof(Element)), count};
+    return {process_bound_ptr<device_block>{new device_block_of<Net>{net, count * sizeof(Element)}}, count};
   } catch (const error& e) {
     throw error(e.code(), call() + e.reason(), e.ranks());
   }

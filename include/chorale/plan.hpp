@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <chorale/calls/planned_call.hpp>
-#include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 
 namespace chorale {
 
@@ -40,7 +40,7 @@ class [[nodiscard]] plan {
  public:
   plan() = default;
   /// For `communicator::plan_...`, which construct plans.
-  explicit plan(std::unique_ptr<calls::planned_call> of) noexcept : call_(std::move(of)) {}
+  explicit plan(detail::process_bound_ptr<calls::planned_call> of) noexcept : call_(std::move(of)) {}
 
   /// True if it has a call.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
@@ -63,7 +63,7 @@ class [[nodiscard]] plan {
     return *call_;
   }
 
-  std::unique_ptr<calls::planned_call> call_;
+  detail::process_bound_ptr<calls::planned_call> call_;
 };
 
 }  // namespace chorale

@@ -34,9 +34,9 @@ plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
   return or_fail(on.transport(), [&] {
     pinned_buffers<net_type> buffers{on.transport()};
     pin(buffers);
-    return plan{std::make_unique<planned_call>(
+    return plan{detail::process_bound_ptr<planned_call>{new planned_call(
         on.queue(), made.what,
-        std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))};
+        std::make_unique<prepared_start<Start, net_type>>(std::move(made.start), std::move(buffers)))}};
   });
 }
 /// A plan of a call that reads `reads` and writes `writes`.

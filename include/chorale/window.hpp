@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +23,7 @@
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operators.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/device_array.hpp>
 #include <chorale/transport/remote_memory.hpp>
@@ -50,8 +50,7 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 ///     w.fence();
 ///
 /// Constructing and destroying a window is collective, as is `fence`; other calls concern only the ranks
-/// named. Offsets and counts are in elements of the target's memory; each rank may expose a different number,
-/// also none.
+/// named. Offsets and counts are in elements of the target's memory; each rank may expose any number of them.
 ///
 /// Order and completion. A put is pending until `flush(target)`, `flush_all` or `fence` has completed it at
 /// the target; its source must not change before. Puts from one rank to one target become visible in order if
@@ -80,7 +79,7 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 /// after. During stack unwinding, and if that fence fails, the window ends on this rank alone: peers that
 /// still use it get errors, and pending puts are awaited for 100 ms, after which the communicator is
 /// poisoned. Once the destructor has returned, nobody reads the sources of its puts or accesses its memory.
-/// Ending the communicator ends its windows.
+/// Ending the communicator ends its windows. In a child of fork() the destructor does nothing.
 ///
 /// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, one memory registration.
 /// Source: P4 section 4.2 (completion flags), P5 section 4.1 (immediate data): RDMA write with notification.
@@ -111,6 +110,7 @@ class window {
   window(const window&) = delete;
   window& operator=(const window&) = delete;
   ~window() {
+    if (!memory_.is_here()) return;
     bool orderly = std::uncaught_exceptions() <= exceptions_;
     if (orderly) {
       try {
@@ -366,7 +366,7 @@ class window {
   std::span<Element> local_;
   std::size_t notifications_;
   std::uint64_t number_ = 0;  ///< counts the windows of the communicator
-  std::optional<memory_type> memory_;
+  detail::process_bound<memory_type> memory_;
 };
 
 /// Transports without one-sided and atomic operations have no window; the compiler says so in one error.

@@ -62,6 +62,7 @@ int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) noex
 void ack_cq_events(ibv_cq* base, unsigned count) noexcept {
   auto& cq = static_cast<completion_queue&>(*base);
   context& c = context::of(cq.context);
+  if (c.owner->abandoned()) return;  // fork() may have copied the lock while another thread held it
   const std::lock_guard lock(c.events_mutex);
   cq.completions.acknowledged += count;
   c.acknowledged.notify_all();

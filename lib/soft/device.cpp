@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -115,13 +116,17 @@ int close_device(ibv_context* base) noexcept {
   if (!empty) take_out_of_service(c);
   int async_write = -1;
   {
-    const std::lock_guard lock(c.events_mutex);
+    std::unique_lock lock(c.events_mutex, std::defer_lock);
+    // fork() may have copied the lock while another thread held it.
+    if (!c.owner->abandoned()) lock.lock();
     std::swap(async_write, c.async_write);
   }
   close(base->async_fd);
   close(async_write);
   // The remaining objects refer to the context, and lie in this process's part of the fabric.
   if (!empty) return 0;
+  // What a thread of the parent waits for at a fork() can never be destroyed in the child.
+  if (c.owner->abandoned() && c.settling.load() != 0) return 0;
   pthread_mutex_destroy(&base->mutex);
   c.owner->leave();
   delete &c;

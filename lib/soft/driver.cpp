@@ -11,6 +11,7 @@ const driver* soft() noexcept {
       .name = "soft",
       .finds_by_address = true,
       .makes_groups = true,
+      .knows_children = true,
       .copies_by_core = [](ibv_context*) noexcept { return true; },
       .zero_copy_from = chorale::soft::zero_copy_from,
       .get_device_list = chorale::soft::get_device_list,

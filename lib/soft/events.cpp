@@ -70,10 +70,13 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
   char byte = 0;
   for (std::size_t i = c.async_events.size(); i < before; ++i)
     (void)recv(c.verbs()->async_fd, &byte, 1, MSG_DONTWAIT);
-  return wait_for(c.acknowledged, lock, settle_patience, [&] {
+  c.settling.fetch_add(1);
+  const bool settled = wait_for(c.acknowledged, lock, settle_patience, [&] {
     return asynchronous.delivered == asynchronous.acknowledged &&
            (completions == nullptr || completions->delivered == completions->acknowledged);
   });
+  c.settling.fetch_sub(1);
+  return settled;
 }
 
 int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
@@ -96,7 +99,7 @@ int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
 
 void ack_async_event(ibv_async_event* event) noexcept {
   context* c = context_of(*event);
-  if (c == nullptr) return;
+  if (c == nullptr || c->owner->abandoned()) return;
   const std::lock_guard lock(c->events_mutex);
   ++count_of(*event)->acknowledged;
   c->acknowledged.notify_all();

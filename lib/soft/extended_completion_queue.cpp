@@ -27,7 +27,8 @@ int next(ibv_cq_ex* ex) noexcept {
 }
 
 int start(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) noexcept {
-  if (attributes->comp_mask != 0) return EINVAL;
+  // In a forked child the lock may be that of a thread of the parent.
+  if (attributes->comp_mask != 0 || of(ex).owner->abandoned()) return EINVAL;
   of(ex).polling_extended.lock();
   const int status = next(ex);
   if (status != 0) of(ex).polling_extended.unlock();  // after a failure there is no end_poll

@@ -105,11 +105,12 @@ void set_inline(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* list) noex
 
 void start(ibv_qp_ex* qp) noexcept {
   request_builder& b = *of(qp).builder;
-  b.building.lock();
+  const bool is_parents = of(qp).owner->abandoned();
+  if (!is_parents) b.building.lock();  // in a forked child it may be that of a thread of the parent
   b.entries.clear();
   b.sges.clear();
   b.inline_bytes.clear();
-  b.failure = 0;
+  b.failure = is_parents ? EINVAL : 0;
 }
 
 void abort_building(ibv_qp_ex* qp) noexcept {

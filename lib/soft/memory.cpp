@@ -20,6 +20,7 @@ struct allocation {
   int fd;
   std::uint64_t inode;
   bool is_mapped_by_peer;
+  bool is_adopted;
 };
 std::mutex allocations_mutex;
 /// By address.
@@ -143,7 +144,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
   }
   if (index == 0) {
     destroy_object(mr);
-    errno = ENOMEM;
+    errno = self.abandoned() ? EINVAL : ENOMEM;
     return nullptr;
   }
   // The low bits are random, to detect stale and wrong keys; the two keys differ.
@@ -196,7 +197,7 @@ int dereg_mr(ibv_mr* base) noexcept {
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept {
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations()[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false};
+    allocations()[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false, true};
     return true;
   } catch (...) {
     return false;
@@ -215,6 +216,14 @@ void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
   it->second.inode = inode;
 }
 
+void part_from_parents_memory() noexcept {
+  for (const auto& [address, memory] : allocations()) {
+    if (memory.is_adopted) continue;
+    mmap(reinterpret_cast<void*>(address), memory.bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.fd, 0);
+  }
+}
+
 void* allocate(ibv_context*, std::size_t bytes) noexcept {
   const std::uint64_t rounded = (bytes + page_bytes - 1) & ~(page_bytes - 1);
   if (bytes == 0 || rounded < bytes) {
@@ -229,7 +238,7 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false};
+    allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false, false};
   } catch (...) {
     munmap(mapped, rounded);
     errno = ENOMEM;

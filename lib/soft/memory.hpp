@@ -66,6 +66,9 @@ bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode)
 /// In a forked child, from its only thread: other memory is mapped at `address` now; fd -1: memory that
 /// others cannot map.
 void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
+/// In a forked child, from its only thread: writes to memory from `allocate` stay in this process from now
+/// on. Until the child writes to a page, it sees what the parent writes there.
+void part_from_parents_memory() noexcept;
 
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;
 int release(ibv_context* c, void* address, std::size_t bytes) noexcept;

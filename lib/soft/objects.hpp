@@ -52,6 +52,7 @@ struct context {
 
   std::mutex events_mutex;
   std::condition_variable acknowledged;
+  std::atomic<int> settling{0};  ///< threads that wait for `acknowledged`
   std::deque<ibv_async_event> async_events;
   int async_write = -1;  ///< receives one byte for each entry of `async_events`
 

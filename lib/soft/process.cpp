@@ -24,6 +24,8 @@ namespace {
 
 std::mutex join_mutex;
 process* current = nullptr;  // modified under join_mutex
+/// Those of processes whose child this is, so that who looks for leaks finds them. Modified under join_mutex.
+process* abandoned_ones = nullptr;
 std::atomic<registry*> current_registry{nullptr};
 std::atomic<process*> current_process{nullptr};  // equals current once it is complete
 std::once_flag fork_handlers;
@@ -61,6 +63,11 @@ process::process() : air_(std::make_unique<flights>()) {}
 void process::leave() noexcept {
   const std::lock_guard lock(join_mutex);
   if (--contexts_ != 0) return;
+  for (process** at = &abandoned_ones; *at != nullptr; at = &(*at)->of_parents_)
+    if (*at == this) {
+      *at = of_parents_;
+      break;
+    }
   if (current == this) {
     current = nullptr;
     current_process.store(nullptr);
@@ -260,6 +267,8 @@ void process::after_fork_child() noexcept {
   after_fork_parent();
   if (parents == nullptr) return;
   parents->abandon();
+  part_from_parents_memory();
+  parents->of_parents_ = std::exchange(abandoned_ones, parents);
   current = nullptr;
   current_process.store(nullptr);
   current_registry.store(nullptr);

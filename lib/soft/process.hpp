@@ -134,7 +134,8 @@ class process {
   engine motor_;
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
-  bool shown_to_all_ = false;  ///< by PR_SET_PTRACER
+  process* of_parents_ = nullptr;  ///< list of those that forked children have
+  bool shown_to_all_ = false;      ///< by PR_SET_PTRACER
   std::atomic<std::uint64_t> bounced_{0};
   unsigned contexts_ = 0;
 

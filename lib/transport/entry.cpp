@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -20,34 +19,42 @@ struct registry {
     static auto* const made = [] {
       auto* r = new registry;
       if (pthread_atfork([] { of_process().lock.lock(); }, [] { of_process().lock.unlock(); },
-                         [] {
-                           for (occupancy* one : of_process().all) one->close_in_child();
-                           of_process().lock.unlock();
-                         }) != 0)
+                         [] { of_process().close_in_child(); }) != 0)
         throw std::bad_alloc{};
       return r;
     }();
     return *made;
+  }
+
+  void add(occupancy& one) {
+    const std::lock_guard hold{lock};
+    all.push_back(&one);
+  }
+  void remove(occupancy& one) noexcept {
+    const std::lock_guard hold{lock};
+    std::erase(all, &one);
+  }
+  void close_in_child() noexcept {
+    for (occupancy* one : all) one->close_in_child();
+    // They are closed for good, and may end without being taken off this list.
+    all.clear();
+    lock.unlock();
   }
 };
 
 }  // namespace
 
 occupancy::occupancy(int rank) : rank_(rank) {
-  registry& known = registry::of_process();
-  const std::lock_guard hold{known.lock};
-  known.all.push_back(this);
+  registry::of_process().add(*this);
 }
 
 occupancy::~occupancy() {
-  registry& known = registry::of_process();
-  const std::lock_guard hold{known.lock};
-  known.all.erase(std::find(known.all.begin(), known.all.end(), this));
+  registry::of_process().remove(*this);
 }
 
 void occupancy::refuse(operation what) const {
   const std::string call = what == operation::none ? "test or wait of a request" : name(what);
-  if (inside_.load(std::memory_order_relaxed) == in_parent)
+  if (is_parents())
     throw error(errc::misuse,
                 fmt::format("{} on rank {}: this process is a child, made by fork(), of the one whose "
                             "communicator it is; only that one can use it",

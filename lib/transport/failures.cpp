@@ -139,6 +139,7 @@ void failures::lose(int peer, const std::string& why) {
 }
 
 void failures::fail(const std::exception_ptr& why) noexcept {
+  if (!channel_->is_here()) return;
   if (!failure_) {
     record(why);
     tell();
@@ -147,6 +148,7 @@ void failures::fail(const std::exception_ptr& why) noexcept {
 }
 
 void failures::abandon() noexcept {
+  if (!channel_->is_here()) return;
   std::exception_ptr why;
   try {
     const std::string what = fmt::format(
@@ -163,6 +165,7 @@ void failures::abandon() noexcept {
 }
 
 void failures::let_go(std::exception_ptr why) noexcept {
+  if (!channel_->is_here()) return;
   if (std::exchange(withdrawn_, true)) return;
   ended_by_ = std::move(why);
   // Ensures that this call fails, without an extra check in calls that succeed.

@@ -92,7 +92,7 @@ joined_group::joined_group(config with, std::span<const port_selection> more_por
 joined_group::joined_group(joined_group&&) noexcept = default;
 
 joined_group::~joined_group() {
-  if (expected && port && members) tell_of_no_start(*port, *members);
+  if (expected && port && members && made.is_here()) tell_of_no_start(*port, *members);
 }
 
 int joined_group::rank() const noexcept {

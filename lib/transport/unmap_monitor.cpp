@@ -46,7 +46,7 @@ std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
   static detail::immortal<std::weak_ptr<unmap_monitor>> known;
   const std::lock_guard lock(mutex);
   auto monitor = known->lock();
-  if (monitor) return monitor;
+  if (monitor && monitor->is_here()) return monitor;
   const int fd = open_userfaultfd();
   if (fd < 0) return nullptr;
   monitor.reset(new unmap_monitor(fd));
@@ -60,6 +60,10 @@ unmap_monitor::unmap_monitor(int fd)
 }
 
 unmap_monitor::~unmap_monitor() {
+  if (!is_here()) {
+    thread_.detach();
+    return;
+  }
   const std::uint64_t one = 1;
   static_cast<void>(!write(stop_fd_, &one, sizeof one));
   thread_.join();

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include <chorale/core/origin.hpp>
+
 #include "unmapped_log.hpp"
 
 namespace chorale::transport {
@@ -41,6 +43,7 @@ class unmap_monitor {
 
  private:
   explicit unmap_monitor(int fd);
+  [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
   void run() noexcept;
   void read_events() noexcept;
 
@@ -48,6 +51,7 @@ class unmap_monitor {
   int stop_fd_;
   unmapped_log log_;
   std::thread thread_;
+  detail::origin made_;
 };
 
 }  // namespace chorale::transport

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -140,6 +141,45 @@ TEST_CASE("Forks while another thread posts", "[robustness]") {
   stop.store(true);
   poster.join();
   CHECK(failure == "");
+}
+
+TEST_CASE("Children that close everything, while other threads take its locks", "[robustness]") {
+  node n(4096, true);
+  link_to_sitter line(n, true);
+  ibv_qp* extra = make_qp(n, IBV_QPT_RC);
+  void* const area = soft().allocate(n.context, 8192);
+  REQUIRE(area != nullptr);
+  auto* const word = static_cast<volatile int*>(area);
+  ibv_mr* const region = soft().reg_mr(n.pd, area, 8192, IBV_ACCESS_LOCAL_WRITE);
+  REQUIRE(region != nullptr);
+  *word = 1;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> takers;
+  takers.emplace_back([&] {
+    while (!stop.load()) soft().ack_cq_events(n.send_cq, 0);
+  });
+  takers.emplace_back([&] {
+    while (!stop.load()) expect(soft().destroy_qp(make_qp(n, IBV_QPT_UD)) == 0, "destroy_qp");
+  });
+  for (int i = 0; i < 60; ++i) {
+    child forked([&](wire&) {
+      *word = 2;
+      soft().ack_cq_events(n.send_cq, 0);
+      expect(soft().destroy_qp(extra) == 0, "destroy_qp");
+      expect(soft().dereg_mr(region) == 0, "dereg_mr");
+      expect(soft().release(n.context, area, 8192) == 0, "release");
+      expect(soft().close_device(n.context) == 0, "close_device");
+    });
+    INFO("child " << i);
+    CHECK(forked.join(20) == "");
+    CHECK(*word == 1);
+    line.check(static_cast<unsigned>(i));
+  }
+  stop.store(true);
+  for (std::thread& t : takers) t.join();
+  CHECK(soft().dereg_mr(region) == 0);
+  CHECK(soft().release(n.context, area, 8192) == 0);
+  CHECK(soft().destroy_qp(extra) == 0);
 }
 
 TEST_CASE("A spawned program inherits nothing of the device", "[robustness]") {

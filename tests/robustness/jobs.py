@@ -211,6 +211,32 @@ class Edges(Case):
         self.assertIn(f"on host {name} ", output)
 
 
+class Lifetimes(Case):
+    """Where processes begin and end."""
+
+    def run_mode(self, ranks, *words):
+        """A job of a mode that has to go well on all ranks; standard streams may be closed."""
+        status, output = launch.run(self.job(ranks, *words), LIMIT, self.environment())
+        self.assertEqual(status, 0, output)
+        return output
+
+    def test_children_that_end_their_copies(self):
+        self.run_mode(3, RANKS, "ended-copies", "1")
+
+    def test_globals_that_end_late(self):
+        for mode in "global-split", "global-first", "global-second":
+            with self.subTest(mode=mode):
+                self.run_mode(2, RANKS, mode)
+
+    def test_closed_standard_streams(self):
+        for closed in "<&-", ">&-", "2>&-", "<&- >&- 2>&-":
+            with self.subTest(closed=closed):
+                self.run_mode(2, "sh", "-c", f'exec "$0" streams {closed}', RANKS)
+
+    def test_blocked_signals(self):
+        self.run_mode(2, RANKS, "signals")
+
+
 class Neighbours(Case):
     """Jobs that must not see each other."""
 

@@ -1,5 +1,5 @@
 // A job that says what it costs and in which fabric it is.
-// Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which is edges.hpp.
+// Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which is edges.hpp, or a mode of lifetimes.hpp.
 // fork: each rank has children that exit, by exit() and by exec(). all-pairs: every rank talks to every
 // other. Rank 0 prints one line of NAME=VALUE; exit status 1 with the reason on any rank that sees something
 // wrong.
@@ -22,6 +22,7 @@
 #include <chorale/chorale.hpp>
 
 #include "edges.hpp"
+#include "lifetimes.hpp"
 #include "programs.hpp"
 
 namespace {
@@ -105,6 +106,10 @@ int main(int count, char** words) {
   const std::string_view mode = count > 1 ? words[1] : "calm";
   if (mode == "edge" && count > 2) return robustness::run_edge(words[2], words[0]);
   try {
+    if (robustness::run_lifetime(mode, count > 2 ? std::atoi(words[2]) : 1)) {
+      if (!robustness::is_ended_child()) std::puts("ranks=all");
+      return 0;
+    }
     if (mode == "all-pairs")
       run<chorale::communicator<chorale::transport::rc, chorale::broadcast::flat>>(mode);
     else

@@ -17,6 +17,7 @@
 #include <chorale/calls/operand.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/core/types.hpp>
@@ -118,6 +119,8 @@ class caller {
   /// What refuses wrong arguments, in the words of this communicator.
   [[nodiscard]] const argument_checks& arguments() const noexcept { return arguments_; }
   [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
+  /// False in a child of fork().
+  [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
 
  private:
   template <class Group>
@@ -139,13 +142,17 @@ class caller {
   transport_type net_;
   detail::call_queue queue_;
   argument_checks arguments_;
+  detail::origin made_;
 };
 
-/// Ends a caller. One that is destroyed from inside a call of its own, as by an operator, stays, since that
-/// call goes on; the others are told that this rank makes no more calls.
+/// Ends a caller. That of the parent stays in a child of fork(). One that is destroyed from inside a call of
+/// its own, as by an operator, stays, since that call goes on; the others are told that this rank makes no
+/// more calls.
 struct ending {
   template <class Caller>
   void operator()(Caller* on) const noexcept {
+    if (!on->is_here()) [[unlikely]]
+      return detail::origin::abandon(&on, sizeof on);
     if (on->queue().net().use().is_mine()) [[unlikely]]
       return on->queue().net().failures().abandon();
     const detail::uncancellable ends_first;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/transport/arrival.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
@@ -56,14 +57,14 @@ class assembled {
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
   explicit assembled(joined_group&& group, const More&... more)
-      : parts_(std::move(group), more...),
+      : parts_(std::in_place, std::move(group), more...),
         zero_copy_bytes_(settings().zero_copy_from(measured_zero_copy())) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return Parts::plan(ranks, settings);
   }
   assembled(const assembled&) = delete;
   assembled& operator=(const assembled&) = delete;
-  /// Windows and arrays that still exist detach from it first.
+  /// Windows and arrays that still exist detach from it first. In a child of fork() it does nothing.
   ~assembled() { core().dependent_objects().end(); }
 
   // The group.
@@ -96,7 +97,7 @@ class assembled {
   [[nodiscard]] int connections() const { return memory().connections; }
   [[nodiscard]] memory_report memory() const {
     memory_report m;
-    parts_.describe(m);
+    parts_->describe(m);
     m.datagram_bytes = core().datagram_bytes();
     m.algorithm_bytes = core().store().kept_bytes();
     return m;
@@ -104,27 +105,27 @@ class assembled {
   /// Registered bytes of the transport itself: mailboxes, staging, receive and datagram buffers, and memory
   /// kept by algorithms.
   [[nodiscard]] std::size_t registered_bytes() const {
-    return parts_.registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
+    return parts_->registered_bytes() + core().datagram_bytes() + core().store().kept_bytes();
   }
   /// Datagrams sent, lost and retransmitted; for transports with datagram streams.
   [[nodiscard]] auto statistics() const requires requires(const Parts& p) { p.packets(); } {
-    return parts_.packets().statistics();
+    return parts_->packets().statistics();
   }
   [[nodiscard]] auto registrations() const requires requires(const Parts& p) { p.registrations(); } {
-    return parts_.registrations().statistics();
+    return parts_->registrations().statistics();
   }
   /// How long registrations of user memory are kept here (`config::registration`).
   [[nodiscard]] auto registration_kept() const requires requires(const Parts& p) { p.registrations(); } {
-    return parts_.registrations().guarantee();
+    return parts_->registrations().guarantee();
   }
   /// Malformed datagrams, which were discarded.
   [[nodiscard]] std::uint64_t refused_datagrams() const noexcept { return core().channel().refused(); }
   /// For statistics specific to this transport.
-  [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
+  [[nodiscard]] const Parts& parts() const noexcept { return *parts_; }
 
   // Calls.
-  [[nodiscard]] endpoint& core() noexcept { return parts_.core(); }
-  [[nodiscard]] const endpoint& core() const noexcept { return parts_.core(); }
+  [[nodiscard]] endpoint& core() noexcept { return parts_->core(); }
+  [[nodiscard]] const endpoint& core() const noexcept { return parts_->core(); }
   [[nodiscard]] frame_arena& frames() noexcept { return core().store().frames(); }
   [[nodiscard]] occupancy& use() noexcept { return core().use(); }
   [[nodiscard]] dependents& dependent_objects() noexcept { return core().dependent_objects(); }
@@ -166,7 +167,7 @@ class assembled {
   using arrival = transport::arrival<mailbox_type, sender_type>;
 
   /// Largest payload of one message in bytes.
-  [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_.mailbox().block_bytes(); }
+  [[nodiscard]] std::size_t block_bytes() const noexcept { return parts_->mailbox().block_bytes(); }
   [[nodiscard]] auto signal(int to, call_id now) {
     return waiting{*this, to, now, [](assembled& net, int peer, call_id call) {
                      return net.mailbox().try_signal(peer, call);
@@ -198,7 +199,7 @@ class assembled {
   }
   [[nodiscard]] std::uint64_t sent_to(int to) const noexcept
       requires requires(mailbox_type& m) { m.will_answer(0); } {
-    return parts_.mailbox().sent_to(to);
+    return parts_->mailbox().sent_to(to);
   }
   void answered_by(int to, std::uint64_t messages) noexcept
       requires requires(mailbox_type& m) { m.will_answer(0); } {
@@ -237,7 +238,7 @@ class assembled {
                    }};
   }
   [[nodiscard]] bool is_over(const posted_message& message) const noexcept requires has_messages {
-    return parts_.mailbox().is_over(message);
+    return parts_->mailbox().is_over(message);
   }
   void give_up(const posted_message& message) noexcept requires has_messages {
     transport::give_up(core(), message);
@@ -250,69 +251,69 @@ class assembled {
       requires(Parts& p) { requires std::remove_reference_t<decltype(p.one_sided())>::reads_by_device; };
   /// The device port used by these operations, if the device executes them.
   [[nodiscard]] const device_port& one_sided_port() noexcept requires atomics_by_device {
-    return parts_.one_sided().port();
+    return parts_->one_sided().port();
   }
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires has_one_sided {
     return zero_copy_bytes_;
   }
   [[nodiscard]] bool copies_by_core() const noexcept requires reads_by_device {
-    return parts_.one_sided().copies_by_core();
+    return parts_->one_sided().copies_by_core();
   }
   [[nodiscard]] auto expose(std::span<std::byte> memory) requires has_one_sided {
-    return guarded(parts_.one_sided().expose(memory));
+    return guarded(parts_->one_sided().expose(memory));
   }
   [[nodiscard]] auto expose_alone(std::span<std::byte> memory) requires has_one_sided {
-    return parts_.one_sided().expose_alone(memory);
+    return parts_->one_sided().expose_alone(memory);
   }
   [[nodiscard]] auto offer(std::span<const std::byte> memory) requires has_one_sided {
-    return guarded(parts_.one_sided().offer(memory));
+    return guarded(parts_->one_sided().offer(memory));
   }
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
-    return guarded(parts_.one_sided().lend(memory));
+    return guarded(parts_->one_sided().lend(memory));
   }
   /// Memory for an algorithm to keep in `state<State>()`.
   [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
-    const auto expose = [this](std::span<std::byte> all) { return parts_.one_sided().expose_alone(all); };
+    const auto expose = [this](std::span<std::byte> all) { return parts_->one_sided().expose_alone(all); };
     return kept_memory<decltype(expose(std::span<std::byte>{}))>{domain(), bytes, core().store().kept_bytes(),
                                                                  expose};
   }
   void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {
-    parts_.one_sided().forget(memory);
+    parts_->one_sided().forget(memory);
   }
-  void expect(int from) requires has_one_sided { parts_.one_sided().expect(from); }
+  void expect(int from) requires has_one_sided { parts_->one_sided().expect(from); }
   template <class Exposure>
   [[nodiscard]] auto put(remote_region target, std::size_t offset, const Exposure& local,
                          std::span<const std::byte> from, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now,
-                   parts_.one_sided().write(target, offset, local, from, now, false)};
+                   parts_->one_sided().write(target, offset, local, from, now, false)};
   }
   template <class Exposure>
   [[nodiscard]] auto put_notified(remote_region target, std::size_t offset, const Exposure& local,
                                   std::span<const std::byte> from, call_id now) requires has_one_sided {
     return waiting{*this, target.owner, now,
-                   parts_.one_sided().write(target, offset, local, from, now, true)};
+                   parts_->one_sided().write(target, offset, local, from, now, true)};
   }
   template <class Exposure>
   [[nodiscard]] auto get(remote_region source, std::size_t offset, const Exposure& local,
                          std::span<std::byte> into, call_id now) requires has_one_sided {
-    return waiting{*this, source.owner, now, parts_.one_sided().read(source, offset, local, into, now)};
+    return waiting{*this, source.owner, now, parts_->one_sided().read(source, offset, local, into, now)};
   }
   [[nodiscard]] auto flush(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now,
-                   [](assembled& net, int to, call_id) { return net.parts_.one_sided().try_flush(to); }};
+                   [](assembled& net, int to, call_id) { return net.parts_->one_sided().try_flush(to); }};
   }
   [[nodiscard]] auto notified(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now, [](assembled& net, int from, call_id call) {
-                     return net.parts_.one_sided().try_notified(from, call);
+                     return net.parts_->one_sided().try_notified(from, call);
                    }};
   }
   [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, call_id now)
       requires has_one_sided {
-    return waiting{*this, target.owner, now, parts_.one_sided().add(target, offset, value)};
+    return waiting{*this, target.owner, now, parts_->one_sided().add(target, offset, value)};
   }
   [[nodiscard]] auto compare_swap(remote_region target, std::size_t offset, std::uint64_t expected,
                                   std::uint64_t wanted, call_id now) requires has_one_sided {
-    return waiting{*this, target.owner, now, parts_.one_sided().swap(target, offset, expected, wanted)};
+    return waiting{*this, target.owner, now, parts_->one_sided().swap(target, offset, expected, wanted)};
   }
 
   // Memory of peers mapped into this process.
@@ -320,7 +321,7 @@ class assembled {
     return core().is_on_one_host() && device().provider().map != nullptr;
   }
   [[nodiscard]] auto map(remote_region there, call_id now) requires maps {
-    return waiting{*this, there.owner, now, parts_.one_sided().map(there)};
+    return waiting{*this, there.owner, now, parts_->one_sided().map(there)};
   }
   template <class Awaited, class Ready>
   [[nodiscard]] auto until(call_id now, Awaited awaited, Ready ready) requires maps {
@@ -336,8 +337,7 @@ class assembled {
     core().inquiry().mismatch(from, now, seen);
   }
 
-  // Multicast. A rank joins its communicator's group at first use. @throws error errc::unsupported naming the
-  // remedy if the device does not support multicast.
+  // Multicast. Ranks join at first use. @throws error errc::unsupported, with the remedy, if they cannot.
   /// Whether the device supports it.
   [[nodiscard]] bool has_multicast() const { return core().multicast().are_possible(); }
   void join_multicast() { core().multicast().join(); }
@@ -377,7 +377,7 @@ class assembled {
   }
 
  private:
-  [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_.mailbox(); }
+  [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_->mailbox(); }
   /// Adds a guard if the end of `memory` does not by itself stop accesses by peers.
   template <class Memory>
   [[nodiscard]] Memory guarded(Memory memory) noexcept {
@@ -393,7 +393,7 @@ class assembled {
     return 0;
   }
 
-  Parts parts_;
+  detail::process_bound<Parts> parts_;
   std::size_t zero_copy_bytes_;
 };
 

@@ -17,6 +17,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/lean_functional.hpp>
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/service.hpp>
 #include <chorale/verbs/completion_channel.hpp>
@@ -80,6 +81,9 @@ class control_channel {
   [[nodiscard]] std::size_t room() const noexcept;
   [[nodiscard]] datagram_port& port() noexcept { return *port_; }
   [[nodiscard]] const datagram_port& port() const noexcept { return *port_; }
+
+  /// False in a child of fork(), which must not speak in its parent's name.
+  [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
 
   // Sending. @throws error if the queue pair is broken, or a datagram is too large.
   /// Sends one datagram consisting of `body` and `more`; returns false if the send queue is full. A
@@ -150,6 +154,7 @@ class control_channel {
   std::atomic<std::uint64_t> refused_{0};
   std::optional<service> service_;
   std::optional<attendance> attended_;  ///< in place of a service thread
+  detail::origin made_;
 };
 
 }  // namespace chorale::transport

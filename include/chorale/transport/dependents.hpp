@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <chorale/core/lean_functional.hpp>
+#include <chorale/core/origin.hpp>
 
 namespace chorale::transport {
 
@@ -51,8 +52,9 @@ class dependents {
   void note_withdrawal() noexcept { withdrawn_ = true; }
   [[nodiscard]] bool has_withdrawn() const noexcept { return withdrawn_; }
 
-  /// In reverse order of registration, as destructors run.
+  /// In reverse order of registration, as destructors run. In a child of fork() nobody is told.
   void end() noexcept {
+    if (!made_.is_here()) return;
     while (last_ != nullptr) {
       entry& last = *last_;
       last.leave();
@@ -65,6 +67,7 @@ class dependents {
  private:
   entry* last_ = nullptr;
   bool withdrawn_ = false;
+  detail::origin made_;
 };
 
 }  // namespace chorale::transport

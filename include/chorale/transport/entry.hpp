@@ -60,8 +60,10 @@ class occupancy {
     ~passage() {
       if (is_open()) place_.inside_.store(before_, std::memory_order_relaxed);
     }
-    /// False if another thread is inside: then touch nothing.
-    [[nodiscard]] bool is_open() const noexcept { return before_ == pthread_t{} || before_ == this_thread(); }
+    /// False if another thread is inside, or in a child of fork(): then touch nothing.
+    [[nodiscard]] bool is_open() const noexcept {
+      return !place_.is_parents() && (before_ == pthread_t{} || before_ == this_thread());
+    }
 
    private:
     occupancy& place_;
@@ -78,10 +80,18 @@ class occupancy {
   [[nodiscard]] bool is_mine() const noexcept {
     return inside_.load(std::memory_order_relaxed) == this_thread();
   }
-  /// In a child of fork(): rejects all later entries.
-  void close_in_child() noexcept { inside_.store(in_parent, std::memory_order_relaxed); }
+  /// In a child of fork(): rejects all later entries, and ends the waits of a thread that is inside.
+  void close_in_child() noexcept {
+    inside_.store(in_parent, std::memory_order_relaxed);
+    pending_.store(in_parent, std::memory_order_relaxed);
+  }
+  /// True in a child of fork().
+  [[nodiscard]] bool is_parents() const noexcept {
+    return pending_.load(std::memory_order_relaxed) == in_parent;
+  }
   /// Records whether nonblocking calls of this thread are pending.
   void set_pending(bool pending) noexcept {
+    if (is_parents()) return;
     pending_.store(pending ? this_thread() : pthread_t{}, std::memory_order_relaxed);
   }
   /// True if a second thread entered at the same instant as this one. False outside calls.
@@ -93,7 +103,8 @@ class occupancy {
   [[noreturn]] void refuse(operation what) const;
 
  private:
-  /// Marks a child of fork(), in place of a thread; no thread control block has this address.
+  /// Marks a child of fork(), in place of a thread; no thread control block has this address. Who was inside
+  /// at the fork erases it from `inside_`, but not from `pending_`.
   static constexpr pthread_t in_parent{1};
 
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none

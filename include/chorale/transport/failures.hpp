@@ -100,7 +100,7 @@ class failures {
       throw_unfinished();
   }
 
-  // Failing.
+  // Failing. In a child of fork() these do nothing, since the communicator is the parent's.
   /// Poisons the communicator because of `why` and tells all ranks. Releases all memory of the user: once it
   /// has returned, neither this rank nor a peer accesses any of it through this communicator. Precondition:
   /// the coroutines of the failed call are destroyed, or suspended for good.

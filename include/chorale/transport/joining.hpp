@@ -15,6 +15,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/group_view.hpp>
@@ -52,6 +53,7 @@ struct joined_group {
   std::unique_ptr<datagram_port> port;  ///< raises its events in the channel
   std::unique_ptr<membership> members;
   bool expected = false;  ///< other ranks may count on this one
+  detail::origin made{};
 };
 
 /// One rank's part in forming a group. The ranks exchange messages in rounds, by whatever means the owner

@@ -19,6 +19,9 @@ struct driver {
   bool finds_by_address = false;
   /// Attaching queue pairs suffices to create a multicast group: no subnet manager is involved.
   bool makes_groups = false;
+  /// In a child of fork(), the calls that destroy objects of its parent free memory of the child and nothing
+  /// else. Otherwise they would destroy what the parent uses.
+  bool knows_children = false;
   /// Whether the core that posts a request copies its bytes, as software devices do. A null pointer means
   /// that adapters do.
   bool (*copies_by_core)(ibv_context* context) noexcept = nullptr;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <chorale/core/origin.hpp>
 #include <chorale/verbs/driver.hpp>
 
 namespace chorale::verbs {
@@ -13,20 +14,22 @@ inline int errno_of(int result) noexcept {
   return result < 0 ? errno : result;
 }
 
-/// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. Move-only; a moved-from
-/// or closed handle holds nullptr. Thread safety: none.
+/// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. A child of fork() must not
+/// destroy what is its parent's, and lets go of it instead, unless the device permits that
+/// (`driver::knows_children`). Move-only; a moved-from or closed handle holds nullptr. Thread safety: none.
 template <class Object, int (*driver::*Destroy)(Object*)>
 class handle {
  public:
   handle() noexcept = default;
   handle(const driver& provider, Object* native) noexcept : provider_(&provider), native_(native) {}
   handle(handle&& other) noexcept
-      : provider_(other.provider_), native_(std::exchange(other.native_, nullptr)) {}
+      : provider_(other.provider_), native_(std::exchange(other.native_, nullptr)), made_(other.made_) {}
   handle& operator=(handle&& other) noexcept {
     if (this != &other) {
       static_cast<void>(close());
       provider_ = other.provider_;
       native_ = std::exchange(other.native_, nullptr);
+      made_ = other.made_;
     }
     return *this;
   }
@@ -40,7 +43,8 @@ class handle {
   /// it still exist), after which the object is still owned and intact.
   [[nodiscard]] int close() noexcept {
     if (native_ == nullptr) return 0;
-    const int failure = verbs::errno_of((provider_->*Destroy)(native_));
+    const bool may = provider_->knows_children || made_.is_here();
+    const int failure = may ? verbs::errno_of((provider_->*Destroy)(native_)) : 0;
     if (failure == 0) native_ = nullptr;
     return failure;
   }
@@ -48,6 +52,7 @@ class handle {
  private:
   const driver* provider_ = nullptr;
   Object* native_ = nullptr;
+  detail::origin made_;
 };
 
 }  // namespace chorale::verbs

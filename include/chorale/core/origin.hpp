@@ -1,0 +1,90 @@
+// Which process made an object: a child of fork() leaves alone what is its parent's.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include <chorale/core/lean_memory.hpp>
+
+namespace chorale::detail {
+
+/// Remembers the process that constructed it. A child of fork() has copies of its parent's objects but not
+/// its threads: a lock that one of them held stays locked, and devices, files and shared memory are still the
+/// parent's. Destructors of objects that have any of these therefore do nothing in a child. Cost: a call, so
+/// only for destructors and other rare events.
+class origin {
+ public:
+  origin() noexcept : forks_(forks()) {}
+  /// False in a child of fork() of the process that made it.
+  [[nodiscard]] bool is_here() const noexcept { return forks_ == forks(); }
+  /// For an object of the parent that ends in a child without its destructor: what it points to is no leak.
+  static void abandon(const void* object, std::size_t bytes) noexcept;
+
+ private:
+  /// Number of calls of fork() between the process that loaded the library and this one.
+  static unsigned forks() noexcept;
+
+  unsigned forks_;
+};
+
+/// Deletes what this process made.
+struct process_bound_delete {
+  origin made{};
+
+  template <class T>
+  void operator()(T* object) const noexcept {
+    if (made.is_here())
+      delete object;
+    else
+      origin::abandon(&object, sizeof object);
+  }
+};
+
+/// A std::unique_ptr whose object stays as it is in a child of fork().
+template <class T>
+using process_bound_ptr = std::unique_ptr<T, process_bound_delete>;
+
+/// A T in place, or nothing yet. In a child of fork() it ends without the destructor of the T.
+template <class T>
+class process_bound {
+ public:
+  process_bound() noexcept {}
+  template <class... Arguments>
+  explicit process_bound(std::in_place_t, Arguments&&... arguments) {
+    emplace(std::forward<Arguments>(arguments)...);
+  }
+  process_bound(const process_bound&) = delete;
+  process_bound& operator=(const process_bound&) = delete;
+  ~process_bound() {
+    if (!has_value_) return;
+    if (is_here())
+      value_.~T();
+    else
+      origin::abandon(std::addressof(value_), sizeof value_);
+  }
+
+  /// Precondition: there is none yet.
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    ::new (static_cast<void*>(std::addressof(value_))) T(std::forward<Arguments>(arguments)...);
+    has_value_ = true;
+  }
+  /// As `origin::is_here`.
+  [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
+
+  // Precondition of these: there is one.
+  [[nodiscard]] T& operator*() noexcept { return value_; }
+  [[nodiscard]] const T& operator*() const noexcept { return value_; }
+  [[nodiscard]] T* operator->() noexcept { return std::addressof(value_); }
+  [[nodiscard]] const T* operator->() const noexcept { return std::addressof(value_); }
+
+ private:
+  union {
+    T value_;
+  };
+  bool has_value_ = false;
+  origin made_;
+};
+
+}  // namespace chorale::detail
