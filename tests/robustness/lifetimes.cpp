@@ -152,6 +152,8 @@ bool end_copies(way how, const std::string& which) {
 template <class Transport>
 void end_in_operator(const std::string& which) {
   communicator<Transport> comm;
+  chorale::bootstrap::pmix group;
+  const Transport net{group, comm.transport().settings()};
   pid_t child = -1;
   const auto add = [&](int a, int b) {
     if (child == -1) {
