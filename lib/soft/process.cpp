@@ -28,16 +28,17 @@ process* current = nullptr;  // modified under join_mutex
 process* abandoned_ones = nullptr;
 std::atomic<registry*> current_registry{nullptr};
 std::atomic<process*> current_process{nullptr};  // equals current once it is complete
-std::once_flag fork_handlers;
 
 }  // namespace
 
 process* process::join() noexcept {
   int status = 0;
   try {
-    std::call_once(fork_handlers, [] {
+    static const bool handles_forks = [] {
       if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) throw std::bad_alloc();
-    });
+      return true;
+    }();
+    static_cast<void>(handles_forks);
     const std::lock_guard lock(join_mutex);
     if (current == nullptr) {
       std::unique_ptr<process> fresh{new process};

@@ -1,6 +1,5 @@
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,17 +18,18 @@ namespace {
 
 /// Warns of misspelt variables, which would otherwise silently have no effect.
 void name_unknown_variables() noexcept {
-  static std::once_flag once;
+  static std::atomic<bool> are_named{false};
+  if (are_named.exchange(true)) return;
   try {
-    std::call_once(once, [] {
-      for (const std::string& name : unknown_environment_variables()) {
-        const auto nearest = nearest_environment_variable(name);
-        fmt::print(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
-                   nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
-      }
-    });
+    for (const std::string& name : unknown_environment_variables()) {
+      const auto nearest = nearest_environment_variable(name);
+      fmt::print(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
+                 nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
+    }
   } catch (...) {
-    // A failed warning is no reason to fail the communicator; the next one repeats it.
+    // A failed warning is no reason to fail the communicator; the next one repeats it. (An exception through
+    // std::call_once, which is C below, would end the process where there is no memory at all.)
+    are_named = false;
   }
 }
 
