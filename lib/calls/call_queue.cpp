@@ -90,12 +90,12 @@ void call_queue::observe(const call& what, bool is_nonblocking) {
 }
 
 std::shared_ptr<pending_call> call_queue::begin(const call& what) {
-  net_->failures().require_sound();
   try {
     auto begun = std::make_shared<pending_call>();
     begun->what = what;
     return begun;
   } catch (...) {
+    net_->failures().require_sound();
     rethrow_unbegun();
   }
 }
