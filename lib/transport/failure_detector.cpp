@@ -78,14 +78,10 @@ bool failure_detector::all_left(const wait& w) const noexcept {
                      [&](const peer_state& p) { return !p.left || long_ago(p); });
 }
 
-failure_detector::duration failure_detector::grace_of(int peer, const wait& w) const noexcept {
-  if (peer == w.peer) return last_messages;
-  return w.peer < 0 ? duration{farewell} : std::max<duration>(farewell, limits_.stall);
-}
-
 failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept {
   for (const int peer : dead_) {
-    if (attended_ - std::max(*at(peer).died, w.since) > grace_of(peer, w)) return {outcome::dead, peer};
+    const duration grace = peer == w.peer ? last_messages : farewell;
+    if (attended_ - std::max(*at(peer).died, w.since) > grace) return {outcome::dead, peer};
   }
   if (all_left(w)) return {outcome::left, w.peer};
   for (const int peer : suspects_) {

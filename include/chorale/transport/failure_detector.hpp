@@ -28,7 +28,8 @@ class failure_detector {
   static constexpr unsigned fewest_questions = 8;
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
-  /// A dead peer ends a wait for any peer only after this time, since its farewell may be in flight.
+  /// A dead peer that nobody waits for ends a wait for another one only after this time, since its farewell
+  /// may be in flight.
   static constexpr std::chrono::milliseconds farewell{500};
   /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
   static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
@@ -101,8 +102,7 @@ class failure_detector {
   /// wait ends only if two successive judgements agree. Otherwise data could be missed that arrived with the
   /// farewell that ends the wait, or while this rank did not run. The silence of a peer ends only waits that
   /// may be for it: it may have left, and this rank may have missed its farewell. Whoever waits for it finds
-  /// out, and tells the others. So does its death, which ends a wait for another peer only after
-  /// `limits::stall`.
+  /// out, and tells the others. Its death is certain, and ends every wait.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
@@ -122,8 +122,6 @@ class failure_detector {
   [[nodiscard]] bool is_seen_running(int peer) const noexcept {
     return at(peer).seen && attended_ - *at(peer).seen <= seen_recently;
   }
-  /// How long `peer` has to be dead to end the wait.
-  [[nodiscard]] duration grace_of(int peer, const wait& w) const noexcept;
   [[nodiscard]] bool all_left(const wait& w) const noexcept;
   [[nodiscard]] verdict end_of(const wait& w) const noexcept;
 
