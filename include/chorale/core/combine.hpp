@@ -110,8 +110,8 @@ bool are_aligned(const std::byte* left, const std::byte* right, const std::byte*
   return (place(left) | place(right) | place(out)) % alignof(Element) == 0;
 }
 
-/// By wide vectors, or by copies that are aligned. They begin the lifetimes of objects, also of types that are
-/// not trivially copyable (see `enable_element`).
+/// By wide vectors, or by copies that are aligned. They begin the lifetimes of objects, also of types that
+/// are not trivially copyable (see `enable_element`).
 template <class Element, class Op>
 [[gnu::noinline]] void combine_otherwise(const std::byte* left, const std::byte* right, std::byte* out,
                                          std::size_t n, const Op& op) {
