@@ -51,7 +51,9 @@ constinit std::atomic<bool> same_layouts{true};
 }  // namespace
 
 bool detail::announce_layouts(std::uint64_t of_program) noexcept {
-  if (of_program != standard_layouts()) same_layouts.store(false, std::memory_order_relaxed);
+  constexpr std::uint64_t own =
+      standard_layouts();  // now: a program's function of this name may take its place
+  if (of_program != own) same_layouts.store(false, std::memory_order_relaxed);
   return true;
 }
 

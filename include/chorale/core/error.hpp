@@ -72,7 +72,8 @@ constexpr std::uint64_t standard_layouts() noexcept {
 /// Tells the library how they are in the program, before anything of theirs passes between the two: what then
 /// receives or returns them throws if the library has others. Thread-safe. @returns true
 bool announce_layouts(std::uint64_t of_program) noexcept;
-inline const bool layouts_are_announced = announce_layouts(standard_layouts());
+// One for each source: the library would initialize one that is shared with the program.
+[[maybe_unused]] static const bool layouts_are_announced = announce_layouts(standard_layouts());
 /// @throws std::system_error errc::unsupported if a part of the program has announced other layouts than the
 /// library's. It is no `error`, since these have containers of the standard library themselves.
 void require_same_layouts();
