@@ -52,8 +52,8 @@ class assembled {
 
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
   template <bootstrap::group Group>
-  assembled(Group& group, const config& settings)
-      : assembled(transport::join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
+  assembled(Group& group, const config& c)
+      : assembled(transport::join(endpoint::view_of(group, c), plan(endpoint::ranks(group), c))) {}
   /// From a group that was joined with this transport's plan; `more` are further arguments for the parts.
   template <class... More>
   explicit assembled(joined_group&& group, const More&... more)

@@ -47,6 +47,12 @@ class endpoint {
     return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
            sizeof(config) << 48;
   }
+  /// The number of its ranks, for the plan of a transport, which may be made before anything else.
+  template <bootstrap::group Group>
+  static int ranks(Group& group) {
+    require_headers(binary_interface());
+    return group.size();
+  }
   template <bootstrap::group Group>
   static group_view view_of(Group& group, const config& c) {
     require_headers(binary_interface());

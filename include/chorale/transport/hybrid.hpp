@@ -71,7 +71,7 @@ class hybrid final : public assembled<hybrid_parts> {
   /// Collective over `group`. @throws error if there is no usable device or the ranks do not match.
   template <bootstrap::group Group>
   hybrid(Group& group, const config& settings)
-      : hybrid(transport::join(endpoint::view_of(group, settings), plan(group.size(), settings))) {}
+      : hybrid(transport::join(endpoint::view_of(group, settings), plan(endpoint::ranks(group), settings))) {}
   explicit hybrid(joined_group&& group) : seen_by_algorithms(std::move(group), Limit, Choice) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return hybrid_parts::plan(ranks, settings, Limit, Choice);
