@@ -10,7 +10,8 @@ inline bool reads_json() {
 #ifdef CHORALE_TEST_JSON
   return true;
 #else
-  WARN("skipped: the library was built without nlohmann-json (nlohmann-json3-dev), which reads tuning tables");
+  WARN(
+      "skipped: the library was built without nlohmann-json (nlohmann-json3-dev), which reads tuning tables");
   return false;
 #endif
 }

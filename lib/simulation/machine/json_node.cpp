@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <chorale/core/error.hpp>
 
