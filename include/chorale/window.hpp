@@ -163,7 +163,7 @@ class window {
   /// Returns `count` elements, beginning at `offset`.
   [[nodiscard]] std::vector<Element> get(int target, std::size_t offset, std::size_t count) {
     check("get", target, offset, count);
-    auto all = calls::room_for<Element>(count);
+    auto all = calls::made_room<Element>(count);
     if constexpr (!std::same_as<Element, bool>) get_into(target, offset, all);
     return all;
   }

@@ -36,9 +36,9 @@ struct parts {
 
 namespace calls {
 
-/// `count` elements that a call of `comm` can fill.
-template <class Element, class Comm>
-std::vector<Element> room_for(Comm& comm, std::size_t count) {
+/// `count` elements that a call can fill.
+template <class Element>
+std::vector<Element> made_room(std::size_t count) {
   static_assert(!std::same_as<Element, bool>,
                 "chorale: a call cannot return elements of type bool, since std::vector<bool> has none: pass "
                 "char or std::uint8_t, or the buffer that is to receive");
@@ -46,9 +46,15 @@ std::vector<Element> room_for(Comm& comm, std::size_t count) {
                 "chorale: a call cannot return elements that have no default constructor: pass the buffer "
                 "that is to receive");
   if constexpr (!std::same_as<Element, bool> && std::is_default_constructible_v<Element>)
-    return calls::or_fail(comm.transport(), [count] { return std::vector<Element>(count); });
+    return std::vector<Element>(count);
   else
     return {};
+}
+
+/// The same for a call of `comm`, which fails if there is no memory.
+template <class Element, class Comm>
+std::vector<Element> room_for(Comm& comm, std::size_t count) {
+  return calls::or_fail(comm.transport(), [count] { return calls::made_room<Element>(count); });
 }
 
 /// Elements in a range or a value.
