@@ -1,20 +1,14 @@
-#include <fmt/format.h>
-
-#include <chorale/bootstrap/pmix.hpp>
-
-#ifdef CHORALE_HAVE_PMIX
-#include <pmix.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include <chorale/bootstrap/pmix.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
@@ -27,6 +21,10 @@
 #include "../core/streams_reserved.hpp"
 #include "../core/timed_wait.hpp"
 #include "rank_claim.hpp"
+
+#ifdef CHORALE_HAVE_PMIX
+#include "pmix_calls.hpp"
+#endif
 
 namespace chorale::bootstrap {
 
@@ -129,35 +127,6 @@ void pmix::session::check_size(const launch& how) const {
 
 #ifdef CHORALE_HAVE_PMIX
 namespace {
-
-[[noreturn]] void fail(const char* call, pmix_status_t status, const std::string& detail = {}) {
-  throw error(errc::bootstrap_failed, fmt::format("{}: {} ({}){}", call, PMIx_Error_string(status), status,
-                                                  detail.empty() ? detail : "; " + detail));
-}
-
-/// Owns a result of PMIx_Get.
-struct value_owner {
-  pmix_value_t* value = nullptr;
-  ~value_owner() {
-    if (value != nullptr) PMIX_VALUE_RELEASE(value);
-  }
-};
-
-/// A fence that can be abandoned: it shares its state with the callback, which may come late.
-struct fence_state {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = false;
-  pmix_status_t status = PMIX_SUCCESS;
-};
-
-void fence_done(pmix_status_t status, void* data) {
-  const std::unique_ptr<std::shared_ptr<fence_state>> state{static_cast<std::shared_ptr<fence_state>*>(data)};
-  const std::lock_guard lock{(*state)->mutex};
-  (*state)->done = true;
-  (*state)->status = status;
-  (*state)->changed.notify_all();
-}
 
 /// Published by each rank about its process before anything else.
 struct process_card {

@@ -18,6 +18,7 @@
 
 #include "../core/printable.hpp"
 #include "../core/process.hpp"
+#include "../core/streams_reserved.hpp"
 
 extern char** environ;
 
@@ -49,7 +50,8 @@ std::string record_path() {
 process_identity recorded_process(const std::string& path) noexcept {
   std::array<char, longest_record + 1> text{};
   process_identity who;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int file = detail::above_streams(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
   if (file < 0) return who;
   const auto bytes = ::read(file, text.data(), longest_record);
   ::close(file);
@@ -95,8 +97,9 @@ std::optional<std::string> claim_rank() {
   const std::string path = record_path();
   if (path.empty() || !may_write()) return std::nullopt;
   const process_identity me = claimant();
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  const int file = detail::above_streams([&] {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  });
   if (file >= 0) {
     if (!record(file, me)) ::unlink(path.c_str());
     ::close(file);

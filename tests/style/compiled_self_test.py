@@ -107,7 +107,7 @@ class AnyonesProgram(Tree):
     def test_debug_mode(self):
         self.assertIn("plain", self.said("static_assert(sizeof(std::vector<int>) == 3 * sizeof(void*), \"plain\");\n"))
 
-    @unittest.skipIf(shutil.which("clang++") is None, "clang++ is not installed")
+    @unittest.skipIf(shutil.which("clang++") is None, "clang is not installed (tools/install-dependencies --ci)")
     def test_calls(self):
         self.write("include/own.hpp", "#pragma once\nnamespace chorale {\ntemplate <class Any> void from(Any&&) {}\n"
                    "template <class Any>\nvoid a(Any&& any) {\n  chorale::from(any);\n}\n"

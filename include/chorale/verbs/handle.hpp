@@ -14,8 +14,8 @@ inline int errno_of(int result) noexcept {
   return result < 0 ? errno : result;
 }
 
-/// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. A child of fork() must not
-/// destroy what is its parent's, and lets go of it instead, unless the device permits that
+/// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. A child of fork() must
+/// not destroy what is its parent's, and lets go of it instead, unless the device permits that
 /// (`driver::knows_children`). Move-only; a moved-from or closed handle holds nullptr. Thread safety: none.
 template <class Object, int (*driver::*Destroy)(Object*)>
 class handle {
