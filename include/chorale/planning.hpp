@@ -31,7 +31,7 @@ template <class Caller, class Start, class Pin>
 plan make_plan(Caller& on, prepared<Start> made, Pin&& pin) {
   using net_type = typename Caller::transport_type;
   const transport::occupancy::entry inside{on.transport().core().use(), made.what.what};
-  return or_fail(on.transport(), [&] {
+  return calls::or_fail(on.transport(), [&] {
     pinned_buffers<net_type> buffers{on.transport()};
     pin(buffers);
     return plan{detail::process_bound_ptr<planned_call>{new planned_call(

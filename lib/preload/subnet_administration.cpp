@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "../core/immortal.hpp"
+
 namespace {
 
 constexpr int soft_port = 0x50f70;  ///< no descriptor: what umad_open_port gives for soft0
@@ -19,7 +21,8 @@ constexpr std::size_t record_end = group_at + 52;
 constexpr unsigned char get_method = 0x01, set_method = 0x02, delete_method = 0x15, response_bit = 0x80;
 
 std::mutex waiting_mutex;
-std::vector<std::vector<unsigned char>> waiting;  // answers that nobody has received yet
+chorale::detail::immortal<std::vector<std::vector<unsigned char>>>
+    waiting;  // answers that nobody has received yet
 
 template <class Function>
 Function* next(const char* name) noexcept {
@@ -98,7 +101,7 @@ int umad_send(int id, int agent, void* request, int length, int timeout_ms, int 
   if (!is_membership(request, length)) return -EOPNOTSUPP;
   try {
     const std::lock_guard lock(waiting_mutex);
-    waiting.push_back(answer(request, length));
+    waiting->push_back(answer(request, length));
     return 0;
   } catch (...) {
     return -ENOMEM;
@@ -111,8 +114,8 @@ int umad_recv(int id, void* reply, int* length, int timeout_ms) {
     return real == nullptr ? -EINVAL : real(id, reply, length, timeout_ms);
   }
   const std::lock_guard lock(waiting_mutex);
-  if (waiting.empty()) return -ETIMEDOUT;
-  const std::vector<unsigned char>& oldest = waiting.front();
+  if (waiting->empty()) return -ETIMEDOUT;
+  const std::vector<unsigned char>& oldest = waiting->front();
   const auto bytes = static_cast<int>(oldest.size() - header_bytes());
   if (*length < bytes) {
     *length = bytes;
@@ -120,7 +123,7 @@ int umad_recv(int id, void* reply, int* length, int timeout_ms) {
   }
   std::memcpy(reply, oldest.data(), oldest.size());
   *length = bytes;
-  waiting.erase(waiting.begin());
+  waiting->erase(waiting->begin());
   return 0;  // the agent
 }
 

@@ -225,6 +225,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   mine.ports[0].is_soft = mine.ports[0].is_for_all = 1;
   std::strcpy(mine.ports[0].device, "soft0");
   std::strcpy(mine.host.name, "here");
+  mine.pid_namespace = 1;
   REQUIRE_NOTHROW(require_same_terms(0, mine, 1, mine));
   const auto differs = [&](const std::function<void(group_terms&)>& change, const std::string& words) {
     group_terms theirs = mine;
@@ -259,6 +260,9 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.ports[0].is_soft = 0; }, "the kind of device");
   differs([](auto& t) { t.ports[0].fabric.lid = 3; }, "is in one");
   differs([](auto& t) { t.ports[0].fabric.gid.raw[15] = 3; }, "is in one");
+  differs([](auto& t) { t.user.is_closed = 1; }, "is protected from its own user");
+  differs([](auto& t) { t.ports[0].fabric.lid = 3, t.user.group = 9; }, "runs with group 9");
+  differs([](auto& t) { t.ports[0].fabric.lid = 3, t.pid_namespace = 0; }, "find themselves in /proc");
   differs([](auto& t) { std::strcpy(t.host.name, "there"); }, "is on there");
   differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
   differs([](auto& t) { t.port_count = 2; },

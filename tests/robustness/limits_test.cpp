@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -107,8 +108,12 @@ TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
     limit(RLIMIT_AS, 900U << 20);
     expect_refusal("ulimit -v");
   });
-  // Less than a thread's stack.
+  // Less than a thread's stack, which is larger than any that threads of other tests have left behind.
   refused([](wire&) {
+    pthread_attr_t large;
+    expect(pthread_attr_init(&large) == 0 && pthread_attr_setstacksize(&large, 64U << 20) == 0 &&
+               pthread_setattr_default_np(&large) == 0,
+           "large stacks");
     limit(RLIMIT_DATA, (static_cast<rlim_t>(status_number(getpid(), "VmData")) << 10) + (4U << 20));
     expect_refusal("ulimit -d");
   });

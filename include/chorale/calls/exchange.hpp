@@ -66,7 +66,7 @@ struct kept_messages {
 
 template <class Caller>
 kept_messages kept(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  return or_fail(on.transport(), [&] {
+  return calls::or_fail(on.transport(), [&] {
     return kept_messages{{sends.begin(), sends.end()}, {takes.begin(), takes.end()}};
   });
 }

@@ -82,8 +82,8 @@ wish wish_of_color(const Caller& on, int color, int key) {
 /// The wish of a rank that gives a list, with an FNV-1a of it. @throws error errc::invalid_argument.
 template <class Caller>
 wish wish_of_list(Caller& on, std::span<const int> ranks) {
-  auto seen =
-      or_fail(on.transport(), [&on] { return std::vector<bool>(static_cast<std::size_t>(on.size())); });
+  auto seen = calls::or_fail(on.transport(),
+                             [&on] { return std::vector<bool>(static_cast<std::size_t>(on.size())); });
   std::uint64_t hash = detail::fnv_offset_basis;
   wish mine;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
