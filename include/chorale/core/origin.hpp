@@ -32,8 +32,8 @@ class origin {
 struct process_bound_delete {
   origin made{};
 
-  template <class T>
-  void operator()(T* object) const noexcept {
+  template <class Object>
+  void operator()(Object* object) const noexcept {
     if (made.is_here())
       delete object;
     else
@@ -42,11 +42,11 @@ struct process_bound_delete {
 };
 
 /// A std::unique_ptr whose object stays as it is in a child of fork().
-template <class T>
-using process_bound_ptr = std::unique_ptr<T, process_bound_delete>;
+template <class Object>
+using process_bound_ptr = std::unique_ptr<Object, process_bound_delete>;
 
-/// A T in place, or nothing yet. In a child of fork() it ends without the destructor of the T.
-template <class T>
+/// An Object in place, or nothing yet. In a child of fork() it ends without its destructor.
+template <class Object>
 class process_bound {
  public:
   process_bound() noexcept {}
@@ -59,7 +59,7 @@ class process_bound {
   ~process_bound() {
     if (!has_value_) return;
     if (is_here())
-      value_.~T();
+      value_.~Object();
     else
       origin::abandon(std::addressof(value_), sizeof value_);
   }
@@ -67,21 +67,21 @@ class process_bound {
   /// Precondition: there is none yet.
   template <class... Arguments>
   void emplace(Arguments&&... arguments) {
-    ::new (static_cast<void*>(std::addressof(value_))) T(std::forward<Arguments>(arguments)...);
+    ::new (static_cast<void*>(std::addressof(value_))) Object(std::forward<Arguments>(arguments)...);
     has_value_ = true;
   }
   /// As `origin::is_here`.
   [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
 
   // Precondition of these: there is one.
-  [[nodiscard]] T& operator*() noexcept { return value_; }
-  [[nodiscard]] const T& operator*() const noexcept { return value_; }
-  [[nodiscard]] T* operator->() noexcept { return std::addressof(value_); }
-  [[nodiscard]] const T* operator->() const noexcept { return std::addressof(value_); }
+  [[nodiscard]] Object& operator*() noexcept { return value_; }
+  [[nodiscard]] const Object& operator*() const noexcept { return value_; }
+  [[nodiscard]] Object* operator->() noexcept { return std::addressof(value_); }
+  [[nodiscard]] const Object* operator->() const noexcept { return std::addressof(value_); }
 
  private:
   union {
-    T value_;
+    Object value_;
   };
   bool has_value_ = false;
   origin made_;
