@@ -85,7 +85,7 @@ def main():
     if clang:
         found += unqualified(include, tree_of(clang, include, folder))
     else:
-        print("clang++ is not installed: calls were not looked at")
+        print("clang++ is not installed (tools/install-dependencies --ci): calls were not looked at")
     print("\n".join([*found, f"{len(installed(include))} headers, {len(found)} complaints"]))
     sys.exit(1 if found else 0)
 
