@@ -5,11 +5,11 @@
 #include <memory>
 #include <new>
 #include <pthread.h>
-#include <unistd.h>
 #include <utility>
 
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/origin.hpp>
 
 namespace chorale {
 
@@ -30,7 +30,7 @@ struct attendance_state {
   };
 
   const std::function<void()> answer;
-  const pid_t process = getpid();  ///< a child of fork() does not answer for its parent
+  const detail::origin made;  ///< a child of fork() does not answer for its parent
   std::atomic<bool> busy{false};
   std::atomic<const background::list*> by{nullptr};  ///< the list of the attending thread
 
@@ -138,7 +138,7 @@ bool background::get_on_with_all(attention how) noexcept {
 void background::list::answer_for_attended() noexcept {
   std::erase_if(attended_, [this](const std::shared_ptr<attendance_state>& one) {
     const attendance_state::claim hold{*one};
-    if (one->by.load(std::memory_order_relaxed) != this || one->process != getpid()) return true;
+    if (one->by.load(std::memory_order_relaxed) != this || !one->made.is_here()) return true;
     one->answer();
     return false;
   });
@@ -148,7 +148,7 @@ attendance::attendance(std::function<void()> answer)
     : state_(std::make_shared<attendance_state>(std::move(answer))) {}
 
 attendance::~attendance() {
-  if (state_->process != getpid()) return;  // its threads, which may hold the claim, are not here
+  if (!state_->made.is_here()) return;  // its threads, which may hold the claim, are not here
   const attendance_state::claim hold{*state_};
   state_->by.store(nullptr, std::memory_order_relaxed);
 }

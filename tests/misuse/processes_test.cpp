@@ -1,25 +1,14 @@
 // A communicator in a child of fork(), and one that ends inside its own call.
 #include <optional>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chorale/window.hpp>
 
+#include "../support/in_child.hpp"
 #include "harness.hpp"
 
 using chorale::errc;
 
 namespace {
-
-/// The status of a child in which `body` runs.
-template <class Body>
-int in_child(Body&& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /// True if `call` throws errc::misuse and speaks of fork().
 template <class Call>
@@ -42,7 +31,7 @@ TEMPLATE_TEST_CASE("a child of fork() cannot use its parent's communicator", "[m
       chorale::window<int, std::remove_reference_t<decltype(comm)>> w{comm, 4};
       comm.barrier();
       if (comm.rank() == 0) {
-        refused[0] = in_child([&] {
+        refused[0] = support::in_child([&] {
           return static_cast<int>(is_refused([&] { comm.barrier(); })) |
                  static_cast<int>(is_refused([&] { comm.ibarrier().wait(); })) << 1 |
                  static_cast<int>(is_refused([&] { (void)comm.split(0); })) << 2 |

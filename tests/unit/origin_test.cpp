@@ -1,13 +1,13 @@
 // What a child of fork() does with objects of its parent, and with its own.
 #include <optional>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
 #include <chorale/core/origin.hpp>
 #include <chorale/verbs/handle.hpp>
+
+#include "../support/in_child.hpp"
 
 namespace {
 
@@ -22,16 +22,6 @@ int ended = 0;
 struct counted {
   ~counted() { ++ended; }
 };
-
-/// What `body` returns in a child, or -1.
-template <class Body>
-int in_child(Body&& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 driver made_up(bool knows_children) {
   driver all{};
@@ -49,10 +39,10 @@ driver made_up(bool knows_children) {
 TEST_CASE("a child knows what its parent made", "[origin]") {
   const origin mine;
   CHECK(mine.is_here());
-  CHECK(in_child([&] {
+  CHECK(support::in_child([&] {
           const origin own;
           const bool grandchild_knows =
-              in_child([&] { return static_cast<int>(mine.is_here() || own.is_here()); }) == 0;
+              support::in_child([&] { return static_cast<int>(mine.is_here() || own.is_here()); }) == 0;
           return static_cast<int>(!mine.is_here() && own.is_here() && grandchild_knows);
         }) == 1);
   CHECK(mine.is_here());
@@ -64,7 +54,7 @@ TEST_CASE("what a process made ends there alone", "[origin]") {
   process_bound_ptr<counted> owned{new counted};
   process_bound_ptr<counted> other;
   process_bound<counted> nothing;
-  CHECK(in_child([&] {
+  CHECK(support::in_child([&] {
           in_place.reset();
           owned.reset();
           const int of_parent = ended;
@@ -85,11 +75,11 @@ TEST_CASE("objects of a device end in a child only if the device knows children"
     ibv_pd pd{};
     ended = 0;
     handle<ibv_pd, &driver::dealloc_pd> mine{provider, &pd};
-    CHECK(in_child([&] {
+    CHECK(support::in_child([&] {
             const auto moved = std::move(mine);
             return static_cast<int>(moved.get() == &pd) + (mine.close() != 0 ? 10 : 0);
           }) == 1);
-    CHECK(in_child([&] {
+    CHECK(support::in_child([&] {
             const int status = mine.close();
             return ended * 10 + (status == 0 && mine.get() == nullptr ? 1 : 0);
           }) == (knows ? 11 : 1));
