@@ -5,8 +5,8 @@
 made=()
 mounted=()
 clean() {
-  local folder
-  for folder in ${mounted[@]+"${mounted[@]}"}; do umount "$folder"; done
+  local folder i
+  for ((i = ${#mounted[@]} - 1; i >= 0; --i)); do umount "${mounted[i]}"; done
   for folder in ${made[@]+"${made[@]}"}; do rm -rf --one-file-system "$folder"; done
 }
 trap clean EXIT
@@ -39,8 +39,11 @@ make_debian() {
 }
 
 # mount_in DEBIAN: soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and wants terminals as apt-get does.
+# Its root is a mount, since without one no mount name space can be made there, as tools/with-default-packages does.
 mount_in() {
   local kind folder
+  mount --bind "$1" "$1"
+  mounted+=("$1")
   for kind in proc:/proc sysfs:/sys devpts:/dev/pts; do
     folder=$1${kind#*:}
     if ! mountpoint --quiet "$folder"; then

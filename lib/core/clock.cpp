@@ -11,16 +11,22 @@ namespace {
 /// Long against the work between two naps, so that the others have most of the core.
 constexpr clock::duration shortest_nap = std::chrono::microseconds{50};
 
+struct precedence {
+  int looks_left = 0;
+  bool has = false;
+};
+[[gnu::noinline, gnu::cold]] void look_up(precedence& mine) noexcept {
+  const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  mine = {.looks_left = 64, .has = policy == SCHED_FIFO || policy == SCHED_RR};
+}
+
 /// Whether the calling thread has a real-time policy, under which sched_yield() only lets those of its own
 /// priority run. Another thread may change that, so it is looked up now and then.
 bool has_precedence() noexcept {
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local unsigned asked = 0;
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool has = false;
-  if (asked++ % 64 == 0) {
-    const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-    has = policy == SCHED_FIFO || policy == SCHED_RR;
-  }
-  return has;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local precedence mine{};
+  if (--mine.looks_left < 0) [[unlikely]]
+    look_up(mine);
+  return mine.has;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) n
   std::size_t at = head;
   for (; bytes - at >= cache_line_bytes; at += cache_line_bytes) {
     constexpr std::size_t ahead = 8 * cache_line_bytes;
-    if (bytes - at > ahead) _mm_prefetch(reinterpret_cast<const char*>(from + at + ahead), _MM_HINT_T0);
+    if (bytes - at > ahead) __builtin_prefetch(from + at + ahead);
     const auto* source = reinterpret_cast<const __m128i*>(from + at);
     auto* line = reinterpret_cast<__m128i*>(to + at);
     const __m128i first = _mm_loadu_si128(source);

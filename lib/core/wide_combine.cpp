@@ -22,23 +22,26 @@ struct vector_of {
   using type [[gnu::vector_size(32)]] = T;
 };
 
-// Of two NaNs the left one, as the function objects; an integer equals itself.
-template <class V>
-CHORALE_AVX2 V right_of(V a, V b) noexcept {
-  return a != a ? a : b;
-}
-struct add {
-  template <class V>
-  CHORALE_AVX2 static V of(V a, V b) noexcept {
-    return a + right_of(a, b);
+// Sums and products of floating-point numbers by assembly, as the compiler may exchange the operands of its own:
+// of two NaNs the instructions give the first one, which is the left one as in the function objects.
+#define CHORALE_AVX_OPERATION(name, sign, singles, doubles)          \
+  struct name {                                                      \
+    template <class V>                                               \
+    CHORALE_AVX2 static V of(V a, V b) noexcept {                    \
+      using element = std::remove_cvref_t<decltype(a[0])>;           \
+      V result;                                                      \
+      if constexpr (std::same_as<element, float>)                    \
+        asm(singles " %2, %1, %0" : "=x"(result) : "x"(a), "xm"(b)); \
+      else if constexpr (std::same_as<element, double>)              \
+        asm(doubles " %2, %1, %0" : "=x"(result) : "x"(a), "xm"(b)); \
+      else                                                           \
+        result = a sign b;                                           \
+      return result;                                                 \
+    }                                                                \
   }
-};
-struct multiply {
-  template <class V>
-  CHORALE_AVX2 static V of(V a, V b) noexcept {
-    return a * right_of(a, b);
-  }
-};
+CHORALE_AVX_OPERATION(add, +, "vaddps", "vaddpd");
+CHORALE_AVX_OPERATION(multiply, *, "vmulps", "vmulpd");
+#undef CHORALE_AVX_OPERATION
 // As `min_t` and `max_t`: if equal, the left one; if either is NaN, NaN. An integer equals itself.
 struct smaller {
   template <class V>

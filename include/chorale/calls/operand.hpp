@@ -248,7 +248,7 @@ operands compared(operands io) {
     return io;
 }
 template <class In, class Out>
-operands both(const In& in, std::remove_reference_t<Out>& out) {
+[[gnu::always_inline]] inline operands both(const In& in, std::remove_reference_t<Out>& out) {
   calls::check_same_elements<In, Out>();
   return calls::compared<In, Out>({calls::read(in), calls::written<Out>(out)});
 }

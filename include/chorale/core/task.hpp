@@ -121,7 +121,7 @@ class [[nodiscard]] task {
 
   /// The result of a completed task; rethrows its exception. @throws error errc::misuse if it has not
   /// completed.
-  Result result() {
+  [[gnu::always_inline]] Result result() {
     if (!frame_.done()) [[unlikely]]
       throw_not_done();
     if (frame_.promise().failure) std::rethrow_exception(frame_.promise().failure);
@@ -150,7 +150,7 @@ class [[nodiscard]] task {
     if (!frame_.promise().continuation && std::uncaught_exceptions() == 0)
       frame_arena::note_forgotten(frame_.address());
   }
-  [[noreturn]] static void throw_not_done() {
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_not_done() {
     throw error(
         errc::misuse,
         "a blocking call was suspended by something that is no operation of its transport: an algorithm "
