@@ -22,8 +22,8 @@ struct vector_of {
   using type [[gnu::vector_size(32)]] = T;
 };
 
-// Sums and products of floating-point numbers by assembly, as the compiler may exchange the operands of its own:
-// of two NaNs the instructions give the first one, which is the left one as in the function objects.
+// Sums and products of floating-point numbers by assembly, since the compiler may exchange the operands of
+// its own: of two NaNs the instructions give the first one, which is the left one as in the function objects.
 #define CHORALE_AVX_OPERATION(name, sign, singles, doubles)          \
   struct name {                                                      \
     template <class V>                                               \
