@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("complex numbers", "[types]", std::complex<float>, std::compl
   });
 }
 
-#if defined(__FLT16_MANT_DIG__) || defined(CHORALE_HAS_BFLOAT16)
+#if defined(CHORALE_HAS_FLOAT16) || defined(CHORALE_HAS_BFLOAT16)
 namespace {
 
 template <class T, class Comm>
@@ -71,7 +71,7 @@ void check_short_float(Comm& comm) {
 
 TEST_CASE("floating-point numbers of 16 bits", "[types]") {
   run_ranks<doubling<rc>>(5, settings(), [](auto& comm) {
-#if defined(__FLT16_MANT_DIG__)
+#if defined(CHORALE_HAS_FLOAT16)
     check_short_float<_Float16>(comm);
 #endif
 #if defined(CHORALE_HAS_BFLOAT16)

@@ -131,7 +131,7 @@ void check_short_float() {
 }  // namespace
 
 TEST_CASE("floating-point numbers of 16 bits", "[reduction]") {
-#if defined(__FLT16_MANT_DIG__)
+#if defined(CHORALE_HAS_FLOAT16)
   check_short_float<_Float16>();
   CHECK(chorale::describe_type(chorale::type_tag<_Float16>()) == "float16");
 #endif
@@ -139,7 +139,7 @@ TEST_CASE("floating-point numbers of 16 bits", "[reduction]") {
   check_short_float<__bf16>();
   CHECK(chorale::describe_type(chorale::type_tag<__bf16>()) == "bfloat16");
 #endif
-#if !defined(__FLT16_MANT_DIG__) && !defined(CHORALE_HAS_BFLOAT16)
+#if !defined(CHORALE_HAS_FLOAT16) && !defined(CHORALE_HAS_BFLOAT16)
   WARN("skipped: this compiler has neither _Float16 nor __bf16");
 #endif
 }

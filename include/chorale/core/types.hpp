@@ -109,7 +109,9 @@ namespace detail {
 /// Kind of the compiler's 16-bit floating-point types, which std::floating_point does not cover.
 template <class Type>
 inline constexpr type_kind short_float_kind = type_kind::other;
-#if defined(__FLT16_MANT_DIG__)
+// g++ 12 has the type in C alone, except on x86.
+#if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
+#define CHORALE_HAS_FLOAT16 1
 template <>
 inline constexpr type_kind short_float_kind<_Float16> = type_kind::floating;
 #endif
