@@ -8,13 +8,12 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "../core/pages.hpp"
 #include "shared_heap.hpp"
 
 using chorale::preload::shared_heap;
 
 namespace {
-
-constexpr std::size_t page_bytes = 4096;
 
 /// The next definition of a function, found once. dlsym() itself may allocate and free: what it frees while
 /// it looks for `free` is left alone.
@@ -55,7 +54,7 @@ bool is_power_of_two(std::size_t value) noexcept {
 }
 
 void* share(std::size_t alignment, std::size_t bytes) noexcept {
-  if (alignment < page_bytes || !is_power_of_two(alignment)) return nullptr;
+  if (alignment < chorale::detail::page_bytes() || !is_power_of_two(alignment)) return nullptr;
   return shared_heap::instance().allocate(bytes, alignment);
 }
 
@@ -82,12 +81,12 @@ void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
 }
 
 void* valloc(std::size_t bytes) {
-  if (void* block = share(page_bytes, bytes)) return block;
+  if (void* block = share(chorale::detail::page_bytes(), bytes)) return block;
   return next_valloc.get()(bytes);
 }
 
 void* pvalloc(std::size_t bytes) {
-  if (void* block = share(page_bytes, bytes)) return block;
+  if (void* block = share(chorale::detail::page_bytes(), bytes)) return block;
   return next_pvalloc.get()(bytes);
 }
 

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/pages.hpp"
 #include "core/streams_reserved.hpp"
 #include "soft/fabric.hpp"
 #include "soft/memory.hpp"
@@ -19,7 +20,6 @@
 namespace chorale::preload {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
 /// Address space, not memory: pages come when they are touched.
 constexpr std::uint64_t largest_heap = std::uint64_t{1} << 36;
 constexpr std::uint64_t smallest_heap = std::uint64_t{1} << 30;
@@ -84,8 +84,8 @@ shared_heap::shared_heap() noexcept {
 void* shared_heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {
   const kept_errno keep;
   if (fd_ < 0 || bytes > bytes_.load() || alignment > bytes_.load()) return nullptr;
-  const std::uint64_t size = round_up(std::max<std::size_t>(bytes, 1), page_bytes);
-  const std::uint64_t step = std::max<std::uint64_t>(alignment, page_bytes);
+  const std::uint64_t size = round_up(std::max<std::size_t>(bytes, 1), detail::page_bytes());
+  const std::uint64_t step = std::max<std::uint64_t>(alignment, detail::page_bytes());
   const std::uintptr_t begin = begin_.load();
   try {
     const std::lock_guard lock(mutex_);

@@ -5,7 +5,8 @@
 #include <cxxabi.h>
 #include <new>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "../core/pages.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CHORALE_ADDRESS_SANITIZER 1
@@ -36,17 +37,12 @@ namespace {
 /// Of __cxa_eh_globals in the Itanium C++ ABI: a pointer and an unsigned int.
 constexpr std::size_t exceptions_bytes = sizeof(void*) + sizeof(unsigned);
 
-std::size_t page() noexcept {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
 }  // namespace
 
-stack_pool::stack_pool(std::size_t bytes) noexcept : bytes_((bytes + page() - 1) / page() * page()) {}
+stack_pool::stack_pool(std::size_t bytes) noexcept : bytes_(detail::in_pages(bytes)) {}
 
 stack_pool::~stack_pool() {
-  for (const stack& s : free_) munmap(s.memory - page(), s.bytes + page());
+  for (const stack& s : free_) munmap(s.memory - detail::page_bytes(), s.bytes + detail::page_bytes());
 }
 
 stack stack_pool::take() {
@@ -55,11 +51,11 @@ stack stack_pool::take() {
     free_.pop_back();
     return s;
   }
-  void* const all = mmap(nullptr, bytes_ + page(), PROT_READ | PROT_WRITE,
+  void* const all = mmap(nullptr, bytes_ + detail::page_bytes(), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (all == MAP_FAILED) throw std::bad_alloc{};
-  mprotect(all, page(), PROT_NONE);
-  return {static_cast<std::byte*>(all) + page(), bytes_};
+  mprotect(all, detail::page_bytes(), PROT_NONE);
+  return {static_cast<std::byte*>(all) + detail::page_bytes(), bytes_};
 }
 
 void stack_pool::give_back(stack s) {

@@ -3,21 +3,24 @@
 #include <cstring>
 #include <sys/mman.h>
 
+#include "../core/pages.hpp"
+
 namespace chorale::soft {
 namespace {
 
 /// Zeroes memory; returns whole pages to the system.
 void wipe(unsigned char* begin, std::uint64_t bytes) noexcept {
-  constexpr std::uintptr_t page = 4096;
-  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
-  const auto last = (reinterpret_cast<std::uintptr_t>(begin) + bytes) & ~(page - 1);
-  if (last <= first || last - first < 16 * page ||
-      madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE) != 0) {
+  // Below that a system call costs more than the memory is worth.
+  constexpr std::uintptr_t least_given_back = std::uintptr_t{64} << 10;
+  const auto place = reinterpret_cast<std::uintptr_t>(begin);
+  const detail::page_range pages = detail::pages_within(place, bytes);
+  if (pages.bytes < least_given_back || madvise(pages.data(), pages.bytes, MADV_REMOVE) != 0) {
     std::memset(begin, 0, bytes);
     return;
   }
-  std::memset(begin, 0, first - reinterpret_cast<std::uintptr_t>(begin));
-  std::memset(reinterpret_cast<void*>(last), 0, reinterpret_cast<std::uintptr_t>(begin) + bytes - last);
+  const std::uintptr_t head = pages.begin - place;
+  std::memset(begin, 0, head);
+  std::memset(begin + head + pages.bytes, 0, bytes - head - pages.bytes);
 }
 
 }  // namespace

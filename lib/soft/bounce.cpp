@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <type_traits>
 
+#include "../core/pages.hpp"
 #include "copy.hpp"
 
 namespace chorale::soft {
@@ -84,9 +85,9 @@ bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint
   const std::uint64_t begin = r.address.load();
   const std::uint64_t length = r.length.load();
   if (address < begin || bytes > length || address - begin > length - bytes) return false;
-  unsigned char resident[bounce_bytes / 4096 + 2];
-  const std::uint64_t page = address & ~std::uint64_t{4095};
-  return mincore(reinterpret_cast<void*>(page), address + bytes - page, resident) == 0;
+  unsigned char resident[bounce_bytes / 4096 + 2];  // of the smallest pages
+  const detail::page_range pages = detail::pages_around(address, bytes);
+  return mincore(pages.data(), pages.bytes, resident) == 0;
 }
 
 void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,

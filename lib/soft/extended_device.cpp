@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
+#include "../core/pages.hpp"
 #include "device.hpp"
 #include "extended.hpp"
 #include "memory.hpp"
@@ -88,7 +89,6 @@ int query_rt_values(ibv_context*, ibv_values_ex* values) noexcept {
 
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list,
               std::uint32_t count) noexcept {
-  constexpr std::uint64_t page_mask = 4095;
   if ((flags & ~static_cast<std::uint32_t>(IBV_ADVISE_MR_FLAG_FLUSH)) != 0) return EINVAL;
   if (advice != IBV_ADVISE_MR_ADVICE_PREFETCH && advice != IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE &&
       advice != IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
@@ -97,9 +97,8 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!local_range(process_of(pd->context).own(), list[i], static_cast<protection_domain*>(pd)->id, access))
       return ENOENT;
-    const std::uint64_t first = list[i].addr & ~page_mask;
-    const std::uint64_t bytes = list[i].addr + list[i].length - first;
-    if (bytes != 0 && madvise(reinterpret_cast<void*>(first), bytes, MADV_WILLNEED) != 0 && errno == ENOMEM)
+    const detail::page_range pages = detail::pages_around(list[i].addr, list[i].length);
+    if (pages.bytes != 0 && madvise(pages.data(), pages.bytes, MADV_WILLNEED) != 0 && errno == ENOMEM)
       return EFAULT;
   }
   return 0;

@@ -2,25 +2,10 @@
 #include <cerrno>
 #include <sys/mman.h>
 
+#include "../core/pages.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
-namespace {
-
-constexpr std::uintptr_t mapping_granule = 4096;
-
-/// The whole pages that contain [address, address + bytes).
-struct page_range {
-  page_range(void* address, std::size_t bytes) noexcept
-      : begin(reinterpret_cast<std::uintptr_t>(address) & ~(mapping_granule - 1)),
-        offset(reinterpret_cast<std::uintptr_t>(address) - begin),
-        length((offset + bytes + mapping_granule - 1) & ~(mapping_granule - 1)) {}
-  std::uintptr_t begin;
-  std::size_t offset;
-  std::size_t length;
-};
-
-}  // namespace
 
 void* map_remote(ibv_qp* base, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
@@ -42,15 +27,16 @@ void* map_remote(ibv_qp* base, std::uint64_t address, std::uint32_t rkey, std::s
   qp.target->base->mrs[rkey >> 16].access.fetch_or(mapped_by_peer, std::memory_order_relaxed);
   // The device's own mapping ends with the peer, or is replaced by one of other memory; a second mapping of
   // the same pages belongs to the caller.
-  const page_range pages{region->mapped + (address - region->begin), bytes};
-  void* twin = mremap(reinterpret_cast<void*>(pages.begin), 0, pages.length, MREMAP_MAYMOVE);
+  const auto place = reinterpret_cast<std::uintptr_t>(region->mapped + (address - region->begin));
+  const detail::page_range pages = detail::pages_around(place, bytes);
+  void* twin = mremap(pages.data(), 0, pages.bytes, MREMAP_MAYMOVE);
   if (twin == MAP_FAILED) return nullptr;
-  return static_cast<unsigned char*>(twin) + pages.offset;
+  return static_cast<unsigned char*>(twin) + (place - pages.begin);
 }
 
 int unmap_remote(void* address, std::size_t bytes) noexcept {
-  const page_range pages{address, bytes};
-  return munmap(reinterpret_cast<void*>(pages.begin), pages.length) == 0 ? 0 : errno;
+  const detail::page_range pages = detail::pages_around(reinterpret_cast<std::uintptr_t>(address), bytes);
+  return munmap(pages.data(), pages.bytes) == 0 ? 0 : errno;
 }
 
 }  // namespace chorale::soft

@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include "../core/immortal.hpp"
+#include "../core/pages.hpp"
 #include "../verbs/mapped_memory.hpp"
 
 namespace chorale::soft {
 namespace {
-
-constexpr std::uint64_t page_bytes = 4096;
 
 /// Memory of this process that others can map: one memfd per allocation.
 struct allocation {
@@ -67,7 +66,7 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   const mr_record& r = target.base->mrs[key >> 16];
   view.key = 0;
   view.owner = nullptr;
-  const std::uint32_t generation = r.generation.load(std::memory_order_acquire);
+  const std::uint32_t generation = r.generation.load(std::memory_order_seq_cst);
   if ((generation & 1U) == 0 || key == 0) return false;
   const std::uint32_t rkey = r.rkey.load(std::memory_order_relaxed);
   const std::uint32_t lkey = r.lkey.load(std::memory_order_relaxed);
@@ -89,7 +88,7 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   if (r.generation.load(std::memory_order_relaxed) != generation) return false;
   if (fresh.begin + fresh.length < fresh.begin) return false;
   // Allocations are page-aligned; with a record that says otherwise, words would not be aligned here.
-  if (fd >= 0 && (fresh.begin - offset) % page_bytes != 0) return false;
+  if (fd >= 0 && (fresh.begin - offset) % detail::page_bytes() != 0) return false;
   fresh.shared_memory = fd >= 0;
   if (target.self) {
     fresh.mapped = reinterpret_cast<unsigned char*>(fresh.begin);
@@ -225,7 +224,7 @@ void part_from_parents_memory() noexcept {
 }
 
 void* allocate(ibv_context*, std::size_t bytes) noexcept {
-  const std::uint64_t rounded = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+  const std::uint64_t rounded = detail::in_pages(bytes);
   if (bytes == 0 || rounded < bytes) {
     errno = EINVAL;
     return nullptr;

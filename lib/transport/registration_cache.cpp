@@ -1,22 +1,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <unistd.h>
 #include <utility>
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/registration_cache.hpp>
 
+#include "../core/pages.hpp"
 #include "unmap_monitor.hpp"
 #include "unmapped_log.hpp"
 
 namespace chorale::transport {
 namespace {
-
-std::uintptr_t page_bytes() noexcept {
-  static const auto bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 int access_of(registration_cache::rights wanted) noexcept {
   return wanted == registration_cache::rights::read ? IBV_ACCESS_REMOTE_READ
@@ -136,8 +131,7 @@ registration_cache::handle registration_cache::find(std::span<const std::byte> m
     return use(*found);
   }
   ++counts_.misses;
-  const auto page = page_bytes();
-  return use(make(first / page * page, (last + page - 1) / page * page, wanted));
+  return use(make(detail::page_of(first), detail::in_pages(last), wanted));
 }
 
 registration_cache::entry& registration_cache::make(std::uintptr_t first, std::uintptr_t last,

@@ -5,10 +5,11 @@
 
 #include <infiniband/verbs.h>
 
+#include "../core/pages.hpp"
+
 namespace chorale::verbs {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
 constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
                              IBV_ACCESS_OPTIONAL_RANGE;
@@ -17,8 +18,8 @@ constexpr int foreign_access = IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED;
 
 bool populate(std::uint64_t address) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  void* page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
-  return madvise(page, page_bytes, MADV_POPULATE_WRITE) == 0;
+  const detail::page_range page = detail::pages_around(address, 1);
+  return madvise(page.data(), page.bytes, MADV_POPULATE_WRITE) == 0;
 #else
   (void)address;
   return false;
@@ -37,14 +38,13 @@ bool is_writable(std::uint64_t address) noexcept {
 // The kernel looks at its areas alone, not at each page: that this memory is written back to a file, if it
 // belongs to one, is asked for and not awaited.
 bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
-  const std::uint64_t first = address & ~(page_bytes - 1);
-  const std::uint64_t last = (address + bytes + page_bytes - 1) & ~(page_bytes - 1);
-  return msync(reinterpret_cast<void*>(first), last - first, MS_ASYNC) == 0;
+  const detail::page_range pages = detail::pages_around(address, bytes);
+  return msync(pages.data(), pages.bytes, MS_ASYNC) == 0;
 }
 
 // Of the first and of the last byte.
 bool are_writable(std::uint64_t first, std::uint64_t last) noexcept {
-  return is_writable(first) && (first / page_bytes == last / page_bytes || is_writable(last));
+  return is_writable(first) && (detail::page_of(first) == detail::page_of(last) || is_writable(last));
 }
 
 }  // namespace

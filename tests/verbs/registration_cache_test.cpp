@@ -26,7 +26,7 @@ using rights = registration_cache::rights;
 
 namespace {
 
-constexpr std::size_t page = 4096;
+const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
 /// A device with one protection domain and a cache on it.
 struct scene {

@@ -1,0 +1,146 @@
+// Pages of 64 KiB, as kernels for ARM and POWER may have them, imitated for a program that preloads this: the
+// calls refuse what does not begin at such a page, treat each touched one as a whole, and count in them. A
+// large page counts as mapped if any of its small ones is, since the C library's own mappings do not come
+// through here.
+#undef _FILE_OFFSET_BITS  // which gives mmap the name of mmap64
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr std::uintptr_t large = std::uintptr_t{64} << 10;
+constexpr std::uintptr_t small = std::uintptr_t{4} << 10;
+
+constexpr std::uintptr_t up(std::uintptr_t bytes) noexcept {
+  return (bytes + large - 1) & ~(large - 1);
+}
+bool begins_page(const void* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % large == 0;
+}
+int refuse() noexcept {
+  errno = EINVAL;
+  return -1;
+}
+
+template <class Function>
+Function* next(const char* name) noexcept {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// Calls `attempt(begin, bytes)`, and if that fails, for each small page; 0 if in each large one it succeeded
+/// once.
+template <class Attempt>
+int for_each_page(void* address, std::size_t bytes, const Attempt& attempt) noexcept {
+  if (!begins_page(address)) return refuse();
+  auto* const begin = static_cast<unsigned char*>(address);
+  if (attempt(begin, up(bytes)) == 0) return 0;
+  for (std::size_t at = 0; at < up(bytes); at += large) {
+    bool is_mapped = false;
+    int failure = 0;
+    for (std::size_t part = 0; part < large; part += small) {
+      if (attempt(begin + at + part, small) == 0)
+        is_mapped = true;
+      else
+        failure = errno;
+    }
+    if (!is_mapped) {
+      errno = failure;
+      return -1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+long sysconf(int name) noexcept {
+  static auto* const real = next<long(int)>("sysconf");
+  return name == _SC_PAGESIZE ? static_cast<long>(large) : real(name);
+}
+
+int getpagesize() noexcept {
+  return static_cast<int>(large);
+}
+
+void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  static auto* const real = next<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
+  static auto* const real_munmap = next<int(void*, std::size_t)>("munmap");
+  if ((flags & MAP_FIXED) != 0 || bytes == 0) return real(wanted, bytes, protection, flags, file, offset);
+  // Room for it wherever the kernel puts it, of which the rest goes.
+  auto* const room = static_cast<unsigned char*>(
+      real(nullptr, up(bytes) + large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (room == MAP_FAILED) return MAP_FAILED;
+  auto* const begin = reinterpret_cast<unsigned char*>(up(reinterpret_cast<std::uintptr_t>(room)));
+  void* const made = real(begin, bytes, protection, flags | MAP_FIXED, file, offset);
+  const int failure = errno;
+  // The rest of its last page is nobody's.
+  auto* const kept_to = made == MAP_FAILED ? begin : begin + up(bytes);
+  if (begin != room) real_munmap(room, static_cast<std::size_t>(begin - room));
+  if (auto* const end = room + up(bytes) + large; end != kept_to)
+    real_munmap(kept_to, static_cast<std::size_t>(end - kept_to));
+  errno = failure;
+  return made;
+}
+
+void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  return mmap(wanted, bytes, protection, flags, file, offset);
+}
+
+int munmap(void* address, std::size_t bytes) noexcept {
+  static auto* const real = next<int(void*, std::size_t)>("munmap");
+  return begins_page(address) ? real(address, up(bytes)) : refuse();
+}
+
+void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  static auto* const real = next<void*(void*, std::size_t, std::size_t, int, ...)>("mremap");
+  std::va_list rest;
+  va_start(rest, flags);
+  void* const wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
+  va_end(rest);
+  if (!begins_page(old)) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
+  if (wanted != nullptr) return real(old, old_bytes, bytes, flags, wanted);
+  // Where the kernel would put it no large page may begin.
+  void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return room == MAP_FAILED ? MAP_FAILED
+                            : real(old, old_bytes, bytes, flags | MREMAP_MAYMOVE | MREMAP_FIXED, room);
+}
+
+int madvise(void* address, std::size_t bytes, int advice) noexcept {
+  static auto* const real = next<int(void*, std::size_t, int)>("madvise");
+  return for_each_page(address, bytes,
+                       [&](void* begin, std::size_t size) { return real(begin, size, advice); });
+}
+
+int msync(void* address, std::size_t bytes, int flags) noexcept {
+  static auto* const real = next<int(void*, std::size_t, int)>("msync");
+  return for_each_page(address, bytes,
+                       [&](void* begin, std::size_t size) { return real(begin, size, flags); });
+}
+
+/// Says of each page that it is in memory: nobody here asks more of it than whether it is mapped.
+int mincore(void* address, std::size_t bytes, unsigned char* resident) noexcept {
+  static auto* const real = next<int(void*, std::size_t, unsigned char*)>("mincore");
+  std::fill_n(resident, up(bytes) / large, static_cast<unsigned char>(1));
+  return for_each_page(address, bytes, [&](void* begin, std::size_t size) {
+    unsigned char small_ones[64];
+    return size > sizeof small_ones * small ? -1 : real(begin, size, small_ones);
+  });
+}
+
+int mprotect(void* address, std::size_t bytes, int protection) noexcept {
+  static auto* const real = next<int(void*, std::size_t, int)>("mprotect");
+  return begins_page(address) ? real(address, bytes, protection) : refuse();
+}
+
+}  // extern "C"
