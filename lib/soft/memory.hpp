@@ -40,7 +40,8 @@ class region_cache {
   const region_view* find(process& self, peer& target, std::uint32_t key) noexcept {
     const region_view& seen = views_[key >> 16 & 7U];
     if (seen.key == key && seen.owner == &target &&
-        target.base->mrs[key >> 16].generation.load(std::memory_order_acquire) == seen.generation)
+        // After the send lock was taken, as in `find_target`.
+        target.base->mrs[key >> 16].generation.load(std::memory_order_seq_cst) == seen.generation)
       return &seen;
     return look_up(self, target, key, views_[key >> 16 & 7U]) ? &views_[key >> 16 & 7U] : nullptr;
   }
