@@ -114,7 +114,7 @@ std::optional<place> read_place(int fd, std::size_t offset) {
     if (first->version.load() == 0) return std::nullopt;
     if (!copy(fd, static_cast<void*>(second.get()), sizeof *second, offset)) return std::nullopt;
     if (first->version.load() == second->version.load() && first->page.current() == second->page.current())
-      return place_in(*second);
+      return place_in(*first);
   }
   auto p = place_in(*second);
   if (p) {
