@@ -38,6 +38,11 @@ const char* openness(const group_terms& terms) noexcept {
   return terms.user.is_closed != 0 ? "is protected from its own user (PR_GET_DUMPABLE is not 1)" : "is open";
 }
 
+std::string describe_numbers(std::uint64_t numbers) {
+  return fmt::format("{} endian, char {}signed, long double of {} digits",
+                     (numbers & 1U) != 0 ? "big" : "little", (numbers & 2U) != 0 ? "" : "un", numbers / 256);
+}
+
 /// Why two ranks are in different fabrics of soft0, or cannot reach each other in the same.
 std::string why_apart(const std::string& which, int peer, const group_terms& theirs, int rank,
                       const group_terms& mine) {
@@ -91,7 +96,8 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   for (const std::uint64_t word :
        {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
         messages.eager_bytes, messages.eager_way, messages.send_block_bytes, messages.long_sends, tuning,
-        trials, std::uint64_t{connections}, transport_hash, composition_hash, std::uint64_t{port_count}})
+        trials, numbers, std::uint64_t{connections}, transport_hash, composition_hash,
+        std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
@@ -164,6 +170,9 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.trials != mine.trials)
     differ("config::trials", mine.trials, theirs.trials, "set CHORALE_TRIALS alike");
+  if (theirs.numbers != mine.numbers)
+    differ("the format of numbers", describe_numbers(mine.numbers), describe_numbers(theirs.numbers),
+           "start all ranks on machines of one kind");
   if (theirs.connections != mine.connections)
     differ("config::connections", mine.connections, theirs.connections, "set CHORALE_CONNECTIONS alike");
   if (theirs.port_count != mine.port_count)

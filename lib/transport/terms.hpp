@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -39,6 +42,12 @@ struct message_terms {
   std::uint64_t long_sends = 0;
 };
 
+/// How numbers lie in memory, where kinds of machines differ and the tags of types do not tell: 1 if the most
+/// significant byte comes first, 2 if char is signed, and 256 for each binary digit of a long double.
+inline constexpr std::uint64_t numbers_here = (std::endian::native == std::endian::big ? 1 : 0) +
+                                              (CHAR_MIN < 0 ? 2 : 0) +
+                                              256 * std::numeric_limits<long double>::digits;
+
 /// Everything that must be the same on all ranks, and what errors mention with it. Each card carries its
 /// fingerprint; the whole is sent only if fingerprints differ.
 struct group_terms {
@@ -46,6 +55,7 @@ struct group_terms {
   message_terms messages{};
   std::uint64_t tuning = 0;  ///< fingerprint of the tuning table
   std::uint64_t trials = 0;
+  std::uint64_t numbers = numbers_here;
   std::uint32_t connections = 0;
   std::uint32_t port_count = 1;
   std::uint64_t transport_hash = 0;    ///< of the whole text

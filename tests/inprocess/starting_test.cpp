@@ -253,6 +253,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.messages.long_sends = 3; }, "config::send_receive_long");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");
   differs([](auto& t) { t.trials = 2; }, "config::trials");
+  differs([](auto& t) { t.numbers ^= 2; }, "the format of numbers differs between ranks");
   differs([](auto& t) { t.connections = 3; }, "config::connections");
   differs([](auto& t) { t.ports[0].mtu = 256; }, "the path MTU");
   differs([](auto& t) { t.set_transport("ud"); }, "the transport differs between ranks: rc on rank 3, ud");
