@@ -172,6 +172,8 @@ TEST_CASE("types: tags hold kind and size, the same whatever the compiler", "[op
   using chorale::type_tag;
   STATIC_REQUIRE(type_tag<bool>() == 0x0100'0001);
   STATIC_REQUIRE(type_tag<char>() == 0x0200'0001);
+  STATIC_REQUIRE(type_tag<chorale::detail::widest_integer>() ==
+                 0x0300'0000 + sizeof(chorale::detail::widest_integer));
   STATIC_REQUIRE(type_tag<std::int8_t>() == 0x0300'0001);
   STATIC_REQUIRE(type_tag<std::int64_t>() == 0x0300'0008);
   STATIC_REQUIRE(type_tag<std::uint32_t>() == 0x0400'0004);

@@ -139,13 +139,22 @@ struct pair_parts<std::pair<First, Second>> {
   using second = Second;
 };
 
+#if defined(__SIZEOF_INT128__)
+// Integers to the standard library with -std=gnu++20 only.
+__extension__ typedef __int128 widest_integer;
+__extension__ typedef unsigned __int128 widest_unsigned;
+#else
+using widest_integer = std::int64_t;
+using widest_unsigned = std::uint64_t;
+#endif
+
 template <class Type>
 constexpr type_kind kind_of() noexcept {
   if (std::same_as<Type, bool>) return type_kind::boolean;
   if (std::same_as<Type, char>) return type_kind::character;
   if (std::floating_point<Type>) return type_kind::floating;
-  if (std::signed_integral<Type>) return type_kind::signed_integer;
-  if (std::unsigned_integral<Type>) return type_kind::unsigned_integer;
+  if (std::signed_integral<Type> || std::same_as<Type, widest_integer>) return type_kind::signed_integer;
+  if (std::unsigned_integral<Type> || std::same_as<Type, widest_unsigned>) return type_kind::unsigned_integer;
   if (complex_number<Type>) return type_kind::complex;
   if (pair_parts<Type>::exist) return type_kind::pair;
   return short_float_kind<Type>;
