@@ -77,11 +77,33 @@ void give_back(const peer& target, bounce_slot& slot) noexcept {
   if (!target.dead.load()) slot.lock.unlock();
 }
 
-/// True if the range is mapped and lies in a region that this key opens.
-bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint64_t bytes) noexcept {
-  const mr_record& r = own.mrs[key >> 16];
-  if ((r.generation.load(std::memory_order_acquire) & 1U) == 0) return false;
-  if (r.lkey.load() != key && r.rkey.load() != key) return false;
+/// The rights to a region of which the operation needs one: by the remote key, and by the local one, for a
+/// receive.
+struct needed_rights {
+  std::uint32_t remote;
+  std::uint32_t local;
+};
+needed_rights rights_for(bounce_operation operation) noexcept {
+  switch (operation) {
+    case bounce_operation::write:
+      return {IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_LOCAL_WRITE};
+    case bounce_operation::read:
+      return {IBV_ACCESS_REMOTE_READ, 0};
+    case bounce_operation::fetch_add:
+    case bounce_operation::compare_swap:
+      return {IBV_ACCESS_REMOTE_ATOMIC, 0};
+  }
+  return {0, 0};
+}
+
+/// True if the range is mapped and lies in a region that this key opens for the operation.
+bool reachable(const mr_record* regions, bounce_operation operation, std::uint32_t key, std::uint64_t address,
+               std::uint64_t bytes) noexcept {
+  const mr_record& r = regions[key >> 16];
+  if ((r.generation.load() & 1U) == 0) return false;
+  const needed_rights needed = rights_for(operation);
+  const std::uint32_t right = key == r.rkey.load() ? needed.remote : key == r.lkey.load() ? needed.local : 0;
+  if ((r.access.load() & right) == 0) return false;
   const std::uint64_t begin = r.address.load();
   const std::uint64_t length = r.length.load();
   if (address < begin || bytes > length || address - begin > length - bytes) return false;
@@ -90,8 +112,7 @@ bool reachable(segment& own, std::uint32_t key, std::uint64_t address, std::uint
   return mincore(pages.data(), pages.bytes, resident) == 0;
 }
 
-void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
-               std::atomic<std::uint64_t>& served) noexcept {
+void serve_one(process& self, bounce_slot& slot, std::atomic<std::uint64_t>& served) noexcept {
   // Read once: the peer could change the fields between check and use.
   const auto once = [](const auto& field) {
     return *const_cast<const volatile std::remove_cvref_t<decltype(field)>*>(&field);
@@ -102,7 +123,7 @@ void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
   auto* memory = reinterpret_cast<unsigned char*>(address);
   const bool atomic = operation == bounce_operation::fetch_add || operation == bounce_operation::compare_swap;
   if (length > bounce_bytes || (atomic && (length != 8 || address % 8 != 0)) ||
-      !reachable(own, once(slot.key), address, length)) {
+      !reachable(self.regions(), operation, once(slot.key), address, length)) {
     slot.error = EFAULT;
   } else {
     slot.error = 0;
@@ -111,7 +132,7 @@ void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
     } else if (operation == bounce_operation::read) {
       std::memcpy(slot.data, memory, length);
     } else {
-      const lock_guard lock(own.atomics_lock, me);
+      const lock_guard lock(self.own().atomics_lock, self.lock_name());
       if (lock)
         slot.result = atomic_here(memory, operation, slot.operand[0], slot.operand[1]);
       else
@@ -124,12 +145,16 @@ void serve_one(segment& own, std::uint32_t me, bounce_slot& slot,
 }  // namespace
 
 void process::serve_bounces() noexcept {
-  for (bounce_slot& slot : own().bounce) {
+  for (std::uint32_t i = 0; i < bounce_slots; ++i) {
+    bounce_slot& slot = own().bounce[i];
     bounce_phase seen = slot.phase.load(std::memory_order_relaxed);
     if (seen.state != bounce_state::request) continue;
-    if (!slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::busy})) continue;
-    serve_one(own(), lock_name(), slot, bounced_);
-    slot.phase.store(bounce_phase{seen.hold, bounce_state::done}, std::memory_order_release);
+    if (serving_[i].exchange(true)) continue;
+    if (slot.phase.compare_exchange_strong(seen, bounce_phase{seen.hold, bounce_state::busy})) {
+      serve_one(*this, slot, bounced_);
+      slot.phase.store(bounce_phase{seen.hold, bounce_state::done}, std::memory_order_release);
+    }
+    serving_[i].store(false, std::memory_order_release);
   }
 }
 

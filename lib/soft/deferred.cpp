@@ -33,7 +33,7 @@ std::uint64_t fingerprint(const work_request& wr) noexcept {
 
 bool may_touch(queue_pair& qp, const work_request& wr, std::uint32_t access) noexcept {
   return std::all_of(wr.sges, wr.sges + wr.sge_count,
-                     [&](const ibv_sge& s) { return local_range(qp.owner->own(), s, qp.pd_id, access); });
+                     [&](const ibv_sge& s) { return local_range(qp.owner->regions(), s, qp.pd_id, access); });
 }
 
 /// The part [begin, begin + bytes) of a message; returns the number of its pieces.
@@ -97,7 +97,7 @@ void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept {
 }
 
 void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept {
-  if (local_range(self.own(), buffer, pd, IBV_ACCESS_LOCAL_WRITE) && buffer.length != 0)
+  if (local_range(self.regions(), buffer, pd, IBV_ACCESS_LOCAL_WRITE) && buffer.length != 0)
     std::memset(reinterpret_cast<void*>(buffer.addr), poison, buffer.length);
 }
 

@@ -95,7 +95,8 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
     return EOPNOTSUPP;
   const std::uint32_t access = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (!local_range(process_of(pd->context).own(), list[i], static_cast<protection_domain*>(pd)->id, access))
+    if (!local_range(process_of(pd->context).regions(), list[i], static_cast<protection_domain*>(pd)->id,
+                     access))
       return ENOENT;
     const detail::page_range pages = detail::pages_around(list[i].addr, list[i].length);
     if (pages.bytes != 0 && madvise(pages.data(), pages.bytes, MADV_WILLNEED) != 0 && errno == ENOMEM)

@@ -63,7 +63,7 @@ std::mutex& allocations_lock() noexcept {
 }
 
 bool region_cache::look_up(process& self, peer& target, std::uint32_t key, region_view& view) noexcept {
-  const mr_record& r = target.base->mrs[key >> 16];
+  const mr_record& r = target.regions[key >> 16];
   view.key = 0;
   view.owner = nullptr;
   const std::uint32_t generation = r.generation.load(std::memory_order_seq_cst);
@@ -103,9 +103,10 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   return true;
 }
 
-bool local_range(segment& own, const ibv_sge& range, std::uint32_t pd, std::uint32_t access) noexcept {
+bool local_range(const mr_record* own, const ibv_sge& range, std::uint32_t pd,
+                 std::uint32_t access) noexcept {
   if (range.length == 0) return true;
-  const mr_record& r = own.mrs[range.lkey >> 16];
+  const mr_record& r = own[range.lkey >> 16];
   if ((r.generation.load(std::memory_order_acquire) & 1U) == 0) return false;
   const std::uint64_t begin = r.address.load(std::memory_order_relaxed);
   const std::uint64_t length = r.length.load(std::memory_order_relaxed);
@@ -156,21 +157,23 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
   mr->addr = address;
   mr->length = bytes;
   mr->handle = index;
-  mr_record& r = self.own().mrs[index];
-  r.lkey.store(mr->lkey, std::memory_order_relaxed);
-  r.rkey.store(mr->rkey, std::memory_order_relaxed);
-  r.access.store(static_cast<std::uint32_t>(access), std::memory_order_relaxed);
-  r.pd.store(static_cast<protection_domain*>(pd)->id, std::memory_order_relaxed);
-  r.address.store(begin, std::memory_order_relaxed);
-  r.length.store(bytes, std::memory_order_relaxed);
   std::uint64_t memory_begin = 0;
   allocation memory{};
   const bool shareable = find_allocation(begin, bytes, memory_begin, memory);
-  r.memory_fd.store(shareable ? memory.fd : -1, std::memory_order_relaxed);
-  r.memory_inode.store(memory.inode, std::memory_order_relaxed);
-  r.memory_bytes.store(memory.bytes, std::memory_order_relaxed);
-  r.memory_offset.store(begin - memory_begin, std::memory_order_relaxed);
-  r.generation.fetch_add(1, std::memory_order_release);
+  const std::uint32_t generation = self.regions()[index].generation.load(std::memory_order_relaxed) + 1;
+  for (mr_record* r : {&self.regions()[index], &self.own().mrs[index]}) {
+    r->lkey.store(mr->lkey, std::memory_order_relaxed);
+    r->rkey.store(mr->rkey, std::memory_order_relaxed);
+    r->access.store(static_cast<std::uint32_t>(access), std::memory_order_relaxed);
+    r->pd.store(static_cast<protection_domain*>(pd)->id, std::memory_order_relaxed);
+    r->address.store(begin, std::memory_order_relaxed);
+    r->length.store(bytes, std::memory_order_relaxed);
+    r->memory_fd.store(shareable ? memory.fd : -1, std::memory_order_relaxed);
+    r->memory_inode.store(memory.inode, std::memory_order_relaxed);
+    r->memory_bytes.store(memory.bytes, std::memory_order_relaxed);
+    r->memory_offset.store(begin - memory_begin, std::memory_order_relaxed);
+    r->generation.store(generation, std::memory_order_release);
+  }
   static_cast<protection_domain*>(pd)->users.fetch_add(1);
   return mr;
 }
@@ -179,11 +182,12 @@ int dereg_mr(ibv_mr* base) noexcept {
   auto* mr = static_cast<memory_region*>(base);
   process& self = process_of(mr->context);
   if (!self.abandoned()) {
-    mr_record& r = self.own().mrs[mr->index];
-    if ((r.generation.load() & 1U) != 0) r.generation.fetch_add(1);
+    mr_record& r = self.regions()[mr->index];
+    mr_record& shown = self.own().mrs[mr->index];
+    if ((r.generation.load() & 1U) != 0) shown.generation.store(r.generation.fetch_add(1) + 1);
     // A peer that looked it up earlier may still be copying.
     if (!self.quiesce()) return EBUSY;
-    if ((r.access.load(std::memory_order_relaxed) & mapped_by_peer) != 0)
+    if ((shown.access.load(std::memory_order_relaxed) & mapped_by_peer) != 0)
       note_mapped(reinterpret_cast<std::uint64_t>(mr->addr));
     const std::lock_guard lock(self.objects_mutex());
     self.mr_used()[mr->index] = false;

@@ -41,7 +41,7 @@ class region_cache {
     const region_view& seen = views_[key >> 16 & 7U];
     if (seen.key == key && seen.owner == &target &&
         // After the send lock was taken, as in `find_target`.
-        target.base->mrs[key >> 16].generation.load(std::memory_order_seq_cst) == seen.generation)
+        target.regions[key >> 16].generation.load(std::memory_order_seq_cst) == seen.generation)
       return &seen;
     return look_up(self, target, key, views_[key >> 16 & 7U]) ? &views_[key >> 16 & 7U] : nullptr;
   }
@@ -51,8 +51,8 @@ class region_cache {
   std::array<region_view, 8> views_{};
 };
 
-/// True if a local key of this process permits these rights (IBV_ACCESS_*) for the range.
-bool local_range(segment& own, const ibv_sge& range, std::uint32_t pd, std::uint32_t access) noexcept;
+/// True if a local key of this process permits these rights (IBV_ACCESS_*) for the range. `own`: its regions.
+bool local_range(const mr_record* own, const ibv_sge& range, std::uint32_t pd, std::uint32_t access) noexcept;
 
 ibv_pd* alloc_pd(ibv_context* c) noexcept;
 int dealloc_pd(ibv_pd* pd) noexcept;

@@ -75,6 +75,7 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
       why = errno;
       return nullptr;
     }
+    fresh->regions = fresh->base->mrs;
     const segment& s = *fresh->base;
     if (s.magic != segment_magic || s.version != layout_version || s.slot != slot ||
         s.generation != fresh->generation)
@@ -185,6 +186,7 @@ void peer::bury() noexcept {
          0);
   };
   if (base != nullptr) blank(base, segment_bytes);
+  if (self && regions != nullptr) blank(regions, sizeof(mr_record) * mr_count);
   for (const mapping& m : mappings_) blank(m.address, m.bytes);
   pipes_.clear();
   pidfd.reset();

@@ -21,6 +21,9 @@ struct peer {
   std::uint64_t start_time = 0;
   bool self = false;
   segment* base = nullptr;
+  /// What this process believes of its memory regions: `base->mrs`, or for itself a copy that nobody else can
+  /// write.
+  mr_record* regions = nullptr;
   std::atomic<bool> dead{false};
   std::atomic<bool> must_bounce{false};  ///< process_vm_* is not permitted
   unique_fd pidfd;                       ///< becomes readable when the process has ended

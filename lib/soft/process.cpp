@@ -98,6 +98,10 @@ int process::set_up() noexcept {
     self_.self = true;
     self_.pid = getpid();
     self_.base = static_cast<segment*>(mapped);
+    mapped = mmap(nullptr, sizeof(mr_record) * mr_count, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return errno;
+    self_.regions = static_cast<mr_record*>(mapped);
     arena_ = std::make_unique<arena>(*self_.base);
     mr_used_.resize(mr_count);
     mr_cursor_ = static_cast<std::uint32_t>(random_word() % mr_count);
@@ -164,6 +168,7 @@ process::~process() {
     for (auto& qp : self_.base->qps) qp.state.store(0);
     munmap(self_.base, segment_bytes);
   }
+  if (self_.regions != nullptr) munmap(self_.regions, sizeof(mr_record) * mr_count);
 }
 
 peer* process::find_new_peer(std::uint32_t slot) noexcept {

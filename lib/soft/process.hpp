@@ -37,6 +37,8 @@ class process {
   [[nodiscard]] const registry& fabric() const noexcept { return *membership_.shared; }
   [[nodiscard]] registry& fabric() noexcept { return *membership_.shared; }
   [[nodiscard]] segment& own() noexcept { return *self_.base; }
+  /// The memory regions of this process, by index. Peers read the copy in `own().mrs`, and can write it.
+  [[nodiscard]] mr_record* regions() noexcept { return self_.regions; }
   [[nodiscard]] peer& self() noexcept { return self_; }
   [[nodiscard]] std::uint32_t slot() const noexcept { return membership_.slot; }
   /// The owner value that this process writes into a `shared_lock`.
@@ -137,6 +139,8 @@ class process {
   process* of_parents_ = nullptr;  ///< list of those that forked children have
   bool shown_to_all_ = false;      ///< by PR_SET_PTRACER
   std::atomic<std::uint64_t> bounced_{0};
+  /// Each true while a thread copies for that slot, whatever peers write there meanwhile.
+  std::array<std::atomic<bool>, bounce_slots> serving_{};
   unsigned contexts_ = 0;
 
   std::mutex peers_mutex_;

@@ -128,7 +128,7 @@ inline bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
   const bool copied = (wr.flags & IBV_SEND_INLINE) != 0;
   for (std::uint32_t i = 0; i < wr.sge_count; ++i) {
     const ibv_sge& s = wr.sges[i];
-    if (!copied && !local_range(qp.owner->own(), s, qp.pd_id, access)) return false;
+    if (!copied && !local_range(qp.owner->regions(), s, qp.pd_id, access)) return false;
     pieces[i] = {reinterpret_cast<unsigned char*>(s.addr), s.length};
   }
   return true;

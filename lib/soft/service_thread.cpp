@@ -205,9 +205,8 @@ bool process::quiesce(queue_pair* only) noexcept {
   }
   // Live processes have released it. Requests of dead ones are served now or never.
   serve_bounces();
-  for (bounce_slot& slot : own().bounce)
-    for (unsigned round = 0; slot.phase.load(std::memory_order_acquire).state == bounce_state::busy; ++round)
-      back_off(round);
+  for (const std::atomic<bool>& serving : serving_)
+    for (unsigned round = 0; serving.load(); ++round) back_off(round);
   return quiet;
 }
 

@@ -1,5 +1,6 @@
-// What a process leaves locked when it is killed, by reaching into the segment as the device does.
+// What a process leaves locked when it is killed, or forges, by reaching into the segment as the device does.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <thread>
@@ -224,5 +225,71 @@ TEST_CASE("Numbers from another process are not believed", "[soft]") {
   CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
   CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, 0) == 0);
   CHECK(silent(p.there.recv_cq, 0.01));
+}
+
+namespace {
+
+/// What a process of the same user asks of `owner` in a slot, as a sender would; its errno.
+int asked(device::process& self, device::peer& owner, device::bounce_operation operation,
+          std::uint64_t address, std::uint32_t bytes, std::uint32_t key) {
+  device::bounce_slot& slot = owner.base->bounce[3];
+  expect(slot.lock.try_lock(self.lock_name()), "take the slot");
+  slot.operation = operation;
+  slot.address = address;
+  slot.length = bytes;
+  slot.key = key;
+  std::memset(slot.data, 0xee, 64);
+  const device::bounce_phase phase{device::shared_lock::hold(slot.lock.word.load()),
+                                   device::bounce_state::request};
+  slot.phase.store(phase);
+  owner.wake();
+  for (int i = 0; slot.phase.load() != device::bounce_phase{phase.hold, device::bounce_state::done}; ++i) {
+    expect(i < 60'000, "an answer");
+    usleep(1000);
+  }
+  const int error = slot.error;
+  slot.lock.unlock();
+  return error;
+}
+
+}  // namespace
+
+TEST_CASE("A forged record of a region opens nothing in the process whose region it is", "[soft]") {
+  using operation = device::bounce_operation;
+  pair p;
+  const memory readable(p.there, 4096, true, IBV_ACCESS_REMOTE_READ);
+  std::array<unsigned char, 64> hidden{};
+  const auto place = reinterpret_cast<std::uint64_t>(hidden.data());
+  const std::uint32_t key = p.to.mr->rkey;
+  REQUIRE(post_receive(p.b, 3, {sge(p.to, 0, 64)}) == 0);
+  killed_while_holding(p.b->qp_num, [&](device::process& self, device::peer& owner,
+                                        device::qp_record& record) {
+    const auto ask = [&](operation what, std::uint64_t address, std::uint32_t bytes, std::uint32_t by) {
+      return asked(self, owner, what, address, bytes, by);
+    };
+    expect(ask(operation::write, p.to.address() + 8, 8, key) == 0, "a write into the region");
+    expect(ask(operation::read, readable.address(), 8, readable.mr->rkey) == 0, "a read that is permitted");
+    expect(ask(operation::write, readable.address(), 8, readable.mr->rkey) == EFAULT, "a write that is not");
+    expect(ask(operation::read, p.to.address(), 8, p.to.mr->lkey) == EFAULT, "a read by the local key");
+    // It would be eight bytes, whatever the length says.
+    expect(ask(operation{9}, p.to.address() + p.to.bytes - 1, 1, key) == EFAULT, "an unknown operation");
+    device::mr_record& region = owner.base->mrs[key >> 16];
+    region.address.store(place);
+    region.length.store(hidden.size());
+    region.memory_fd.store(-1);
+    region.generation.store(region.generation.load() + 2);
+    for (const operation what : {operation::write, operation::read, operation::fetch_add})
+      expect(ask(what, place, 8, key) == EFAULT, "what lies beside the region");
+    // The owner sends to itself, into a receive that is forged as well.
+    auto* queue = device::at<device::receive_queue_record>(*owner.base, record.receive_queue.load());
+    expect(queue != nullptr, "the receive queue");
+    auto* entry = device::at<device::receive_entry>(*owner.base, queue->ring.load());
+    expect(entry != nullptr && entry->wr_id == 3, "the receive");
+    *reinterpret_cast<device::shared_sge*>(entry + 1) = {place, 64, p.to.mr->lkey};
+  });
+  std::memset(p.from.data, 0x11, 64);
+  CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 64)}, IBV_SEND_SIGNALED) == 0);
+  CHECK(wait(p.here.send_cq).status == IBV_WC_REM_OP_ERR);
+  CHECK(std::ranges::all_of(hidden, [](unsigned char byte) { return byte == 0; }));
 }
 #endif
