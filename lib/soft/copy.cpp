@@ -42,6 +42,7 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
   const std::size_t tail = way == direction::out && last ? tail_bytes(remote.address, remote.bytes) : 0;
   std::size_t done = 0;
+  if (target.has_ended()) return copy_result::silent;
   while (done < remote.bytes) {
     const std::size_t left = remote.bytes - done;
     const iovec here{local + done, left};

@@ -193,6 +193,17 @@ void peer::bury() noexcept {
   life.reset();
 }
 
+bool peer::has_ended() noexcept {
+#ifdef SYS_pidfd_send_signal
+  const std::lock_guard lock(mutex_);
+  if (dead.load()) return true;
+  return pidfd.get() >= 0 && syscall(SYS_pidfd_send_signal, pidfd.get(), 0, nullptr, 0U) != 0 &&
+         errno == ESRCH;
+#else
+  return dead.load();
+#endif
+}
+
 bool peer::gone() noexcept {
   if (self) return false;
   const std::lock_guard lock(mutex_);

@@ -33,6 +33,9 @@ struct peer {
 
   /// This process's mapping of an allocation of the peer; nullptr on failure.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
+  /// True if its process has ended and another one may have its PID, even if that was not known yet. For use
+  /// before a copy by PID. Without a pidfd it does not know.
+  bool has_ended() noexcept;
   /// True if its process has ended or called exec(), even if that was not known yet. For use after a failed
   /// copy.
   bool gone() noexcept;

@@ -1,14 +1,18 @@
 // Processes that die, leave, or fork.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <dirent.h>
 #include <fstream>
 #include <memory>
+#include <mutex>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
+#include "../../lib/soft/process.hpp"
 #include "soft_support.hpp"
 
 using namespace soft_test;
@@ -214,5 +218,102 @@ TEST_CASE("Two fabrics do not see each other", "[soft]") {
     });
     CHECK(refused.join() == "");
   }
+}
+
+namespace {
+
+/// Private memory at one address in all processes of this test.
+std::array<unsigned char, 64> private_place{};
+
+/// A process with private memory and a QP that is ready for writes, until it is killed.
+void sit_privately(wire& line) {
+  node n;
+  ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+  const ibv_mr* mr = soft().reg_mr(n.pd, private_place.data(), private_place.size(), memory::all_rights);
+  expect(mr != nullptr, "register");
+  line.send(address{qp->qp_num, reinterpret_cast<std::uint64_t>(private_place.data()), mr->rkey});
+  connect_rc(n, qp, line.receive<std::uint32_t>());
+  line.send(char{1});
+  for (;;) pause();
+}
+
+/// Starts a process with the PID that it is told, once that is free, and says whether it could; then, whether
+/// anything has been written into that process.
+void start_namesake(wire& line) {
+  const int pid = line.receive<int>();
+  int go[2];
+  expect(pipe(go) == 0, "pipe");
+  int twin = -1;
+  for (int i = 0; i < 20 && twin != pid; ++i) {
+    std::ofstream last("/proc/sys/kernel/ns_last_pid");
+    if (!(last << pid - 1 << std::flush)) break;
+    twin = fork();
+    if (twin == 0) {
+      close(go[1]);
+      char end = 0;
+      (void)!read(go[0], &end, 1);
+      _exit(std::ranges::all_of(private_place, [](unsigned char byte) { return byte == 0; }) ? 0 : 1);
+    }
+    if (twin == pid) break;
+    kill(twin, SIGKILL);
+    waitpid(twin, nullptr, 0);
+  }
+  line.send(twin == pid);
+  line.receive<char>();
+  close(go[1]);
+  int status = -1;
+  if (twin == pid) waitpid(twin, &status, 0);
+  line.send(status);
+}
+
+}  // namespace
+
+TEST_CASE("A copy does not reach a process that has been given the PID of a dead peer", "[soft]") {
+  child namesake(start_namesake);
+  node n;
+  ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+  {
+    const memory m(n, 64, true);
+    std::memset(m.data, 0x77, m.bytes);
+    child peer(sit_privately);
+    const auto to = peer.line().receive<address>();
+    peer.line().send(qp->qp_num);
+    peer.line().receive<char>();
+    rc_options o;
+    o.timeout = 10;
+    o.retry = 3;
+    connect_rc(n, qp, to.qpn, o);
+    const auto write = [&] {
+      return post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 64)}, IBV_SEND_SIGNALED, to.memory, to.rkey);
+    };
+    REQUIRE(write() == 0);
+    REQUIRE(wait(n.send_cq).status == IBV_WC_SUCCESS);
+    chorale::soft::process* self = chorale::soft::process::join();
+    REQUIRE(self != nullptr);
+    bool is_reused = false;
+    {
+      // The thread that would learn of the death waits for this one.
+      const std::lock_guard busy(self->objects_mutex());
+      self->call_attention();
+      while (self->own().attention.load() != 0) usleep(100);
+      const int pid = peer.pid();
+      peer.kill();
+      namesake.line().send(pid);
+      is_reused = namesake.line().receive<bool>();
+      if (is_reused) CHECK(write() == 0);
+    }
+    self->leave();
+    namesake.line().send(char{1});
+    const int written = namesake.line().receive<int>();
+    if (is_reused) {
+      CHECK(written == 0);
+      CHECK(wait(n.send_cq).status == IBV_WC_RETRY_EXC_ERR);
+    } else {
+      WARN(
+          "skipped: this user cannot choose the PID of a process (/proc/sys/kernel/ns_last_pid), or another "
+          "process was given it");
+    }
+  }
+  CHECK(soft().destroy_qp(qp) == 0);
 }
 #endif
