@@ -13,6 +13,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/core/uncancellable.hpp>
 
 #include "../core/helper_thread.hpp"
@@ -183,7 +184,7 @@ void pmix::session::connect() {
   const config settings = config::from_environment();
   stall_ = settings.stall;
   const process_card mine = this_process_card();
-  put(process_key, std::as_bytes(std::span{&mine, 1}));
+  put(process_key, detail::bytes_of(mine));
   // A rank that ends while another still connects could leave that one waiting in PMIx_Init forever.
   fence(settings.deadline);
 }

@@ -7,6 +7,7 @@
 
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/core/uncancellable.hpp>
 
 namespace chorale::calls {
@@ -30,6 +31,7 @@ std::vector<T> parting::read() const {
 
 template <class T>
 void parting::give(const T& mine) {
+  static_assert(detail::sendable<T>);
   blocks_.assign(static_cast<std::size_t>(from_.size) * sizeof mine, std::byte{});
   std::memcpy(blocks_.data() + static_cast<std::size_t>(from_.rank) * sizeof mine, &mine, sizeof mine);
 }

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <chorale/core/sendable.hpp>
+
 #include "shared_lock.hpp"
 
 namespace chorale::soft {
@@ -125,6 +127,8 @@ struct completion {
   std::uint64_t send_count;  ///< number of send work requests that this completion retires; 0: a receive
   std::uint64_t timestamp;   ///< now_ns() of the completion, if the queue records timestamps
 };
+static_assert(detail::sendable<completion> && detail::sendable<receive_entry> &&
+              detail::sendable<shared_sge>);
 
 /// An entry of a completion queue.
 struct alignas(64) completion_entry {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/sendable.hpp>
 
 #include "status_messages.hpp"
 
@@ -25,7 +25,7 @@ struct datagram_header {
   std::int32_t source;
   std::uint32_t bytes;
 };
-static_assert(sizeof(datagram_header) == 24 && std::is_trivially_copyable_v<datagram_header>);
+static_assert(sizeof(datagram_header) == 24 && detail::sendable<datagram_header>);
 
 enum class datagram_kind : std::uint16_t {
   question = 1,  ///< what is your call of this number (8 bytes)?
@@ -52,22 +52,17 @@ struct failure_notice {
   std::uint32_t bytes;
   char text[text_bytes];
 };
-static_assert(std::is_trivially_copyable_v<failure_notice> &&
+static_assert(detail::sendable<failure_notice> &&
               offsetof(failure_notice, text) == failure_notice::bytes_without_text);
 
 /// The raw bytes of a message; an empty message has none.
-template <class Message>
+template <detail::sendable Message>
 [[nodiscard]] std::span<const std::byte> wire(const Message& m) noexcept {
-  static_assert(std::is_trivially_copyable_v<Message>);
-  if constexpr (std::is_empty_v<Message>)
-    return {};
-  else
-    return std::as_bytes(std::span{&m, 1});
+  return detail::bytes_of(m);
 }
 /// Reads a message of fixed size; nothing if the size differs.
-template <class Message>
+template <detail::sendable Message>
 [[nodiscard]] std::optional<Message> parse(std::span<const std::byte> bytes) noexcept {
-  static_assert(std::is_trivially_copyable_v<Message>);
   if (bytes.size() != sizeof(Message)) return std::nullopt;
   Message m;
   __builtin_memcpy(static_cast<void*>(&m), bytes.data(), sizeof m);

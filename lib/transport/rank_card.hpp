@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <chorale/core/error.hpp>
@@ -35,7 +34,7 @@ struct rank_card {
   std::uint16_t first_word = 0;    ///< index of the first word of the mask
   std::uint16_t words = 0;
 };
-static_assert(std::is_trivially_copyable_v<rank_card> && sizeof(rank_card) == 88);
+static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 88);
 
 /// A card as received, with its mask.
 struct received_card {

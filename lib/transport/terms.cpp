@@ -112,8 +112,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
 }
 
 std::span<const std::byte> group_terms::bytes() const noexcept {
-  return std::as_bytes(std::span{this, 1})
-      .first(sizeof *this - (most_ports - port_count) * sizeof(port_terms));
+  return detail::bytes_of(*this).first(sizeof *this - (most_ports - port_count) * sizeof(port_terms));
 }
 
 std::uint64_t fingerprint(const host_identity& host) noexcept {

@@ -9,7 +9,6 @@
 #include <limits>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include <chorale/verbs/address.hpp>
 
@@ -74,7 +73,7 @@ struct group_terms {
   /// As sent: without unused ports.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
 };
-static_assert(std::is_trivially_copyable_v<group_terms>);
+static_assert(detail::sendable<group_terms>);
 
 /// Equal for ranks of one host.
 [[nodiscard]] std::uint64_t fingerprint(const host_identity& host) noexcept;

@@ -33,6 +33,12 @@ class Messages(Tree):
                          [folder + "scan/chain.hpp:1", folder + "scan/transfer.hpp:1"])
 
 
+    def test_objects(self):
+        self.write("include/chorale/core/sendable.hpp", "return std::as_bytes(std::span{&message, 1});\n")
+        self.write("lib/transport/terms.cpp", "std::as_bytes(std::span{text});\nstd::as_bytes(std::span{this, 1});\nas_bytes(span{ &x, 1 });\n")
+        self.assertEqual([line.split(": ")[0] for line in messages.offences(self.root)],
+                         ["lib/transport/terms.cpp:2", "lib/transport/terms.cpp:3"])
+
 class Clocks(Tree):
     """Each way past the clock, what looks like one, and exemptions."""
 

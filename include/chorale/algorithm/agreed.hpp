@@ -11,6 +11,7 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/lean_algorithm.hpp>
+#include <chorale/core/sendable.hpp>
 
 /// The first message that a rank sends another in such a call begins with an *envelope*: how many bytes the
 /// rank sends to that one in this call, how many it takes, and where those go if they are put straight.
@@ -36,7 +37,7 @@ struct envelope {
   /// Where the bytes that are taken are put, or those that are sent can be read; none if they go by blocks.
   remote_region place;
 };
-static_assert(sizeof(envelope) == 40);
+static_assert(sizeof(envelope) == 40 && detail::sendable<envelope>);
 
 /// Bytes of a message before the data, which begins at a multiple of 16 bytes, as all payloads do.
 inline constexpr std::size_t envelope_room = 48;

@@ -6,14 +6,13 @@
 #include <span>
 
 #include <chorale/core/call.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::transfer {
 
 /// A region as it travels in a message.
-[[nodiscard]] inline std::span<const std::byte> bytes_of(const remote_region& region) noexcept {
-  return std::as_bytes(std::span{&region, 1});
-}
+using detail::bytes_of;
 
 /// The address of a part of what `whole` exposes, as a region of its own: exactly what a peer may fill.
 [[nodiscard]] inline remote_region part_of(const remote_region& whole,

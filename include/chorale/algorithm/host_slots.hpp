@@ -104,7 +104,7 @@ class host_slots {
     for (int r = 1; r < net.size(); ++r) co_await net.send(r, now, transfer::bytes_of(here));
     bool all_see = kept_.has_value();
     for (int r = 1; r < net.size(); ++r) all_see = co_await answer(net, r, now) && all_see;
-    for (int r = 1; r < net.size(); ++r) co_await net.send(r, now, std::as_bytes(std::span{&all_see, 1}));
+    for (int r = 1; r < net.size(); ++r) co_await net.send(r, now, transfer::bytes_of(all_see));
     if (all_see)
       use(net, kept_->memory());
     else
@@ -118,7 +118,7 @@ class host_slots {
     }
     if (there.bytes == bytes(net)) seen_.emplace(co_await net.map(there, now));
     const bool sees = seen_ && !seen_->memory().empty();
-    co_await net.send(0, now, std::as_bytes(std::span{&sees, 1}));
+    co_await net.send(0, now, transfer::bytes_of(sees));
     if (co_await answer(net, 0, now))
       use(net, seen_->memory());
     else

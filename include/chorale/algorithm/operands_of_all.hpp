@@ -64,7 +64,7 @@ class operands_of_all {
     const places here{transfer::part_of((is_in_place() ? exposed_ : offered_).region(), operand_),
                       transfer::part_of(exposed_.region(), result_)};
     for (int d = 1; d < net_->size(); ++d)
-      co_await net_->send((net_->rank() + d) % net_->size(), now_, std::as_bytes(std::span{&here, 1}));
+      co_await net_->send((net_->rank() + d) % net_->size(), now_, transfer::bytes_of(here));
   }
   /// Waits for the others to announce theirs. `root`: the rank that alone has a result, or -1.
   /// @throws error errc::mismatch if a region is not as long as this rank's operand.

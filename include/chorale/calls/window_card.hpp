@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <chorale/core/error.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/transport/remote_card.hpp>
 
 namespace chorale::calls {
@@ -22,6 +23,7 @@ struct window_card {
   std::int32_t failure = 0;  ///< a code of `category()`; 0: none
   char why[text_bytes]{};
 };
+static_assert(detail::sendable<window_card>);
 
 /// What a communicator keeps: the number of windows, of whatever elements, that it has made.
 struct windows_made {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <chorale/core/sendable.hpp>
+
 namespace chorale {
 
 /// The collective operations.
@@ -65,6 +67,7 @@ constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) no
 /// What a rank asked for. Ranks whose calls of the same number differ in any field do not match.
 struct call {
   operation what = operation::none;  ///< which operation
+  std::uint8_t reserved[3]{};        ///< zeros, since it is sent
   std::int32_t root = -1;            ///< -1 where the operation has no root
   /// Payload bytes of one rank; of all blocks together if all ranks know the counts; 0 if it may differ
   /// between ranks.
@@ -92,6 +95,7 @@ struct call {
   /// against 0, 8 against 12 bytes".
   [[nodiscard]] std::string difference(const call& other) const;
 };
+static_assert(detail::sendable<call>);
 
 /// One call of a communicator: its number (from 1, the same on all ranks), signature and operation, and
 /// whether this rank's call is nonblocking.

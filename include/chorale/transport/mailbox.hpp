@@ -8,6 +8,7 @@
 
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/sendable.hpp>
 
 namespace chorale::transport {
 
@@ -22,7 +23,7 @@ struct mailbox_trailer {
   std::uint32_t call;  ///< its number
   std::uint32_t count;
 };
-static_assert(sizeof(mailbox_trailer) == 16);
+static_assert(sizeof(mailbox_trailer) == 16 && detail::sendable<mailbox_trailer>);
 static_assert(std::endian::native == std::endian::little, "the counter is polled as the high half of a word");
 
 /// True if `word`, the last 8 bytes of a block, shows that message number `index` (from 0) has arrived.

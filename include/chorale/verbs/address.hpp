@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
+#include <chorale/core/sendable.hpp>
 #include <chorale/verbs/device.hpp>
 
 namespace chorale::verbs {
@@ -12,9 +12,10 @@ namespace chorale::verbs {
 /// What another process must know about a port to send to it; the bootstrap sends it as raw bytes.
 struct endpoint_address {
   ibv_gid gid{};
-  std::uint16_t lid = 0;  ///< 0 on RoCE
+  std::uint16_t lid = 0;        ///< 0 on RoCE
+  std::uint16_t reserved[3]{};  ///< zeros, since it is sent
 };
-static_assert(std::is_trivially_copyable_v<endpoint_address>);
+static_assert(detail::sendable<endpoint_address>);
 
 /// The local port that a path starts from.
 struct local_port {

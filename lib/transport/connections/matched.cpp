@@ -135,7 +135,7 @@ bool matched::send_request(int to, call_id now, const request_body& request) {
   return send_in_block(to,
                        {kind::request, static_cast<std::uint32_t>(now.number),
                         std::uint64_t{now.signature} << 32 | sizeof request},
-                       std::as_bytes(std::span{&request, 1}));
+                       detail::bytes_of(request));
 }
 
 bool matched::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <chorale/core/sendable.hpp>
+
 namespace chorale::transport {
 
 /// The receiver's answer to a request: the destination of the data. Sent as raw bytes.
@@ -13,7 +15,7 @@ struct clear_to_send {
   std::uint32_t key = 0;
   std::uint32_t number = 0;  ///< number of the rendezvous, from the request
 };
-static_assert(sizeof(clear_to_send) == 24);
+static_assert(sizeof(clear_to_send) == 24 && detail::sendable<clear_to_send>);
 
 /// The sender's side of consecutive rendezvous with one peer: request, answer, data, end. Sans-I/O: messages
 /// in, states out. Source: the rendezvous of P4 section 3.3.

@@ -49,8 +49,8 @@ struct sender_state {
   std::uint32_t zero;
   std::uint64_t signal;  ///< latest signal word sent; 0: none
 };
-static_assert(sizeof(message_head) == 16 && sizeof(missing_messages) == 16 && sizeof(message_state) == 16 &&
-              sizeof(sender_state) == 16);
+static_assert(detail::sendable<message_head> && sizeof(message_head) == 16 &&
+              sizeof(missing_messages) == 16 && sizeof(message_state) == 16 && sizeof(sender_state) == 16);
 
 using reliable::distance;
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <variant>
 
 #include <chorale/transport/reliable/requests.hpp>
@@ -57,7 +56,7 @@ struct packet_header {
   std::uint32_t call;       ///< messages and notified puts: number of their call ...
   std::uint32_t signature;  ///< ... and its signature
 };
-static_assert(sizeof(packet_header) == 24);
+static_assert(sizeof(packet_header) == 24 && detail::sendable<packet_header>);
 
 /// A barrier's flag: only the newest counts, and it is not acknowledged. It is valid once all packets before
 /// `after` have been delivered.

@@ -142,7 +142,7 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
         const stretch in{all, s.received};
         const remote_stretch here{transfer::part_of(exposed.region(), in.head),
                                   transfer::part_of(exposed.region(), in.tail)};
-        co_await net.send(s.from, now, std::as_bytes(std::span{&here, 1}));
+        co_await net.send(s.from, now, transfer::bytes_of(here));
       }
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (!goes_straight(steps[i].sent)) continue;

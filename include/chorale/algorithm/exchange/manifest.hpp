@@ -11,6 +11,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -24,6 +25,7 @@ struct manifest_header {
   std::uint32_t sends = 0;
   std::uint32_t takes = 0;
 };
+static_assert(detail::sendable<manifest_header>);
 struct manifest_entry {
   static constexpr std::size_t packed_bytes = 12;  ///< in a manifest
   std::uint64_t bytes = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <chorale/core/lean_memory.hpp>
+#include <chorale/core/sendable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
 #include <chorale/transport/posting.hpp>
@@ -53,7 +54,7 @@ class matched {
     /// For a signal, its word; for a message, its bytes, with the call's signature in the upper half
     std::uint64_t word;
   };
-  static_assert(sizeof(message_header) == 16);
+  static_assert(sizeof(message_header) == 16 && detail::sendable<message_header>);
   /// Follows the header of a request.
   struct request_body {
     std::uint64_t bytes;
