@@ -13,6 +13,8 @@
 
 #include <chorale/chorale.hpp>
 
+#include "../lib/core/printable.hpp"
+
 namespace {
 
 using comm_type = chorale::communicator<>;
@@ -62,14 +64,15 @@ void measure(const std::array<comm_type*, 3>& comms) {
       {"allreduce", 65536, [&](comm_type& comm) { comm.allreduce(long_one); }},
       {"allgather", 65536, [&](comm_type& comm) { comm.allgather(long_one, long_two); }}};
   const bool speaks = comms[0]->rank() == 0;
-  if (speaks) fmt::print("| call | bytes | ns | statistics | trace |\n|---|---:|---:|---:|---:|\n");
+  if (speaks) chorale::say(stdout, "| call | bytes | ns | statistics | trace |\n|---|---:|---:|---:|---:|\n");
   for (const measured_call& what : all) {
     const auto [off, counted, traced] = medians(comms, what);
     const auto more = [off = off](double on) {
       return fmt::format("{:+.0f} ns, {:+.0f} %", on - off, 100 * (on - off) / off);
     };
     if (speaks)
-      fmt::print("| {} | {} | {:.0f} | {} | {} |\n", what.name, what.bytes, off, more(counted), more(traced));
+      chorale::say(stdout, "| {} | {} | {:.0f} | {} | {} |\n", what.name, what.bytes, off, more(counted),
+                   more(traced));
   }
 }
 

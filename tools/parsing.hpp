@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <ostream>
+#include <sstream>
+
+#include <chorale/core/printable_text.hpp>
 
 namespace parsing {
 
@@ -16,7 +19,12 @@ inline int parse(CLI::App& app, int argc, const char* const* argv, std::ostream&
     return -1;
   } catch (const CLI::ParseError& e) {
     // The library numbers its mistakes from 100; here 2 stands for all of them.
-    return app.exit(e, out, problems) == 0 ? 0 : 2;
+    std::ostringstream said;
+    std::ostringstream wrong;
+    const int status = app.exit(e, said, wrong) == 0 ? 0 : 2;
+    out << chorale::detail::printable_text(said.str());
+    problems << chorale::detail::printable_text(wrong.str());
+    return status;
   }
 }
 

@@ -167,7 +167,9 @@ int compare(int argc, char** argv) {
         throw std::invalid_argument(
             fmt::format("--sizes: {} is measured with floats, of 4 bytes at least", chorale::name(What)));
     } catch (const std::invalid_argument& mistake) {
-      if (rank == 0) fmt::print(stderr, "{}: {}\n", argv[0], mistake.what());
+      if (rank == 0)
+        fmt::print(stderr, "{}: {}\n", chorale::detail::printable_text(argv[0]),
+                   chorale::detail::printable_text(mistake.what()));
       comm.barrier();  // a launcher ends all ranks once one exits with an error, before rank 0 has printed
       return 2;
     }
@@ -189,7 +191,8 @@ int compare(int argc, char** argv) {
     return std::any_of(rows.begin(), rows.end(), [](const row& r) { return r.wrong.value_or(0) > 0; }) ? 1
                                                                                                        : 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "{}: rank {}: {}\n", argv[0], rank, e.what());
+    fmt::print(stderr, "{}: rank {}: {}\n", chorale::detail::printable_text(argv[0]), rank,
+               chorale::detail::printable_text(e.what()));
     return 1;
   }
 }

@@ -12,6 +12,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 
+#include "../core/printable.hpp"
 #include "../core/timed_wait.hpp"
 
 namespace chorale::bootstrap {
@@ -74,8 +75,8 @@ cards in_process_hub::exchange(int rank, std::span<const std::byte> mine,
       throw error(errc::bootstrap_failed, "in-process exchange: " + std::to_string(size_ - now.arrived) +
                                               " of " + std::to_string(size_) + " ranks did not come");
     if (rank == first_of(now.here, true))
-      std::fprintf(stderr, "chorale: rank %d waits for rank %d to make its communicator, for %lld ms\n", rank,
-                   first_of(now.here, false), static_cast<long long>(report.count()));
+      chorale::say(stderr, "chorale: rank {} waits for rank {} to make its communicator, for {} ms\n", rank,
+                   first_of(now.here, false), report.count());
     report *= 2;
   }
   if (now.number == number)

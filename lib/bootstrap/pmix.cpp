@@ -18,6 +18,7 @@
 
 #include "../core/helper_thread.hpp"
 #include "../core/immortal.hpp"
+#include "../core/printable.hpp"
 #include "../core/process.hpp"
 #include "../core/streams_reserved.hpp"
 #include "../core/timed_wait.hpp"
@@ -77,9 +78,9 @@ int expected_ranks() {
   const char* end = text + std::strlen(text);
   const auto [stop, status] = std::from_chars(text, end, value);
   if (status != std::errc{} || stop != end || value < 1)
-    throw error(
-        errc::invalid_environment,
-        fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up", text));
+    throw error(errc::invalid_environment,
+                fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up",
+                            printable(text)));
   return value;
 }
 
@@ -235,7 +236,7 @@ void pmix::session::fence(std::chrono::milliseconds deadline) {
       report *= 2;
       // Only the launcher knows which ranks are missing; one line per host is enough.
       if (local_rank == 0)
-        fmt::print(
+        chorale::say(
             stderr,
             "chorale: rank {} has waited {:.1f} s for all ranks to make their communicator; nothing has "
             "failed, and the wait goes on (CHORALE_STALL_MS)\n",

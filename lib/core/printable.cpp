@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace chorale {
 namespace {
 
@@ -35,14 +33,14 @@ bool is_command(std::uint32_t code) noexcept {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-}  // namespace
-
-std::string printable(std::string_view text, std::size_t longest) {
-  std::string shown;
+/// Appends the first `longest` bytes of a text. @returns how many these were: whole characters
+template <class Keep>
+std::size_t append_visibly(std::string& shown, std::string_view text, std::size_t longest, Keep keeps) {
+  shown.reserve(text.substr(0, longest).size());
   std::size_t at = 0;
   while (at < text.size() && at < longest) {
     const auto [code, bytes] = first_of(text.substr(at));
-    if (bytes != 0 && !is_command(code)) {
+    if (bytes != 0 && (!is_command(code) || keeps(code))) {
       shown += text.substr(at, bytes);
       at += bytes;
     } else {
@@ -50,8 +48,33 @@ std::string printable(std::string_view text, std::size_t longest) {
       ++at;
     }
   }
-  if (at < text.size()) shown += fmt::format("... ({} bytes)", text.size());
+  return at;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string shown;
+  if (append_visibly(shown, text, longest, [](std::uint32_t) { return false; }) < text.size())
+    shown += fmt::format("... ({} bytes)", text.size());
   return shown;
+}
+
+std::string detail::printable_text(std::string_view text) {
+  std::string shown;
+  append_visibly(shown, text, text.size(), [](std::uint32_t code) { return code == '\n' || code == '\t'; });
+  return shown;
+}
+
+void detail::say_text(std::FILE* to, std::string_view text) noexcept {
+  try {
+    const std::string shown = printable_text(text);
+    std::fwrite(shown.data(), 1, shown.size(), to);
+  } catch (...) {
+    // Without memory: what a terminal surely does not obey, in any language.
+    for (const char c : text)
+      if (c == '\n' || (c >= ' ' && c <= '~')) std::fputc(c, to);
+  }
 }
 
 }  // namespace chorale

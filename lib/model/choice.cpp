@@ -8,6 +8,8 @@
 
 #include <chorale/model/choice.hpp>
 
+#include "../core/printable.hpp"
+
 namespace chorale::model {
 namespace {
 
@@ -160,7 +162,7 @@ void choice::say(const lane& of) const {
       around_.here.ranks, around_.here.transport, entrants_[static_cast<std::size_t>(of.algorithm)].name,
       &of == &rules_[at].alike ? ", to the same bits" : "", of.why,
       of.settled ? "" : "; the first calls are a trial");
-  std::fputs(line.c_str(), stderr);
+  chorale::say(stderr, "{}", line);
 }
 
 }  // namespace chorale::model

@@ -9,6 +9,7 @@
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/observers/observer.hpp>
 
+#include "../core/printable.hpp"
 #include "membership.hpp"
 #include "observers/standard_observers.hpp"
 #include "watchdog.hpp"
@@ -23,8 +24,8 @@ void name_unknown_variables() noexcept {
   try {
     for (const std::string& name : unknown_environment_variables()) {
       const auto nearest = nearest_environment_variable(name);
-      fmt::print(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
-                 nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
+      chorale::say(stderr, "chorale: the environment has {}, which nothing reads{}\n", name,
+                   nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
     }
   } catch (...) {
     // A failed warning is no reason to fail the communicator; the next one repeats it. (An exception through

@@ -8,6 +8,7 @@
 
 #include <chorale/transport/failures.hpp>
 
+#include "../core/printable.hpp"
 #include "membership.hpp"
 #include "messages.hpp"
 
@@ -155,7 +156,7 @@ void failures::abandon() noexcept {
         "rank {} destroyed its communicator from inside a call of it, by a reduction operator or a stall "
         "handler",
         group_->rank());
-    fmt::print(stderr, "chorale: {}: what it holds stays until the process ends\n", what);
+    chorale::say(stderr, "chorale: {}: what it holds stays until the process ends\n", what);
     throw error(errc::misuse, what, {group_->rank()});
   } catch (...) {
     why = std::current_exception();

@@ -11,6 +11,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/inquiry.hpp>
 
+#include "../core/printable.hpp"
 #include "doubt.hpp"
 #include "farewell_rounds.hpp"
 #include "membership.hpp"
@@ -160,7 +161,7 @@ void inquiry::compare_farewells() const {
   for (const int peer : {(rank + 1) % size, (rank + size - 1) % size}) {
     const auto difference = peers_->difference(peer);
     if (!difference) continue;
-    fmt::print(
+    chorale::say(
         stderr,
         "chorale: the calls of rank {} (here, host {}) and rank {} (there, host {}) did not match when "
         "they left their communicator{}: {}; all ranks must make the same calls in the same order\n",

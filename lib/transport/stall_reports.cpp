@@ -9,6 +9,7 @@
 
 #include <chorale/core/error.hpp>
 
+#include "../core/printable.hpp"
 #include "stall_text.hpp"
 
 namespace chorale::transport {
@@ -67,7 +68,7 @@ bool stall_reports::get_on(int peer, call_id now, clock::duration since) {
   if (settings_->on_stall)
     settings_->on_stall(report);
   else
-    fmt::print(stderr, "chorale: {}\n", report.text);
+    chorale::say(stderr, "chorale: {}\n", report.text);
   return true;
 }
 

@@ -16,6 +16,7 @@ import installed
 import layering
 import messages
 import own_includes
+import printing
 import references
 import text
 from made_up_tree import Tree
@@ -32,12 +33,12 @@ class Messages(Tree):
         self.assertEqual([line.split(": ")[0] for line in messages.offences(self.root)],
                          [folder + "scan/chain.hpp:1", folder + "scan/transfer.hpp:1"])
 
-
     def test_objects(self):
         self.write("include/chorale/core/sendable.hpp", "return std::as_bytes(std::span{&message, 1});\n")
         self.write("lib/transport/terms.cpp", "std::as_bytes(std::span{text});\nstd::as_bytes(std::span{this, 1});\nas_bytes(span{ &x, 1 });\n")
         self.assertEqual([line.split(": ")[0] for line in messages.offences(self.root)],
                          ["lib/transport/terms.cpp:2", "lib/transport/terms.cpp:3"])
+
 
 class Clocks(Tree):
     """Each way past the clock, what looks like one, and exemptions."""
@@ -82,6 +83,25 @@ class Descriptors(Tree):
         found = descriptors.offences(self.root, {"lib/soft/needs.cpp": "why", "lib/soft/other.cpp": "why"})
         self.assertEqual(len(found), 1, found)
         self.assertIn("lib/soft/other.cpp: is exempt", found[0])
+
+
+class Printing(Tree):
+    """Each way to print, what is none, and exemptions."""
+
+    def test_ways(self):
+        self.write("lib/transport/good.cpp", 'chorale::say(stderr, "{}", name);\nstd::fputs("\\r", stderr);\n// std::cerr << name;\n'
+                   'std::snprintf(text, sizeof text, "%d", 1);\nout.puts(1);\nstatus::print(job);\n')
+        self.write("tools/info/bad.cpp", 'fmt::print("{}", name);\nstd::cerr << name;\nfprintf(stderr, "%s", name);\nstd::fputs(name, stderr);\n'
+                   'puts(name);\nperror(name);\n')
+        self.assertEqual([line.split(": ")[0] for line in printing.offences(self.root, {})],
+                         [f"tools/info/bad.cpp:{number}" for number in range(1, 7)])
+
+    def test_exemptions(self):
+        self.write("tools/needs.cpp", "puts(name);\n")
+        self.write("tools/other.cpp")
+        found = printing.offences(self.root, {"tools/needs.cpp": "why", "tools/other.cpp": "why"})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("tools/other.cpp: is exempt", found[0])
 
 
 class Layering(Tree):

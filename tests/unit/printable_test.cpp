@@ -1,9 +1,12 @@
 // Text from outside, as it may stand in errors.
 #include "../../lib/core/printable.hpp"
 
+#include <cstdio>
 #include <string>
 
 #include <catch2/catch.hpp>
+
+#include <chorale/core/error.hpp>
 
 using chorale::printable;
 
@@ -40,4 +43,23 @@ TEST_CASE("long text is cut, and says so", "[printable]") {
   CHECK(printable("abcdef", 6) == "abcdef");
   CHECK(printable("abcdef", 3) == "abc... (6 bytes)");
   CHECK(printable(std::string(100'000, 'x')).size() < 600);
+}
+
+TEST_CASE("an error shows what a terminal would obey, and keeps its lines", "[printable]") {
+  const chorale::error e{chorale::errc::peer_lost, "rank 2 says \x1b[2J\n\tand \x9b", {2}};
+  CHECK(e.reason() == "rank 2 says \\x1b[2J\n\tand \\x9b");
+  CHECK(std::string{e.what()} == e.reason() + ": peer lost");
+}
+
+TEST_CASE("what is said shows what a terminal would obey", "[printable]") {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  chorale::say(file, "device {}:\n\t{}\n", "\x1b]0;title\x07", std::string(600, '\x7f'));
+  std::rewind(file);
+  std::string said(4000, ' ');
+  said.resize(std::fread(said.data(), 1, said.size(), file));
+  std::fclose(file);
+  std::string many;
+  for (int i = 0; i < 600; ++i) many += "\\x7f";
+  CHECK(said == "device \\x1b]0;title\\x07:\n\t" + many + "\n");
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "csv.hpp"
 #include "gnuplot.hpp"
 #include "output.hpp"
@@ -48,7 +49,7 @@ bool can_write(const files& f, const std::string& program, chorale::bench::team&
     try {
       check_files(f);
     } catch (const std::exception& e) {
-      fmt::print(stderr, "{}: {}\n", program, e.what());
+      chorale::say(stderr, "{}: {}\n", program, e.what());
       can = false;
     }
   }

@@ -8,6 +8,7 @@
 
 #include <chorale/bootstrap/pmix.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "floor.hpp"
 #include "program.hpp"
 #include "shown_again.hpp"
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   }
   if (from.size() > 1 && !o.outputs.csv.empty()) {
     if (bench::may_speak())
-      fmt::print(stderr, "chorale-bench: --csv takes one --from: give each file a table of its own\n");
+      chorale::say(stderr, "chorale-bench: --csv takes one --from: give each file a table of its own\n");
     return 2;
   }
   try {
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
     bench::settle(o);
     return run(o, floor);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "chorale-bench: {}\n", e.what());
+    chorale::say(stderr, "chorale-bench: {}\n", e.what());
     return 1;
   }
 }

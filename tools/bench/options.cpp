@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../parsing.hpp"
 
 namespace bench {
@@ -82,8 +83,8 @@ int parse(CLI::App& app, int argc, char** argv) {
   std::ostringstream problems;
   const int status = parsing::parse(app, argc, argv, out, problems);
   if (may_speak()) {
-    fmt::print("{}", out.str());
-    fmt::print(stderr, "{}", problems.str());
+    chorale::say(stdout, "{}", out.str());
+    chorale::say(stderr, "{}", problems.str());
   }
   return status;
 }

@@ -7,19 +7,22 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "replaced_file.hpp"
 
 namespace bench {
 
 void print_preamble(const facts& about, const limits& l, bool with_floor) {
-  for (const auto& [name, value] : about) fmt::print("# {}: {}\n", name, value);
-  fmt::print(
+  for (const auto& [name, value] : about) chorale::say(stdout, "# {}: {}\n", name, value);
+  chorale::say(
+      stdout,
       "# microseconds of one call. In each sample the time of a call is averaged over its calls and over the "
       "ranks;\n"
       "# median and percentiles are over the samples; min and max are the medians of the fastest and the "
       "slowest rank.\n");
   if (!l.back_to_back) {
-    fmt::print(
+    chorale::say(
+        stdout,
         "# broadcast and reduce: a barrier before each call, whose time does not count, nor that of looking "
         "at "
         "the clock;\n"
@@ -29,28 +32,31 @@ void print_preamble(const facts& about, const limits& l, bool with_floor) {
         "# in the barrier for a core is there when it gets one, and its call seems to cost nothing.\n");
   }
   if (with_floor)
-    fmt::print(
+    chorale::say(
+        stdout,
         "# floor: one way of a flag between ranks 0 and 1, measured between the samples; ratio: median / "
         "floor.\n");
 }
 
 void print_head(const std::string& operation, bool with_floor, bool with_check) {
-  fmt::print("\n# {}\n{:>9} {:<4} {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", operation,
-             "bytes", "over", "algorithm", "median", "p10", "p90", "p99", "min", "max", "wall", "samples");
-  if (with_floor) fmt::print(" {:>7} {:>7}", "floor", "ratio");
-  if (with_check) fmt::print(" {:>8}", "check");
-  fmt::print("\n");
+  chorale::say(stdout, "\n# {}\n{:>9} {:<4} {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}",
+               operation, "bytes", "over", "algorithm", "median", "p10", "p90", "p99", "min", "max", "wall",
+               "samples");
+  if (with_floor) chorale::say(stdout, " {:>7} {:>7}", "floor", "ratio");
+  if (with_check) chorale::say(stdout, " {:>8}", "check");
+  chorale::say(stdout, "\n");
   std::fflush(stdout);
 }
 
 void print_rows(const std::vector<row>& rows) {
   for (const row& r : rows) {
-    fmt::print("{:>9} {:<4} {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10}",
-               r.bytes, r.transport, r.algorithm, r.median, r.p10, r.p90, r.p99, r.fastest, r.slowest, r.wall,
-               fmt::format("{}x{}", r.samples, r.calls));
-    if (r.floor) fmt::print(" {:>7.3f} {:>7.2f}", *r.floor, *r.floor > 0 ? r.median / *r.floor : 0);
-    if (r.wrong) fmt::print(" {:>8}", *r.wrong == 0 ? "right" : fmt::format("{} WRONG", *r.wrong));
-    fmt::print("\n");
+    chorale::say(stdout,
+                 "{:>9} {:<4} {:<24} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10}",
+                 r.bytes, r.transport, r.algorithm, r.median, r.p10, r.p90, r.p99, r.fastest, r.slowest,
+                 r.wall, fmt::format("{}x{}", r.samples, r.calls));
+    if (r.floor) chorale::say(stdout, " {:>7.3f} {:>7.2f}", *r.floor, *r.floor > 0 ? r.median / *r.floor : 0);
+    if (r.wrong) chorale::say(stdout, " {:>8}", *r.wrong == 0 ? "right" : fmt::format("{} WRONG", *r.wrong));
+    chorale::say(stdout, "\n");
   }
   std::fflush(stdout);
 }
@@ -90,11 +96,11 @@ std::string as_json(const run_result& all) {
   out["unit"] = "us";
   out["rows"] = nlohmann::ordered_json::array();
   for (const result_row& one : all.rows) out["rows"].push_back(to_json(one));
-  return out.dump(2) + '\n';
+  return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 void write_file(const std::string& file, const nlohmann::ordered_json& all) {
-  replace_file(file, all.dump(2) + '\n');
+  replace_file(file, all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
 progress::progress(bool wanted, bool quiet, std::size_t steps)
@@ -105,15 +111,15 @@ progress::progress(bool wanted, bool quiet, std::size_t steps)
 void progress::step(const std::string& text) {
   if (!on_) return;
   // Others may have written a longer line there.
-  fmt::print(stderr, "{}{}/{} {}{}", terminal_ ? "\r\033[K" : "", ++done_, steps_, text,
-             terminal_ ? "" : "\n");
+  if (terminal_) std::fputs("\r\033[K", stderr);
+  chorale::say(stderr, "{}/{} {}{}", ++done_, steps_, text, terminal_ ? "" : "\n");
   shown_ = true;
   std::fflush(stderr);
 }
 
 void progress::finish() {
   if (on_ && terminal_ && shown_) {
-    fmt::print(stderr, "\r\033[K");
+    std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
   }
   shown_ = false;

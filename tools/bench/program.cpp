@@ -9,6 +9,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "group_team.hpp"
 #include "host_facts.hpp"
 #include "session.hpp"
@@ -42,8 +43,8 @@ int measure_all(const program_options& o, const place& here, const place::known&
   const bool speaks = all.rank() == 0;
   around.check = o.check;
   around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
-    fmt::print(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(), one.operation,
-               one.algorithm, one.transport, bytes, wrong);
+    chorale::say(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(),
+                 one.operation, one.algorithm, one.transport, bytes, wrong);
   };
   run_result done{about, all.size(), {}};
   if (o.check && !all.one_host())
@@ -55,7 +56,8 @@ int measure_all(const program_options& o, const place& here, const place::known&
                    o.fresh ? places_in_turns : 1};
     const contestants everyone = enter_all(o.wanted, in, memory);
     if (everyone.empty()) {
-      if (speaks) fmt::print(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
+      if (speaks)
+        chorale::say(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
       return 2;
     }
     const auto rows = measure_selected(o, done.about, all, everyone, around);
@@ -64,7 +66,7 @@ int measure_all(const program_options& o, const place& here, const place::known&
       write_tuning(o.table, rows, all.size(), is.crowded);
   }
   const int wrong = count_wrong(done.rows);
-  if (wrong > 0 && speaks) fmt::print(stderr, "{}: {} results were WRONG\n", here.program, wrong);
+  if (wrong > 0 && speaks) chorale::say(stderr, "{}: {} results were WRONG\n", here.program, wrong);
   // What is simulated is the same each time, and so are its files.
   if (speaks && !here.simulated) {
     done.machine = machine_facts();
@@ -109,10 +111,10 @@ void add_program_options(CLI::App& app, program_options& o) {
 }
 
 void print_list() {
-  fmt::print("{:<14}  {:<15}  {:<28}  {}\n", "operation", "over", "algorithm", "chosen by default");
+  chorale::say(stdout, "{:<14}  {:<15}  {:<28}  {}\n", "operation", "over", "algorithm", "chosen by default");
   for (const auto& one : list_all())
-    fmt::print("{:<14}  {:<15}  {:<28}  {}\n", one.operation, one.transport, one.algorithm,
-               one.is_default ? "yes" : "");
+    chorale::say(stdout, "{:<14}  {:<15}  {:<28}  {}\n", one.operation, one.transport, one.algorithm,
+                 one.is_default ? "yes" : "");
 }
 
 void settle(program_options& o) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../../lib/core/settings.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -128,8 +129,8 @@ std::vector<result_row> measure_one(const set_up& of, const job& in, const limit
       entered.push_back(std::move(made));
       names.push_back(wanted.name);
     } else if (ranks.rank() == 0) {
-      fmt::print("# {} is not measured: the device cannot run {} over {}\n", wanted.name, wanted.algorithm,
-                 wanted.transport);
+      chorale::say(stdout, "# {} is not measured: the device cannot run {} over {}\n", wanted.name,
+                   wanted.algorithm, wanted.transport);
     }
   }
   std::vector<contestant*> field;
@@ -176,7 +177,7 @@ std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, 
       throw std::runtime_error(fmt::format(
           "set-up \"{}\": the time to the last leaf needs ranks on one host, which share a clock", one.name));
     if (speaks) {
-      fmt::print("\n# set-up {}", one.name);
+      chorale::say(stdout, "\n# set-up {}", one.name);
       print_head(one.operation, false, around.check);
     }
     const auto rows = measure_one(one, in, l, around);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "output.hpp"
 #include "read_result.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 /// As it was printed when it was measured.
 void print(const named_result& one) {
-  if (!one.name.empty()) fmt::print("# {}\n", one.name);
+  if (!one.name.empty()) chorale::say(stdout, "# {}\n", one.name);
   const auto& rows = one.what.rows;
   const auto has = [&](auto row::*what) {
     return std::any_of(rows.begin(), rows.end(),
@@ -30,7 +31,7 @@ void print(const named_result& one) {
     last = head;
     print_rows({r.measured});
   }
-  fmt::print("\n");
+  chorale::say(stdout, "\n");
 }
 
 }  // namespace

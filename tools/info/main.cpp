@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../parsing.hpp"
 #include "check/checks.hpp"
 #include "report.hpp"
@@ -28,10 +29,10 @@ int check(const info::report& report, bool json) {
     if (!json) info::check::print(finding);
   });
   if (json)
-    fmt::print("{}\n", info::check::to_json(all));
+    chorale::say(stdout, "{}\n", info::check::to_json(all));
   else
-    fmt::print("{}\n",
-               well ? "A job can start here." : "A job would fail here: mend what is WRONG, from the top.");
+    chorale::say(stdout, "{}\n",
+                 well ? "A job can start here." : "A job would fail here: mend what is WRONG, from the top.");
   return well ? 0 : 1;
 }
 
@@ -61,12 +62,12 @@ int main(int argc, char** argv) {
     const auto report = info::gather();
     if (checks) return check(report, json);
     if (json)
-      fmt::print("{}\n", info::to_json(report));
+      chorale::say(stdout, "{}\n", info::to_json(report));
     else
       info::print_text(report);
     return report.choice ? 0 : 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "chorale-info: {}\n", e.what());
+    chorale::say(stderr, "chorale-info: {}\n", e.what());
     return 1;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "report.hpp"
 
 namespace info {
@@ -9,45 +10,45 @@ namespace {
 
 void print_port(const port& p) {
   if (!p.problem.empty()) {
-    fmt::print("  port {}: {}\n", p.number, p.problem);
+    chorale::say(stdout, "  port {}: {}\n", p.number, p.problem);
     return;
   }
-  fmt::print("  port {}: {}, {}, LID {}, MTU {} of {} bytes\n", p.number, p.state, p.link_layer, p.lid,
-             p.mtu_bytes, p.max_mtu_bytes);
-  for (const auto& g : p.gids) fmt::print("    GID {:>3}: {} ({})\n", g.index, g.address, g.type);
+  chorale::say(stdout, "  port {}: {}, {}, LID {}, MTU {} of {} bytes\n", p.number, p.state, p.link_layer,
+               p.lid, p.mtu_bytes, p.max_mtu_bytes);
+  for (const auto& g : p.gids) chorale::say(stdout, "    GID {:>3}: {} ({})\n", g.index, g.address, g.type);
 }
 
 void print_device(const device& d) {
-  fmt::print("{} ({}{}{})\n", d.name, d.software ? "software, in user space" : d.provider,
-             d.firmware.empty() ? "" : ", firmware ", d.firmware);
-  if (!d.problem.empty()) fmt::print("  cannot be opened: {}\n", d.problem);
+  chorale::say(stdout, "{} ({}{}{})\n", d.name, d.software ? "software, in user space" : d.provider,
+               d.firmware.empty() ? "" : ", firmware ", d.firmware);
+  if (!d.problem.empty()) chorale::say(stdout, "  cannot be opened: {}\n", d.problem);
   for (const auto& p : d.ports) print_port(p);
-  for (const auto& l : d.limits) fmt::print("  {:<15} {:>20}  {}\n", l.name, l.value, l.meaning);
+  for (const auto& l : d.limits) chorale::say(stdout, "  {:<15} {:>20}  {}\n", l.name, l.value, l.meaning);
 }
 
 void print_choice(const report& r) {
-  fmt::print("\nA communicator would use\n");
+  chorale::say(stdout, "\nA communicator would use\n");
   if (!r.choice) {
-    fmt::print("  nothing: {}\n", r.choice_problem);
+    chorale::say(stdout, "  nothing: {}\n", r.choice_problem);
     return;
   }
   const auto& c = *r.choice;
-  fmt::print("  {}, port {}, GID index {}, MTU {} bytes\n  why: {}\n", c.device.name, c.port, c.gid_index,
-             c.mtu_bytes, c.why);
+  chorale::say(stdout, "  {}, port {}, GID index {}, MTU {} bytes\n  why: {}\n", c.device.name, c.port,
+               c.gid_index, c.mtu_bytes, c.why);
 }
 
 }  // namespace
 
 void print_text(const report& r) {
-  fmt::print("Chorale {}, built with {}\n", r.version, r.compiler);
+  chorale::say(stdout, "Chorale {}, built with {}\n", r.version, r.compiler);
   for (const auto& f : r.features)
-    fmt::print("  {}: {}\n", f.name, f.present ? "built in" : "NOT built in: " + f.otherwise);
+    chorale::say(stdout, "  {}: {}\n", f.name, f.present ? "built in" : "NOT built in: " + f.otherwise);
 
-  fmt::print("\nLauncher\n  {}\n", r.launch.explanation);
+  chorale::say(stdout, "\nLauncher\n  {}\n", r.launch.explanation);
 
-  fmt::print("\nDevices\n");
+  chorale::say(stdout, "\nDevices\n");
   for (const auto& d : r.devices) print_device(d);
-  if (r.devices.empty()) fmt::print("  none\n");
+  if (r.devices.empty()) chorale::say(stdout, "  none\n");
 
   print_choice(r);
 
@@ -57,17 +58,17 @@ void print_text(const report& r) {
       if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
     }
   }
-  if (!remarks.empty()) fmt::print("\nRemarks\n");
-  for (const auto& remark : remarks) fmt::print("  * {}\n", remark);
+  if (!remarks.empty()) chorale::say(stdout, "\nRemarks\n");
+  for (const auto& remark : remarks) chorale::say(stdout, "  * {}\n", remark);
 
-  fmt::print("\nSettings (environment variables)\n");
+  chorale::say(stdout, "\nSettings (environment variables)\n");
   for (const auto& s : r.settings)
-    fmt::print("  {:<22} {:<10} {:<12} {}\n  {:<22} {:<23} accepts {}\n", s.name, s.value,
-               s.from_environment ? "environment" : "default", s.meaning, "", "", s.accepts);
-  if (!r.settings_problem.empty()) fmt::print("  WRONG: {}\n", r.settings_problem);
+    chorale::say(stdout, "  {:<22} {:<10} {:<12} {}\n  {:<22} {:<23} accepts {}\n", s.name, s.value,
+                 s.from_environment ? "environment" : "default", s.meaning, "", "", s.accepts);
+  if (!r.settings_problem.empty()) chorale::say(stdout, "  WRONG: {}\n", r.settings_problem);
   for (const auto& s : r.strays) {
-    fmt::print("  {} is set, but nothing reads it{}\n", s.name,
-               s.nearest.empty() ? "" : "; did you mean " + s.nearest + "?");
+    chorale::say(stdout, "  {} is set, but nothing reads it{}\n", s.name,
+                 s.nearest.empty() ? "" : "; did you mean " + s.nearest + "?");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../../lib/model/allgather.hpp"
 #include "../../lib/model/rdma_tree.hpp"
 #include "../bench/output.hpp"
@@ -104,12 +105,12 @@ int main(int argc, char** argv) {
     for (const int ranks : o.ranks)
       for (const auto bytes : o.bytes) chosen(o, ranks, bytes, all);
     if (o.json.empty())
-      fmt::print("{}\n", all.document().dump(2));
+      chorale::say(stdout, "{}\n", all.document().dump(2, ' ', true));
     else
       bench::write_file(o.json, all.document());
     return 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "papers-model: {}\n", e.what());
+    chorale::say(stderr, "papers-model: {}\n", e.what());
     return 1;
   }
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/host_facts.hpp"
 #include "../bench/session.hpp"
 
@@ -142,7 +143,7 @@ int main(int argc, char** argv) {
   try {
     bench::run(o);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "mpi-peers: {}\n", e.what());
+    chorale::say(stderr, "mpi-peers: {}\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();

@@ -9,6 +9,7 @@
 
 #include <chorale/bench/communicator_team.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/files.hpp"
 #include "../bench/options.hpp"
 #include "../bench/output.hpp"
@@ -113,9 +114,9 @@ void add_options(CLI::App& app, const figure& one, options& o) {
 }
 
 void print_head(const bench::facts& about, const figure& one) {
-  for (const auto& [name, value] : about) fmt::print("# {}: {}\n", name, value);
-  fmt::print("# {}\n{:>9} {:>11} {:<28} {:>10} {:>10} {:>10} {:>6} {:>10} {:>8}\n", one.what, "bytes",
-             one.axis, "", "median", "p10", "p90", "", "samples", "check");
+  for (const auto& [name, value] : about) chorale::say(stdout, "# {}: {}\n", name, value);
+  chorale::say(stdout, "# {}\n{:>9} {:>11} {:<28} {:>10} {:>10} {:>10} {:>6} {:>10} {:>8}\n", one.what,
+               "bytes", one.axis, "", "median", "p10", "p90", "", "samples", "check");
 }
 
 /// Prints a row. @returns it as tools/papers reads it.
@@ -126,13 +127,13 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
     return !one.rates ? microseconds : microseconds > 0 ? static_cast<double>(row.bytes) / microseconds : 0;
   };
   if (speaks) {
-    fmt::print("{:>9} {:>11} {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>10} {:>8}\n", row.bytes,
-               who.count > 0 ? fmt::format("{}", who.count) : "", who.name, shown(row.median),
-               shown(one.rates ? row.p90 : row.p10), shown(one.rates ? row.p10 : row.p90), unit,
-               fmt::format("{}x{}", row.samples, row.calls),
-               !row.wrong        ? ""
-               : *row.wrong == 0 ? "right"
-                                 : "WRONG");
+    chorale::say(stdout, "{:>9} {:>11} {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>10} {:>8}\n", row.bytes,
+                 who.count > 0 ? fmt::format("{}", who.count) : "", who.name, shown(row.median),
+                 shown(one.rates ? row.p90 : row.p10), shown(one.rates ? row.p10 : row.p90), unit,
+                 fmt::format("{}x{}", row.samples, row.calls),
+                 !row.wrong        ? ""
+                 : *row.wrong == 0 ? "right"
+                                   : "WRONG");
     std::fflush(stdout);
   }
   nlohmann::ordered_json at{{"ranks", ranks}, {"bytes", row.bytes}};
@@ -149,18 +150,18 @@ int run(const figure& one, options& o) {
   const bool speaks = all.rank() == 0;
   if (all.size() < one.ranks) {
     if (speaks)
-      fmt::print(stderr, "chorale-points {}: start {} ranks or more: mpirun -n {} ...\n", one.name, one.ranks,
-                 one.ranks);
+      chorale::say(stderr, "chorale-points {}: start {} ranks or more: mpirun -n {} ...\n", one.name,
+                   one.ranks, one.ranks);
     return 2;
   }
   const auto sizes = o.limit.sizes.empty() ? one.sizes : o.limit.sizes;
   for (const std::size_t bytes : sizes) {
     if (bytes % (one.granule * (one.granule > 1 ? static_cast<std::size_t>(all.size()) : 1)) == 0) continue;
     if (speaks)
-      fmt::print(stderr,
-                 "chorale-points {}: --sizes takes numbers that {} ranks can share in whole elements of {} "
-                 "bytes, not {}\n",
-                 one.name, all.size(), one.granule, bytes);
+      chorale::say(stderr,
+                   "chorale-points {}: --sizes takes numbers that {} ranks can share in whole elements of {} "
+                   "bytes, not {}\n",
+                   one.name, all.size(), one.granule, bytes);
     return 2;
   }
 
@@ -181,8 +182,8 @@ int run(const figure& one, options& o) {
   bench::surroundings around;
   around.check = o.check;
   around.complain = [&](const bench::contestant& who, std::size_t bytes, const std::string& wrong) {
-    fmt::print(stderr, "chorale-points: rank {}: {} {} over {}, {} bytes: {}\n", all.rank(), who.operation,
-               who.algorithm, who.transport, bytes, wrong);
+    chorale::say(stderr, "chorale-points: rank {}: {} {} over {}, {} bytes: {}\n", all.rank(), who.operation,
+                 who.algorithm, who.transport, bytes, wrong);
   };
   if (speaks) print_head(about, one);
   auto document = nlohmann::ordered_json::object();
@@ -197,7 +198,7 @@ int run(const figure& one, options& o) {
     }
   }
   if (speaks && !o.json.empty()) bench::write_file(o.json, document);
-  if (wrong > 0 && speaks) fmt::print(stderr, "chorale-points: {} results were WRONG\n", wrong);
+  if (wrong > 0 && speaks) chorale::say(stderr, "chorale-points: {} results were WRONG\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
 
@@ -209,7 +210,7 @@ int calibrate(const std::string& file) {
   // More would only share the cores with the two that measure.
   if (all.size() != 2) {
     if (speaks)
-      fmt::print(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());
+      chorale::say(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());
     return 2;
   }
   if (!bench::can_write({.json = file}, "chorale-points calibrate", all)) return 1;
@@ -249,7 +250,7 @@ int main(int argc, char** argv) {
     try {
       return calibrate(machine);
     } catch (const std::exception& e) {
-      fmt::print(stderr, "chorale-points calibrate: {}\n", e.what());
+      chorale::say(stderr, "chorale-points calibrate: {}\n", e.what());
       return 1;
     }
   }
@@ -258,7 +259,7 @@ int main(int argc, char** argv) {
     try {
       return run(one, o);
     } catch (const std::exception& e) {
-      fmt::print(stderr, "chorale-points: {}\n", e.what());
+      chorale::say(stderr, "chorale-points: {}\n", e.what());
       return 1;
     }
   }

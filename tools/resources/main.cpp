@@ -20,6 +20,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/options.hpp"
 #include "../bench/output.hpp"
 
@@ -85,10 +86,10 @@ nlohmann::ordered_json point(const std::string& transport, int ranks, const meas
 
 void row(const char* transport, std::int64_t ranks, const resources& formula, const measurement* measured) {
   const auto kib = [](auto bytes) { return fmt::format("{:.0f}", static_cast<double>(bytes) / 1024); };
-  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
-             measured != nullptr ? fmt::format("{}", 1 + measured->connections) : "", formula.queue_pairs,
-             formula.receive_buffers, measured != nullptr ? kib(measured->registered) : "",
-             kib(formula.registered_bytes), formula.descriptors);
+  chorale::say(stdout, "| {} | {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
+               measured != nullptr ? fmt::format("{}", 1 + measured->connections) : "", formula.queue_pairs,
+               formula.receive_buffers, measured != nullptr ? kib(measured->registered) : "",
+               kib(formula.registered_bytes), formula.descriptors);
 }
 
 }  // namespace
@@ -126,9 +127,10 @@ int main(int argc, char** argv) try {
     if (prints) row(transport.c_str(), n, formula, measured);
   };
   const std::string hybrid_name = fmt::format("hybrid<{}>", limit);
-  if (prints) fmt::print("hybrid<{}>: connections to the busiest.\n\n", limit);
+  if (prints) chorale::say(stdout, "hybrid<{}>: connections to the busiest.\n\n", limit);
   if (prints)
-    fmt::print(
+    chorale::say(
+        stdout,
         "| transport | ranks | QPs measured | by formula | receives posted | registered KiB measured | by "
         "formula | descriptors by formula |\n"
         "|---|---|---|---|---|---|---|---|\n");
@@ -156,6 +158,6 @@ int main(int argc, char** argv) try {
   }
   return 0;
 } catch (const std::exception& e) {
-  fmt::print(stderr, "chorale-resources: {}\n", e.what());
+  chorale::say(stderr, "chorale-resources: {}\n", e.what());
   return 1;
 }

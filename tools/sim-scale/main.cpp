@@ -12,6 +12,7 @@
 
 #include <chorale/simulation/machine/machine.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/options.hpp"
 #include "models.hpp"
 #include "options.hpp"
@@ -33,8 +34,8 @@ double microseconds(chorale::simulation::duration d) {
 bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
            chorale::simulation::machine on) {
   on.adapter.registration = {};
-  fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12} {:>12} {:>7}\n", "operation", "algorithm", "ranks", "bytes",
-             "full, us", "ghosts, us", "error");
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12} {:>12} {:>7}\n", "operation", "algorithm", "ranks",
+               "bytes", "full, us", "ghosts, us", "error");
   int beyond = 0;
   int all = 0;
   double worst = 0;
@@ -50,15 +51,15 @@ bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
         worst = std::max(worst, std::abs(error));
         beyond += is_beyond ? 1 : 0;
         ++all;
-        fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>12.3f} {:>6.1f}%{}\n", chorale::name(one.what),
-                   one.name, ranks, sizes[i], microseconds(full[i].time), microseconds(ghosts[i].time),
-                   100 * error, is_beyond ? " !" : "");
+        chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>12.3f} {:>6.1f}%{}\n",
+                     chorale::name(one.what), one.name, ranks, sizes[i], microseconds(full[i].time),
+                     microseconds(ghosts[i].time), 100 * error, is_beyond ? " !" : "");
         std::fflush(stdout);
       }
     }
   }
-  fmt::print("{} of {} differ by more than {:.0f}%; the worst by {:.1f}%\n", beyond, all, wanted.tolerance,
-             100 * worst);
+  chorale::say(stdout, "{} of {} differ by more than {:.0f}%; the worst by {:.1f}%\n", beyond, all,
+               wanted.tolerance, 100 * worst);
   return beyond == 0;
 }
 
@@ -79,13 +80,13 @@ int main(int argc, char** argv) {
   const auto all = selected(wanted);
   if (all.empty()) {
     if (wanted.algorithm.empty())
-      fmt::print(stderr,
-                 "sim-scale: it simulates no algorithm of {}: what is sent would differ from rank to rank\n",
-                 fmt::join(wanted.operations, ", "));
+      chorale::say(
+          stderr, "sim-scale: it simulates no algorithm of {}: what is sent would differ from rank to rank\n",
+          fmt::join(wanted.operations, ", "));
     else
-      fmt::print(stderr, "sim-scale: no algorithm that it can simulate is called '{}'{}{}\n",
-                 wanted.algorithm, wanted.operations.empty() ? "" : " among those of ",
-                 fmt::join(wanted.operations, ", "));
+      chorale::say(stderr, "sim-scale: no algorithm that it can simulate is called '{}'{}{}\n",
+                   wanted.algorithm, wanted.operations.empty() ? "" : " among those of ",
+                   fmt::join(wanted.operations, ", "));
     return 2;
   }
   try {
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     make_table(wanted, all, on);
     return 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "sim-scale: {}\n", e.what());
+    chorale::say(stderr, "sim-scale: {}\n", e.what());
     return 1;
   }
 }

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/tune.hpp"
 #include "heap.hpp"
 #include "trial.hpp"
@@ -80,8 +81,8 @@ bool is_left_out(const contender& one, const options& wanted, int ranks, std::si
   else if (events > wanted.events || gibibytes > wanted.gibibytes)
     why = fmt::format("it might take {:.0f} million events and {:.1f} GiB", events, gibibytes);
   if (why.empty()) return false;
-  fmt::print("{:<14} {:<24} {:>6} {:>8} left out: {}\n", chorale::name(one.is->what), one.is->name, ranks,
-             bytes, why);
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} left out: {}\n", chorale::name(one.is->what), one.is->name,
+               ranks, bytes, why);
   return true;
 }
 
@@ -95,9 +96,9 @@ double try_out(contender& one, const chorale::simulation::machine& on, int ranks
   one.events.took(ranks, static_cast<double>(result.events));
   one.memory.took(ranks, static_cast<double>(memory));
   const double time = static_cast<double>(result.time.count()) / 1e6;
-  fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
-             chorale::name(one.is->what), one.is->name, ranks, bytes, time, result.messages, seconds,
-             static_cast<double>(result.events) / seconds / 1e6, memory >> 20);
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
+               chorale::name(one.is->what), one.is->name, ranks, bytes, time, result.messages, seconds,
+               static_cast<double>(result.events) / seconds / 1e6, memory >> 20);
   std::fflush(stdout);
   return time;
 }
@@ -147,12 +148,12 @@ table decided(const table& all) {
 }
 
 void print_winners(const table& all) {
-  fmt::print("\nThe fastest, and its time in microseconds:\n");
+  chorale::say(stdout, "\nThe fastest, and its time in microseconds:\n");
   for (const auto& [where, by] : all) {
     const auto best = std::min_element(by.begin(), by.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    fmt::print("{:<14} {:>6} ranks {:>8} bytes: {:<24} {:.3f}\n", chorale::name(std::get<0>(where)),
-               std::get<1>(where), std::get<2>(where), best->first, best->second);
+    chorale::say(stdout, "{:<14} {:>6} ranks {:>8} bytes: {:<24} {:.3f}\n", chorale::name(std::get<0>(where)),
+                 std::get<1>(where), std::get<2>(where), best->first, best->second);
   }
 }
 
@@ -186,8 +187,8 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
 
 void make_table(const options& wanted, const std::vector<candidate>& candidates,
                 const chorale::simulation::machine& on) {
-  fmt::print("{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>8} {:>9} {:>7}\n", "operation", "algorithm", "ranks",
-             "bytes", "us", "messages", "seconds", "M ev./s", "MiB");
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>8} {:>9} {:>7}\n", "operation",
+               "algorithm", "ranks", "bytes", "us", "messages", "seconds", "M ev./s", "MiB");
   std::map<chorale::operation, std::vector<contender>> by_operation;
   for (const auto& one : candidates) by_operation[one.what].push_back({&one});
   table known;

@@ -5,16 +5,19 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
+
 void print_links(const chorale::simulation::run_result& of) {
   auto links = of.links;
   std::stable_sort(links.begin(), links.end(),
                    [](const auto& a, const auto& b) { return a.taken > b.taken; });
   const auto elapsed = static_cast<double>(std::max<std::int64_t>(of.elapsed.count(), 1));
-  fmt::print("\n# links, in {:.3f} us from the beginning to the end; bytes with headers\n", elapsed / 1e6);
-  fmt::print("{:>14} {:>10} {:>12} {:>7}  {}\n", "bytes", "messages", "taken, us", "load", "link");
+  chorale::say(stdout, "\n# links, in {:.3f} us from the beginning to the end; bytes with headers\n",
+               elapsed / 1e6);
+  chorale::say(stdout, "{:>14} {:>10} {:>12} {:>7}  {}\n", "bytes", "messages", "taken, us", "load", "link");
   for (const auto& one : links) {
     const auto taken = static_cast<double>(one.taken.count());
-    fmt::print("{:>14} {:>10} {:>12.3f} {:>6.2f}%  {}\n", one.bytes, one.messages, taken / 1e6,
-               100 * taken / elapsed, one.name);
+    chorale::say(stdout, "{:>14} {:>10} {:>12.3f} {:>6.2f}%  {}\n", one.bytes, one.messages, taken / 1e6,
+                 100 * taken / elapsed, one.name);
   }
 }

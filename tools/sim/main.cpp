@@ -10,6 +10,7 @@
 
 #include <chorale/simulation/run.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "../bench/program.hpp"
 #include "links.hpp"
 #include "progress_line.hpp"
@@ -135,14 +136,14 @@ int main(int argc, char** argv) {
   }
   sim::machine on;
   if (const auto wrong = read_machine(o, on); !wrong.empty()) {
-    fmt::print(stderr, "chorale-sim: {}\n", wrong);
+    chorale::say(stderr, "chorale-sim: {}\n", wrong);
     return 2;
   }
   try {
     bench::settle(o);
     return run(o, on);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "chorale-sim: {}\n", e.what());
+    chorale::say(stderr, "chorale-sim: {}\n", e.what());
     return 1;
   }
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
+
 namespace seeing {
 
 progress_line::progress_line(bool wanted)
@@ -27,7 +29,7 @@ void progress_line::finish(sim::instant now, std::uint64_t events) {
 }
 
 void progress_line::wipe() {
-  if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
+  if (std::exchange(shown_, false)) std::fputs("\r\033[K", stderr);
 }
 
 void progress_line::print(sim::instant now, std::uint64_t events) {
@@ -38,7 +40,9 @@ void progress_line::print(sim::instant now, std::uint64_t events) {
                                 static_cast<double>(now.time_since_epoch().count()) / 1e9, count / 1e6,
                                 count / 1e6 / seconds);
   // The table's next row, which is longer, goes over it.
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "\r" : "\n");
+  if (terminal_) std::fputs("\r\033[K", stderr);
+  chorale::say(stderr, "{}", text);
+  std::fputs(terminal_ ? "\r" : "\n", stderr);
   std::fflush(stderr);
   shown_ = terminal_;
 }

@@ -9,6 +9,7 @@
 
 #include <chorale/simulation/critical_path.hpp>
 
+#include "../../lib/core/printable.hpp"
 #include "deliveries.hpp"
 #include "goal.hpp"
 #include "timeline.hpp"
@@ -99,7 +100,7 @@ bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, in
     try {
       action();
     } catch (const std::exception& e) {
-      fmt::print(stderr, "chorale-sim: {}\n", e.what());
+      chorale::say(stderr, "chorale-sim: {}\n", e.what());
       all_shown = false;
     }
   };
@@ -107,22 +108,22 @@ bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, in
     const auto what = find_stretch(notes, or_usual(w.stretch, "sample"), elapsed, ranks);
     about.emplace_back("of", what.name);
     about.emplace_back("from, to", fmt::format("{:.3f} us, {:.3f} us", us(what.of.begin), us(what.of.end)));
-    fmt::print("\n# of {}, {:.3f} to {:.3f} us of virtual time:\n", what.name, us(what.of.begin),
-               us(what.of.end));
+    chorale::say(stdout, "\n# of {}, {:.3f} to {:.3f} us of virtual time:\n", what.name, us(what.of.begin),
+                 us(what.of.end));
     if (!w.trace.empty())
       attempt([&] {
         write_trace(w.trace, notes, what.of, about);
-        fmt::print("# {}: the trace\n", w.trace);
+        chorale::say(stdout, "# {}: the trace\n", w.trace);
       });
     if (!w.timeline.empty())
       attempt([&] {
         write_timeline(w.timeline, notes, what.of, ranks, what.name);
-        fmt::print("# {}: the timeline\n", w.timeline);
+        chorale::say(stdout, "# {}: the timeline\n", w.timeline);
       });
     if (!w.goal.empty())
       attempt([&] {
         const auto count = write_goal(w.goal, notes, what.of, ranks, about);
-        fmt::print("# {}: the schedule, {} messages\n", w.goal, count);
+        chorale::say(stdout, "# {}: the schedule, {} messages\n", w.goal, count);
       });
   };
   if (w.writes()) attempt(write_files);
@@ -131,7 +132,7 @@ bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, in
       const auto what = find_stretch(notes, or_usual(w.stretch, "call"), elapsed, ranks);
       const auto path = what.phases.empty() ? find_critical_path(notes, what.of, last_to_work(notes, what.of))
                                             : find_critical_path(notes, what.phases);
-      fmt::print("{}", in_words(path, what.name));
+      chorale::say(stdout, "{}", in_words(path, what.name));
     });
   return all_shown;
 }

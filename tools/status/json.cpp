@@ -88,7 +88,7 @@ json of(const job& j) {
 std::string to_json(const std::vector<job>& jobs) {
   json all{{"jobs", json::array()}};
   for (const auto& j : jobs) all["jobs"].push_back(of(j));
-  return all.dump(2, ' ', false, json::error_handler_t::replace);
+  return all.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 }  // namespace status

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../parsing.hpp"
 #include "show.hpp"
 
@@ -54,7 +55,7 @@ struct wishes {
 int show(const wishes& w) {
   if (w.pid != 0) {
     if (const auto why = refusal(w.pid); !why.empty()) {
-      fmt::print(stderr, "chorale-status: {}\n", why);
+      chorale::say(stderr, "chorale-status: {}\n", why);
       return 1;
     }
   }
@@ -66,15 +67,15 @@ int show(const wishes& w) {
                           [&w](const auto* p) { return descends(p->pid, w.pid); });
     });
   if (w.json) {
-    fmt::print("{}\n", status::to_json(jobs));
+    chorale::say(stdout, "{}\n", status::to_json(jobs));
   } else {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (i != 0) fmt::print("\n");
+      if (i != 0) chorale::say(stdout, "\n");
       status::print(jobs[i], w.all ? std::numeric_limits<std::size_t>::max() : 64);
     }
   }
   if (!jobs.empty()) return 0;
-  fmt::print(
+  chorale::say(
       stderr, "chorale-status: {}\n",
       w.pid == 0
           ? fmt::format("no process of user {} on this host has a communicator", name_of_user(geteuid()))
@@ -108,7 +109,7 @@ int main(int argc, char** argv) {
   try {
     return show(w);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "chorale-status: {}\n", e.what());
+    chorale::say(stderr, "chorale-status: {}\n", e.what());
     return 1;
   }
 }

@@ -3,24 +3,26 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "show.hpp"
 
 namespace status {
 namespace {
 
 void print_processes(const job& j, std::size_t most) {
-  fmt::print("Job of {} process{}:", j.processes.size(), j.processes.size() == 1 ? "" : "es");
+  chorale::say(stdout, "Job of {} process{}:", j.processes.size(), j.processes.size() == 1 ? "" : "es");
   std::size_t shown = 0;
   for (const auto* p : j.processes) {
     if (shown++ == most) break;
-    fmt::print(" {}", p->pid);
+    chorale::say(stdout, " {}", p->pid);
   }
-  if (j.processes.size() > most) fmt::print(" ...");
-  fmt::print(" ({})\n", j.processes.front()->name);
+  if (j.processes.size() > most) chorale::say(stdout, " ...");
+  chorale::say(stdout, " ({})\n", j.processes.front()->name);
   for (const auto* p : j.processes) {
-    if (!p->problem.empty()) fmt::print("  process {}: {}\n", p->pid, p->problem);
+    if (!p->problem.empty()) chorale::say(stdout, "  process {}: {}\n", p->pid, p->problem);
     if (p->unpublished != 0)
-      fmt::print("  process {}: {} more communicators were made when it had 511\n", p->pid, p->unpublished);
+      chorale::say(stdout, "  process {}: {} more communicators were made when it had 511\n", p->pid,
+                   p->unpublished);
   }
 }
 
@@ -35,22 +37,23 @@ std::string list_of(const std::vector<int>& ranks) {
 
 void print_communicator(const job& j, const communicator& c, std::size_t most) {
   const std::string name = c.label.empty() ? fmt::format("{:08x}", c.group) : fmt::format("'{}'", c.label);
-  fmt::print("\n  communicator {}: {} rank{}", name, c.size, c.size == 1 ? "" : "s");
+  chorale::say(stdout, "\n  communicator {}: {} rank{}", name, c.size, c.size == 1 ? "" : "s");
   if (c.hosts > 1)
-    fmt::print(" on {} hosts, {} of them here; look at the others there", c.hosts, c.ranks.size());
-  fmt::print("\n    {:>6} {:>8} {:<9} {:>12}\n", "rank", "pid", "thread", "calls");
+    chorale::say(stdout, " on {} hosts, {} of them here; look at the others there", c.hosts, c.ranks.size());
+  chorale::say(stdout, "\n    {:>6} {:>8} {:<9} {:>12}\n", "rank", "pid", "thread", "calls");
   std::size_t shown = 0;
   for (const auto i : c.ranks) {
     if (shown++ == most) break;
     const place& p = j.places[i];
     std::string calls = fmt::format("{}", p.begun);
     if (p.more_calls != 0) calls += fmt::format(" +{}", p.more_calls);
-    fmt::print("    {:>6} {:>8} {:<9} {:>12}  {}\n", p.rank, p.pid,
-               describe_state(state_of_thread(p.pid, p.thread)), calls, describe(p));
+    chorale::say(stdout, "    {:>6} {:>8} {:<9} {:>12}  {}\n", p.rank, p.pid,
+                 describe_state(state_of_thread(p.pid, p.thread)), calls, describe(p));
   }
-  if (c.ranks.size() > most) fmt::print("    and {} more ranks; --all shows them\n", c.ranks.size() - most);
+  if (c.ranks.size() > most)
+    chorale::say(stdout, "    and {} more ranks; --all shows them\n", c.ranks.size() - most);
   if (!c.gone.empty())
-    fmt::print("    {:>6} gone: dead, or it has destroyed its communicator\n", list_of(c.gone));
+    chorale::say(stdout, "    {:>6} gone: dead, or it has destroyed its communicator\n", list_of(c.gone));
 }
 
 /// Those who wait for a place, below it, each level further in.
@@ -62,8 +65,8 @@ void draw_waiters(const job& j, const graph& g, std::size_t place, std::size_t d
     if (!drawn.insert(i).second) continue;
     if (left == 0) return;
     --left;
-    fmt::print("    {:{}}<- {} (pid {}) {}\n", "", 2 * depth, name_of(j, i), j.places[i].pid,
-               g.from(i).what == step::kind::waits_other ? "uses the same thread" : describe(j.places[i]));
+    chorale::say(stdout, "    {:{}}<- {} (pid {}) {}\n", "", 2 * depth, name_of(j, i), j.places[i].pid,
+                 g.from(i).what == step::kind::waits_other ? "uses the same thread" : describe(j.places[i]));
     draw_waiters(j, g, i, depth + 1, left, drawn);
   }
 }
@@ -89,27 +92,27 @@ std::string describe_end(const job& j, const graph& g, std::size_t i) {
 void print_waits(const job& j, std::size_t most) {
   const graph g{j};
   if (g.cycles().empty() && g.ends().empty()) return;
-  fmt::print("\n  who waits for whom\n");
+  chorale::say(stdout, "\n  who waits for whom\n");
   std::set<std::size_t> drawn;
   std::size_t left = most;
   for (const auto& circle : g.cycles()) {
-    fmt::print("    A CYCLE: each waits for the next, and none goes on\n");
+    chorale::say(stdout, "    A CYCLE: each waits for the next, and none goes on\n");
     for (std::size_t k = 0; k < circle.size(); ++k) {
       const auto i = circle[k];
       drawn.insert(i);
-      fmt::print("      {} {} (pid {}) {}\n", k == 0 ? "  " : "->", name_of(j, i), j.places[i].pid,
-                 g.from(i).what == step::kind::waits_other ? "is the same thread, which waits elsewhere"
-                                                           : describe(j.places[i]));
+      chorale::say(stdout, "      {} {} (pid {}) {}\n", k == 0 ? "  " : "->", name_of(j, i), j.places[i].pid,
+                   g.from(i).what == step::kind::waits_other ? "is the same thread, which waits elsewhere"
+                                                             : describe(j.places[i]));
     }
-    fmt::print("      -> {} again\n", name_of(j, circle.front()));
+    chorale::say(stdout, "      -> {} again\n", name_of(j, circle.front()));
     for (const auto i : circle) draw_waiters(j, g, i, 2, left, drawn);
   }
   for (const auto i : g.ends()) {
     if (!drawn.insert(i).second) continue;
-    fmt::print("    {}\n", describe_end(j, g, i));
+    chorale::say(stdout, "    {}\n", describe_end(j, g, i));
     draw_waiters(j, g, i, 1, left, drawn);
   }
-  if (left == 0) fmt::print("    and more; --all shows them\n");
+  if (left == 0) chorale::say(stdout, "    and more; --all shows them\n");
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 
 #include <chorale/chorale.hpp>
 
+#include "../../lib/core/printable.hpp"
+
 namespace {
 
 using chorale::communicator;
@@ -140,6 +142,6 @@ int main(int count, char** words) try {
     return 2;
   return 0;
 } catch (const std::exception& e) {
-  fmt::print(stderr, "status-ranks: {}\n", e.what());
+  chorale::say(stderr, "status-ranks: {}\n", e.what());
   return 1;
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../lib/core/printable.hpp"
 #include "../../lib/transport/observers/trace_merge.hpp"
 #include "../parsing.hpp"
 
@@ -42,13 +43,14 @@ int merge(const std::string& file, std::vector<std::string> folders, bool keeps)
   if (folders.empty()) {
     folders = folders_of(file);
     if (folders.empty()) {
-      fmt::print(stderr, "chorale-trace: there are no parts of {}: a job that ends well leaves none\n", file);
+      chorale::say(stderr, "chorale-trace: there are no parts of {}: a job that ends well leaves none\n",
+                   file);
       return 1;
     }
     if (folders.size() > 1) {
-      fmt::print(stderr, "chorale-trace: several jobs have left parts of {}; name the folder of one:\n",
-                 file);
-      for (const std::string& folder : folders) fmt::print(stderr, "  {}\n", folder);
+      chorale::say(stderr, "chorale-trace: several jobs have left parts of {}; name the folder of one:\n",
+                   file);
+      for (const std::string& folder : folders) chorale::say(stderr, "  {}\n", folder);
       return 1;
     }
   }
@@ -58,13 +60,13 @@ int merge(const std::string& file, std::vector<std::string> folders, bool keeps)
     parts.insert(parts.end(), more.begin(), more.end());
   }
   if (parts.empty()) {
-    fmt::print(stderr, "chorale-trace: there are no parts in {}\n", folders.front());
+    chorale::say(stderr, "chorale-trace: there are no parts in {}\n", folders.front());
     return 1;
   }
   const auto made = chorale::transport::merge_trace(parts, file);
-  fmt::print("{}: {} records of {} parts, {} of which were not closed; {} records were dropped\n", made.file,
-             made.records, made.parts, made.open, made.dropped);
-  for (const std::string& remark : made.remarks) fmt::print("{}\n", remark);
+  chorale::say(stdout, "{}: {} records of {} parts, {} of which were not closed; {} records were dropped\n",
+               made.file, made.records, made.parts, made.open, made.dropped);
+  for (const std::string& remark : made.remarks) chorale::say(stdout, "{}\n", remark);
   if (keeps) return 0;
   for (const std::string& part : parts) fs::remove(part);
   for (const std::string& folder : folders) {
@@ -92,7 +94,7 @@ int main(int argc, char** argv) {
   try {
     return merge(file, std::move(folders), keeps);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "chorale-trace: {}\n", e.what());
+    chorale::say(stderr, "chorale-trace: {}\n", e.what());
     return 1;
   }
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/printable_text.hpp>
+
 namespace chorale {
 
 /// What went wrong, where no errno says it. Each has a short message, which ends the text of an `error`; the
@@ -44,9 +46,10 @@ inline std::error_code make_error_code(errc e) noexcept {
 /// is empty if no rank is to blame.
 class error : public std::system_error {
  public:
-  /// From a code, a text without the code's message, and the ranks concerned.
+  /// From a code, a text without the code's message, and the ranks concerned. What a terminal would obey in
+  /// the text, such as the bytes of a peer or of the environment, becomes visible: `\x1b`. Line breaks stay.
   error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
-      : std::system_error(code, what), ranks_(std::move(ranks)) {}
+      : std::system_error(code, detail::printable_text(what)), ranks_(std::move(ranks)) {}
   error(errc code, const std::string& what, std::vector<int> ranks = {})
       : error(make_error_code(code), what, std::move(ranks)) {}
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/printable.hpp"
 #include "shared_file.hpp"
 
 namespace chorale::transport {
@@ -98,13 +99,13 @@ void call_counter::on_ended(const observed_communicator& who) noexcept {
     counted_.name = who.name;
     write(who);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "chorale: rank %d cannot write its statistics: %s\n", who.rank, e.what());
+    chorale::say(stderr, "chorale: rank {} cannot write its statistics: {}\n", who.rank, e.what());
   }
 }
 
 void call_counter::write(const observed_communicator& who) const {
   if (to_ == "1") {
-    if (who.rank == 0 && !counted_.rows.empty()) fmt::print(stderr, "chorale: {}", counted_.table());
+    if (who.rank == 0 && !counted_.rows.empty()) chorale::say(stderr, "chorale: {}", counted_.table());
     return;
   }
   std::string text;

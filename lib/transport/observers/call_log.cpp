@@ -49,7 +49,7 @@ void call_log::say(const observed_communicator& who, std::string_view text) cons
     const double now = std::chrono::duration<double>(clock::now().time_since_epoch()).count();
     const std::string name = who.name.empty() ? fmt::format("communicator {}", who.number)
                                               : fmt::format("'{}'", printable(who.name));
-    fmt::print(stderr, "chorale {:.6f} rank {} of {}, {}: {}\n", now, who.rank, who.size, name, text);
+    chorale::say(stderr, "chorale {:.6f} rank {} of {}, {}: {}\n", now, who.rank, who.size, name, text);
   } catch (...) {
     // A failure to log must not fail the call.
   }

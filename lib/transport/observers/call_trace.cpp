@@ -206,14 +206,14 @@ void call_trace::on_ended(const observed_communicator& who) noexcept {
     std::atomic_ref{header().is_closed}.store(1, std::memory_order_release);
     memory_.reset();
     if (dropped != 0)
-      fmt::print(
+      chorale::say(
           stderr,
           "chorale: the trace of rank {} has no room for {} later records: raise CHORALE_TRACE_RECORDS\n",
           who.rank, dropped);
     if (close_trace_group(folder_, who.group, who.size) && homes::all().has_lost_first(flow_))
       merge_complete_trace(folder_, file_);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "chorale: rank %d cannot write its trace: %s; its part stays in %s\n", who.rank,
+    chorale::say(stderr, "chorale: rank {} cannot write its trace: {}; its part stays in {}\n", who.rank,
                  e.what(), shown.empty() ? "its folder" : shown.c_str());
   }
 }

@@ -157,18 +157,18 @@ void merge_complete_trace(const std::string& folder, const std::string& file) {
       bytes += std::filesystem::file_size(part);
     }
     if (bytes > most_bytes_at_end) {
-      fmt::print(stderr, "chorale: the trace is long: run chorale-trace {} to put it together\n",
-                 printable(file));
+      chorale::say(stderr, "chorale: the trace is long: run chorale-trace {} to put it together\n",
+                   printable(file));
       return;
     }
     for (const auto& marker : markers) std::filesystem::remove(marker);
   }
   if (parts.empty()) return;
   const merged_trace made = merge_trace(parts, file);
-  for (const std::string& remark : made.remarks) fmt::print(stderr, "chorale: trace: {}\n", remark);
+  for (const std::string& remark : made.remarks) chorale::say(stderr, "chorale: trace: {}\n", remark);
   if (made.file != file)
-    fmt::print(stderr, "chorale: another job has written {} meanwhile: the trace of this one is in {}\n",
-               printable(file), printable(made.file));
+    chorale::say(stderr, "chorale: another job has written {} meanwhile: the trace of this one is in {}\n",
+                 printable(file), printable(made.file));
   for (const std::string& part : parts) std::filesystem::remove(part);
   std::error_code still_in_use;
   if (parts_in(folder).empty())

@@ -144,12 +144,12 @@ int run_rank(bool adds) try {
   }
   if (group.rank() == 0) {
     const char* version = std::getenv("PMIX_VERSION");
-    fmt::print("{}{} ranks met through {}{}\n", said, group.size(),
-               version == nullptr ? "PMIx" : fmt::format("PMIx {}", version), added);
+    chorale::say(stdout, "{}{} ranks met through {}{}\n", said, group.size(),
+                 version == nullptr ? "PMIx" : fmt::format("PMIx {}", version), added);
   }
   return 0;
 } catch (const std::exception& e) {
-  fmt::print("{}\n", e.what());
+  chorale::say(stdout, "{}\n", e.what());
   return 1;
 }
 

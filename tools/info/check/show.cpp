@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../../lib/core/printable.hpp"
 #include "checks.hpp"
 
 namespace info::check {
@@ -39,8 +40,9 @@ bool run(const report& r, const std::string& self, const std::function<void(cons
 }
 
 void print(const finding& f) {
-  fmt::print("{:<6} {:<14} {}\n", f.what == verdict::wrong ? "WRONG" : name(f.what), f.subject, f.says);
-  if (!f.remedy.empty()) fmt::print("{:<6} {:<14} to mend it: {}\n", "", "", f.remedy);
+  chorale::say(stdout, "{:<6} {:<14} {}\n", f.what == verdict::wrong ? "WRONG" : name(f.what), f.subject,
+               f.says);
+  if (!f.remedy.empty()) chorale::say(stdout, "{:<6} {:<14} to mend it: {}\n", "", "", f.remedy);
   std::fflush(stdout);
 }
 
@@ -53,7 +55,7 @@ std::string to_json(const findings& all) {
         {{"subject", f.subject}, {"verdict", name(f.what)}, {"says", f.says}, {"remedy", f.remedy}});
   }
   const nlohmann::ordered_json j{{"well", well}, {"checks", checks}};
-  return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return j.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace info::check

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "../../../lib/core/printable.hpp"
 #include "../../bench/output.hpp"
 #include "facts.hpp"
 
@@ -25,10 +26,10 @@ json time(double seconds, const std::string& how) {
 json measured(double seconds, const std::string& how) {
   json found = time(seconds, how);
   if (found["ns"] == 0.0)
-    fmt::print(stderr,
-               "chorale-points: nothing is left of \"{}\", which counts as 0 ns; calibrate again when "
-               "nothing else runs here\n",
-               how);
+    chorale::say(stderr,
+                 "chorale-points: nothing is left of \"{}\", which counts as 0 ns; calibrate again when "
+                 "nothing else runs here\n",
+                 how);
   return found;
 }
 json rate(double bytes, const std::string& how) {

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Gives the installed programs what a terminal would obey, and looks at what they print. Usage: terminal_test.py BENCH INFO..."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH, *OTHERS = sys.argv[1:]
+INFO = OTHERS[0]
+QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
+
+
+def run(*command, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
+    return subprocess.run(command, env={**environment, "CHORALE_DEVICE": "soft0", **variables}, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=100, check=False)
+
+
+class Terminal(unittest.TestCase):
+    """What a terminal would obey is shown, whoever brought it."""
+    OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+    TITLE = "\x1b]0;t\x07\x9b\u202e"
+
+    def shown(self, *command, **variables):
+        done = run(*command, **variables)
+        self.assertIsNone(self.OBEYED.search(done.stdout + done.stderr), (command, done.stdout, done.stderr))
+        self.assertIn("x1b]0;t", done.stdout + done.stderr)
+
+    def test_arguments(self):
+        for program in (BENCH, *OTHERS):
+            self.shown(program, "/nowhere/" + self.TITLE, "--" + self.TITLE)
+
+    def test_files(self):
+        self.shown(BENCH, "--from", "/nowhere/" + self.TITLE)
+        self.shown(BENCH, *QUICK, "barrier", "--csv", "/nowhere/" + self.TITLE)
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as result:
+            json.dump({"about": {self.TITLE: self.TITLE}, "machine": {}, "run": {}, "ranks": 1, "unit": "us", "rows": []}, result, ensure_ascii=False)
+            result.flush()
+            self.shown(BENCH, "--from", result.name)
+
+    def test_environment(self):
+        for more in ([], ["--json"]):
+            done = run(INFO, *more, **{"CHORALE_" + self.TITLE: "1"}, CHORALE_MTU=self.TITLE)
+            self.assertIsNone(self.OBEYED.search(done.stdout + done.stderr), done)
+        self.shown(BENCH, *QUICK, "barrier", **{"CHORALE_" + self.TITLE: "1"})
+        self.shown(BENCH, *QUICK, "barrier", CHORALE_DEVICE=self.TITLE)
+        self.shown(BENCH, *QUICK, "barrier", CHORALE_RANKS=self.TITLE)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
