@@ -20,7 +20,7 @@ from markdown_blocks import blocks  # noqa: E402
 ANYWHERE = {"bash", "cat", "cp", "echo", "env", "for", "grep", "kill", "ls", "lscpu", "mkdir", "rm", "sed", "setpriv", "setsid", "sh", "sleep", "test", "touch", "true", "ulimit", "unshare",
             "wait"}
 PROGRAMS = {
-    "c++": "g++", "c++filt": "g++", "g++": "g++", "nm": "g++", "objdump": "g++",
+    "c++": "g++", "c++filt": "g++", "g++": "g++", "nm": "g++", "objdump": "g++", "readelf": "g++",
     "cmake": "cmake", "meson": "meson", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
     "mpirun": "openmpi-bin", "mpirun.openmpi": "openmpi-bin",
     "mpicxx": "libopenmpi-dev", "mpicxx.openmpi": "libopenmpi-dev",
