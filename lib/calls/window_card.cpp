@@ -11,13 +11,13 @@
 #include <chorale/core/types.hpp>
 
 #include "../core/printable.hpp"
+#include "../core/sent_code.hpp"
 
 namespace chorale::calls {
 namespace {
 
 std::exception_ptr note(window_card& mine, int rank, const error& e) {
-  // An errno of this rank says nothing to another: there it is a failed verbs call.
-  mine.failure = e.code().category() == category() ? e.code().value() : static_cast<int>(errc::verbs_failed);
+  mine.failure = code_to_send(e.code());
   const std::string reason = e.reason();
   reason.copy(mine.why, window_card::text_bytes);
   return std::make_exception_ptr(
@@ -52,7 +52,7 @@ void require_alike(std::span<const window_card> all) {
     const window_card& one = all[r];
     if (one.failure != 0) {
       const std::string why{one.why, strnlen(one.why, window_card::text_bytes)};
-      throw error(static_cast<errc>(one.failure),
+      throw error(code_received(one.failure),
                   fmt::format("window: no rank has one, since rank {} could not make its part: {}", r,
                               printable(why)),
                   {static_cast<int>(r)});

@@ -5,43 +5,50 @@
 #include <chorale/core/error.hpp>
 
 #include "immortal.hpp"
+#include "sent_code.hpp"
 
 namespace chorale {
 namespace {
+
+/// Null if there is no such code.
+const char* text_of(errc code) noexcept {
+  switch (code) {
+    case errc::invalid_argument:
+      return "invalid argument";
+    case errc::invalid_environment:
+      return "unusable environment variable";
+    case errc::no_device:
+      return "no such RDMA device";
+    case errc::no_launcher:
+      return "not started by a PMIx launcher";
+    case errc::bootstrap_failed:
+      return "exchange through the launcher failed";
+    case errc::verbs_failed:
+      return "verbs call failed";
+    case errc::completion_failed:
+      return "work request failed";
+    case errc::mismatch:
+      return "calls do not match across ranks";
+    case errc::peer_lost:
+      return "peer lost";
+    case errc::deadline:
+      return "deadline passed";
+    case errc::poisoned:
+      return "communicator failed earlier";
+    case errc::unsupported:
+      return "not supported";
+    case errc::misuse:
+      return "wrong use of a communicator";
+  }
+  return nullptr;
+}
 
 class chorale_category final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "chorale"; }
   [[nodiscard]] std::string message(int value) const override {
-    switch (static_cast<errc>(value)) {
-      case errc::invalid_argument:
-        return "invalid argument";
-      case errc::invalid_environment:
-        return "unusable environment variable";
-      case errc::no_device:
-        return "no such RDMA device";
-      case errc::no_launcher:
-        return "not started by a PMIx launcher";
-      case errc::bootstrap_failed:
-        return "exchange through the launcher failed";
-      case errc::verbs_failed:
-        return "verbs call failed";
-      case errc::completion_failed:
-        return "work request failed";
-      case errc::mismatch:
-        return "calls do not match across ranks";
-      case errc::peer_lost:
-        return "peer lost";
-      case errc::deadline:
-        return "deadline passed";
-      case errc::poisoned:
-        return "communicator failed earlier";
-      case errc::unsupported:
-        return "not supported";
-      case errc::misuse:
-        return "wrong use of a communicator";
-    }
-    return "unknown error";
+    const char* const text = text_of(static_cast<errc>(value));
+    return text != nullptr ? text : "unknown error";
   }
 };
 
@@ -73,6 +80,15 @@ void detail::throw_foreign_headers() {
 const std::error_category& category() noexcept {
   static detail::immortal<chorale_category> instance;
   return *instance;
+}
+
+int code_to_send(const std::error_code& code) noexcept {
+  return code.category() == category() ? code.value() : static_cast<int>(errc::verbs_failed);
+}
+
+errc code_received(int sent) noexcept {
+  const auto code = static_cast<errc>(sent);
+  return text_of(code) != nullptr ? code : errc::poisoned;
 }
 
 std::string reason_of(const std::system_error& e) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "../core/printable.hpp"
+#include "../core/sent_code.hpp"
 
 namespace chorale::transport {
 std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
@@ -23,11 +24,9 @@ std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes,
 
 std::vector<std::byte> write_notice(const error& why, std::size_t room) {
   failure_notice n{};
-  // An errno of this rank has no meaning on another, where it becomes a failed verbs call.
-  const bool is_ours = why.code().category() == category();
-  n.code = is_ours ? why.code().value() : static_cast<int>(errc::verbs_failed);
+  n.code = code_to_send(why.code());
   // The receiver's error appends the category's message again if it has the same category.
-  std::string text = is_ours ? why.reason() : std::string{why.what()};
+  std::string text = why.code().category() == category() ? why.reason() : std::string{why.what()};
   const std::size_t most = std::min(failure_notice::text_bytes, room - failure_notice::bytes_without_text);
   if (text.size() > most) text.replace(most - 3, std::string::npos, "...");
   n.bytes = static_cast<std::uint32_t>(text.copy(n.text, most));
@@ -46,7 +45,7 @@ std::optional<error> read_notice(int from, int size, std::span<const std::byte> 
   n.rank_count = std::clamp(n.rank_count, 0, 8);
   std::vector<int> ranks(n.ranks, n.ranks + n.rank_count);
   std::erase_if(ranks, [size](int rank) { return rank < 0 || rank >= size; });
-  return error{static_cast<errc>(n.code),
+  return error{code_received(n.code),
                fmt::format("rank {} reports: {}", from, printable({n.text, n.bytes}, sizeof n.text)),
                std::move(ranks)};
 }

@@ -71,6 +71,7 @@ void read_body(const received_datagram& d) {
   }
   if (const auto told = read_notice(d.source, ranks, d.body)) {
     must(std::string_view{told->what()}.find("reports") != std::string_view::npos && is_shown(told->what()));
+    must(told->code().message() != category().message(0));
     for (const int rank : told->ranks()) must(rank >= 0 && rank < ranks);
   }
 }

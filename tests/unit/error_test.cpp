@@ -1,10 +1,13 @@
 #include <cerrno>
+#include <climits>
 #include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include <chorale/core/error.hpp>
+
+#include "../../lib/core/sent_code.hpp"
 
 using Catch::Contains;
 using chorale::errc;
@@ -35,6 +38,16 @@ TEST_CASE("error: carries code, text and ranks, and is a std::system_error", "[e
   const std::error_code converted = errc::deadline;  // implicit, as for std::errc
   CHECK(converted.message() == "deadline passed");
   CHECK_THROWS_AS([&] { throw e; }(), std::system_error);
+}
+
+TEST_CASE("error: a code of another rank is one that there is", "[error]") {
+  for (int sent = 1; sent <= static_cast<int>(errc::misuse); ++sent) {
+    CHECK(chorale::code_to_send(chorale::code_received(sent)) == sent);
+    CHECK(chorale::code_received(sent) == static_cast<errc>(sent));
+  }
+  for (const int sent : {0, -1, -195, static_cast<int>(errc::misuse) + 1, 1 << 30, INT_MIN})
+    CHECK(chorale::code_received(sent) == errc::poisoned);
+  CHECK(chorale::code_to_send({ENOMEM, std::generic_category()}) == static_cast<int>(errc::verbs_failed));
 }
 
 TEST_CASE("error: a copy keeps the ranks", "[error]") {
