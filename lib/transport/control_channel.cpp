@@ -133,17 +133,20 @@ void control_channel::on_sign_of_life(std::function<void(int from)> heard) {
   heard_ = std::move(heard);
 }
 
-void control_channel::take(std::span<const std::byte> datagram, reader by) {
+void control_channel::take(std::span<const std::byte> datagram, const ibv_wc& completion, reader by) {
   const auto read = read_datagram(datagram, self_.secret, self_.size);
-  // Ignores datagrams from outside the group.
-  if (!read || read->kind >= kinds) return refuse();
+  // Ignores datagrams from outside the group, and those of one rank in the name of another.
+  if (!read || read->kind >= kinds || !port_->is_from(read->source, datagram, completion)) return refuse();
   heard_(read->source);
-  const entry* to = subscribed_[read->kind];
+  dispatch(*read, by);
+}
+
+void control_channel::dispatch(const received_datagram& d, reader by) {
+  const entry* to = subscribed_[d.kind];
   if (to == nullptr) return refuse();
-  if (by == reader::own || to->who == reader::any) return to->part.take(read->source, read->kind, read->body);
+  if (by == reader::own || to->who == reader::any) return to->part.take(d.source, d.kind, d.body);
   try {
-    kept_.insert_or_assign({read->source, read->kind},
-                           std::vector<std::byte>(datagram.begin(), datagram.end()));
+    kept_.insert_or_assign({d.source, d.kind}, std::vector<std::byte>(d.body.begin(), d.body.end()));
   } catch (const std::bad_alloc&) {
     // As if it was lost on the way.
   }
@@ -155,8 +158,11 @@ void control_channel::read() {
   const std::lock_guard hold{lock_};
   if (service_failure_) std::rethrow_exception(service_failure_);
   if (!kept_.empty()) [[unlikely]]
-    for (const auto& [key, datagram] : std::exchange(kept_, {})) take(datagram, reader::own);
-  port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::own); });
+    for (const auto& [key, body] : std::exchange(kept_, {}))
+      dispatch({key.first, key.second, body}, reader::own);
+  port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+    take(datagram, completion, reader::own);
+  });
 }
 
 void control_channel::look_after_sends() {
@@ -187,7 +193,9 @@ void control_channel::start_service() {
 void control_channel::serve() noexcept {
   try {
     port_->reap();
-    port_->poll([this](std::span<const std::byte> datagram) { take(datagram, reader::any); });
+    port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+      take(datagram, completion, reader::any);
+    });
     for (const entry* one : tended_) one->part.tend();
   } catch (...) {
     service_failure_ = std::current_exception();

@@ -4,6 +4,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/datagram_port.hpp>
 
+#include "../verbs/sender_of.hpp"
+
 namespace chorale::transport {
 
 datagram_port::datagram_port(const device_port& over, const options& o)
@@ -26,6 +28,12 @@ void datagram_port::add_peer(std::uint32_t qp_number) {
 void datagram_port::prepare(int rank) {
   auto& path = peers_[static_cast<std::size_t>(rank)].path;
   if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
+}
+
+bool datagram_port::is_from(int rank, std::span<const std::byte> datagram,
+                            const ibv_wc& completion) const noexcept {
+  return completion.src_qp == peers_[static_cast<std::size_t>(rank)].qp_number &&
+         verbs::is_from(completion, datagram.data() - datagram_queue::grh_bytes, over_->address_of(rank));
 }
 
 void datagram_port::reject(int rank, std::size_t bytes) const {

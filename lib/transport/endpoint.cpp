@@ -54,7 +54,7 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
       ports_(std::move(group.ports)),
       members_(std::move(group.members)),
       use_(members_->rank()),
-      channel_({members_->rank(), members_->size(), members_->secret()}, std::move(group.channel),
+      channel_({members_->rank(), members_->size(), members_->numbers().secret}, std::move(group.channel),
                std::move(group.port), settings_.service),
       start_(channel_, *members_),
       liveness_(*members_, channel_, {settings_.silence, settings_.stall, settings_.deadline}),
@@ -72,6 +72,10 @@ endpoint::~endpoint() {
   channel_.stop_service();
   // Otherwise its transport could not be constructed completely.
   if (inquiry_.has_left() || failures_.is_poisoned()) start_.dismiss();
+}
+
+std::uint32_t endpoint::public_name() const noexcept {
+  return members_->numbers().name;
 }
 
 bool endpoint::oversubscribed() const noexcept {
@@ -99,7 +103,7 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   calls_.name_algorithms(algorithms);
   observed_communicator who;
   who.number = made.fetch_add(1, std::memory_order_relaxed) + 1;
-  who.group = members_->public_name();
+  who.group = public_name();
   who.job = members_->job();
   who.rank = rank();
   who.size = size();

@@ -11,10 +11,8 @@
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
 
-#include "../core/entropy.hpp"
 #include "host.hpp"
 #include "membership.hpp"
-#include "mixing.hpp"
 #include "no_start.hpp"
 #include "observers/standard_observers.hpp"
 #include "rank_card.hpp"
@@ -60,7 +58,6 @@ port_terms terms_of(const device_port& port, bool reaches_all) {
 struct joining::presentation {
   rank_card card;
   group_terms terms;
-  std::uint64_t first_secret = 0;
 };
 
 error set_up_failure(int rank, int size, std::error_code code, const std::string& why) {
@@ -177,7 +174,6 @@ joining::~joining() = default;
 
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
-  mine_->first_secret = detail::fnv1a(group.job());
   group_.emplace(plan.settings, plan.more_ports, group.local_rank);
   const device_port& first = group_->ports.front();
   const config& settings = group_->settings;
@@ -187,7 +183,8 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   sizes.channel = group_->channel.get();
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
-  group_->members = std::make_unique<membership>(rank_, size_, group.launched(), mine_->first_secret);
+  group_->members = std::make_unique<membership>(rank_, size_, group.launched(),
+                                                 static_cast<std::uint32_t>(detail::fnv1a(group.job())));
 
   group_terms& terms = mine_->terms;
   terms.messages.block_bytes = settings.block_bytes;
@@ -215,7 +212,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   rank_card& card = mine_->card;
   card.qp_number = group_->port->number();
   card.address = first.local().address;
-  card.nonce = unguessable_word();
+  card.numbers = group_numbers::drawn();
   card.terms = terms.fingerprint();
   card.host = fingerprint(terms.host);
   card.process = process;
@@ -301,12 +298,11 @@ void joining::refuse_card(int peer, std::span<const std::byte> card) const {
       {peer});
 }
 
-/// The port needs the secret, which is derived from the cards. Datagrams to a port that is not open are lost,
+/// The port needs its key, which is derived from the cards. Datagrams to a port that is not open are lost,
 /// so nobody sends before all ports are open.
 void joining::open_port() {
   attempt_alone([&] {
-    const std::uint64_t secret = group_->members->secret();
-    group_->port->open(static_cast<std::uint32_t>(secret ^ (secret >> 32)) & 0x7fffffffU);
+    group_->port->open(group_->members->numbers().qkey);
     // A rank without memory can tell these, most of which wait for it in most algorithms; the rest ask them.
     for (int step = 1; step < size_; step *= 2) {
       group_->port->prepare((rank_ + step) % size_);

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include <chorale/core/fnv.hpp>
-
 #include "../core/printable.hpp"
-#include "mixing.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -19,24 +16,16 @@ bool is_visible(const process_identity& theirs, const process_identity& mine) no
 
 }  // namespace
 
-membership::membership(int rank, int size, std::string launched, std::uint64_t secret)
-    : rank_(rank),
-      size_(size),
-      launched_(std::move(launched)),
-      job_(static_cast<std::uint32_t>(detail::fnv1a(secret))),
-      secret_(secret) {
+membership::membership(int rank, int size, std::string launched, std::uint32_t job)
+    : rank_(rank), size_(size), launched_(std::move(launched)), job_(job) {
   hosts_.reserve(static_cast<std::size_t>(size));
   served_.reserve(static_cast<std::size_t>(size));
-}
-
-std::uint32_t membership::public_name() const noexcept {
-  return static_cast<std::uint32_t>(detail::fnv1a(secret_));
 }
 
 void membership::add(const received_card& theirs, const rank_card& mine) {
   const auto peer = static_cast<int>(hosts_.size());
   const rank_card& card = theirs.card;
-  secret_ = mixed(secret_ ^ card.nonce);
+  numbers_.add(card.numbers);
   served_.push_back(card.has_service != 0);
   zero_copy_kib_ = std::max(zero_copy_kib_, card.zero_copy_kib);
   const auto [place, is_new] = host_numbers_.try_emplace(card.host, static_cast<int>(tallies_.size()));

@@ -13,12 +13,12 @@
 
 namespace chorale::transport {
 
-/// The ranks of a group, their hosts, and their shared secret. Built from one card per rank; time and memory
+/// The ranks of a group, their hosts, and their shared numbers. Built from one card per rank; time and memory
 /// grow linearly: 5 bytes and a bit per rank, plus a record per host. Not thread-safe.
 class membership {
  public:
-  /// `secret`: its initial part, the same on all ranks.
-  membership(int rank, int size, std::string launched, std::uint64_t secret);
+  /// `job`: as `job()`.
+  membership(int rank, int size, std::string launched, std::uint32_t job);
 
   /// Adds the card of the next rank, from rank 0. `mine`: this rank's card.
   void add(const received_card& theirs, const rank_card& mine);
@@ -31,10 +31,8 @@ class membership {
   [[nodiscard]] int size() const noexcept { return size_; }
   /// How the group was started.
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
-  /// A secret number shared by all ranks of the group.
-  [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
-  /// A public name of the group: half of a hash of the secret, which does not reveal it.
-  [[nodiscard]] std::uint32_t public_name() const noexcept;
+  /// The secrets, keys and names that all ranks of the group share.
+  [[nodiscard]] const group_numbers& numbers() const noexcept { return numbers_; }
   /// Identifies the job: the same on all ranks of one bootstrap group. Public.
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on any host ranks outnumber the cores that they may use together.
@@ -67,7 +65,7 @@ class membership {
   int size_;
   std::string launched_;
   std::uint32_t job_;
-  std::uint64_t secret_;
+  group_numbers numbers_;
   bool oversubscribed_ = false;
   std::uint8_t zero_copy_kib_ = 0;
   std::unordered_map<std::uint64_t, int> host_numbers_;  ///< by fingerprint

@@ -10,13 +10,13 @@
 #include "../core/sent_code.hpp"
 
 namespace chorale::transport {
-std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
+std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
                                                int size) noexcept {
   datagram_header head;
   if (bytes.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes.data(), sizeof head);
   const auto body = bytes.subspan(sizeof head);
-  if (head.magic != datagram_header::expected_magic || head.job != job || head.source < 0 ||
+  if (head.magic != datagram_header::expected_magic || head.secret != secret || head.source < 0 ||
       head.source >= size || head.bytes != body.size())
     return std::nullopt;
   return received_datagram{head.source, head.kind, body};

@@ -21,7 +21,7 @@ struct datagram_header {
   std::uint32_t magic;
   std::uint16_t kind;
   std::uint16_t reserved;
-  std::uint64_t job;  ///< the group's secret: datagrams without it are ignored
+  std::uint64_t secret;  ///< of the group: datagrams without it are ignored
   std::int32_t source;
   std::uint32_t bytes;
 };
@@ -74,8 +74,9 @@ struct received_datagram {
   std::uint16_t kind;
   std::span<const std::byte> body;
 };
-/// Nothing if it is not from a rank of this job with `size` ranks.
-std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t job,
+/// Nothing if it has not this secret, or names no rank of a group of `size`. Whether that rank has sent it is
+/// for the caller to check.
+std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
                                                int size) noexcept;
 /// Encodes a failure in at most `room` bytes.
 [[nodiscard]] std::vector<std::byte> write_notice(const error& why, std::size_t room);

@@ -24,7 +24,7 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
   const datagram_header head{datagram_header::expected_magic,
                              static_cast<std::uint16_t>(datagram_kind::notice),
                              0,
-                             members.secret(),
+                             members.numbers().secret,
                              members.rank(),
                              static_cast<std::uint32_t>(notice.size())};
   for (int peer = 0; peer < members.size(); ++peer) {

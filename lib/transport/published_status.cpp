@@ -42,7 +42,7 @@ std::int32_t this_thread() noexcept {
 
 void describe(status_slot& slot, const membership& group) noexcept {
   const rewriting now{slot};
-  slot.group = group.public_name();
+  slot.group = group.numbers().name;
   slot.rank = group.rank();
   slot.size = group.size();
   slot.hosts = group.hosts();

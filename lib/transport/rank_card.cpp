@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "../core/entropy.hpp"
 #include "../core/printable.hpp"
 
 namespace chorale::transport {
@@ -20,6 +21,28 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
 }
 
 }  // namespace
+
+group_numbers group_numbers::drawn() {
+  const std::uint64_t qkeys = unguessable_word();
+  const std::uint64_t names = unguessable_word();
+  return {.secret = unguessable_word(),
+          .multicast_secret = unguessable_word(),
+          .qkey = static_cast<std::uint32_t>(qkeys),
+          .multicast_qkey = static_cast<std::uint32_t>(qkeys >> 32),
+          .multicast_address = static_cast<std::uint32_t>(names),
+          .name = static_cast<std::uint32_t>(names >> 32)};
+}
+
+void group_numbers::add(const group_numbers& of_rank) noexcept {
+  secret += of_rank.secret;
+  multicast_secret += of_rank.multicast_secret;
+  // With the top bit, an adapter sends the key of the queue pair instead of the request's.
+  constexpr std::uint32_t key_bits = 0x7fffffff;
+  qkey = (qkey + of_rank.qkey) & key_bits;
+  multicast_qkey = (multicast_qkey + of_rank.multicast_qkey) & key_bits;
+  multicast_address += of_rank.multicast_address;
+  name += of_rank.name;
+}
 
 verbs::endpoint_address received_card::address(std::size_t port) const noexcept {
   if (port == 0) return card.address;

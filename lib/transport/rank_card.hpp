@@ -16,15 +16,33 @@
 
 namespace chorale::transport {
 
+/// Random numbers of a group, each of which every rank contributes to. They are independent, so that none of
+/// them tells anything of another, and names may be shown where secrets may not.
+struct group_numbers {
+  std::uint64_t secret = 0;             ///< contained in each datagram between two ranks
+  std::uint64_t multicast_secret = 0;   ///< contained in each multicast
+  std::uint32_t qkey = 0;               ///< of queue pairs for datagrams; top bit 0 in the sum
+  std::uint32_t multicast_qkey = 0;     ///< of queue pairs for multicasts; the same
+  std::uint32_t multicast_address = 0;  ///< in the address of the multicast group; public
+  std::uint32_t name = 0;               ///< public
+
+  /// @throws error as `unguessable_word`.
+  [[nodiscard]] static group_numbers drawn();
+  /// Adds the contribution of a rank: the sum is unpredictable if any of them is.
+  void add(const group_numbers& of_rank) noexcept;
+  bool operator==(const group_numbers&) const = default;
+};
+static_assert(std::has_unique_object_representations_v<group_numbers>);
+
 /// Every rank receives every other's card, so it is small: fingerprints represent what is only compared. It
 /// is followed by the nonzero range of words of its core mask, and 18 bytes for the address of each further
 /// device port.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 13;
+  static constexpr std::uint32_t binary_interface = 14;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port
-  std::uint64_t nonce = 0;            ///< random; the group's secret is derived from those of all ranks
+  group_numbers numbers{};            ///< its contribution
   std::uint64_t terms = 0;            ///< fingerprint of everything that must be the same on all ranks
   std::uint64_t host = 0;             ///< fingerprint of its host
   process_identity process{};
@@ -34,7 +52,7 @@ struct rank_card {
   std::uint16_t first_word = 0;    ///< index of the first word of the mask
   std::uint16_t words = 0;
 };
-static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 88);
+static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 112);
 
 /// A card as received, with its mask.
 struct received_card {

@@ -1,14 +1,19 @@
-// How to answer a datagram, for the providers that have no hardware to know it.
+// Who has sent a datagram, as the adapter reports it.
 #pragma once
 
 #include <arpa/inet.h>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <infiniband/verbs.h>
 
+#include <chorale/verbs/address.hpp>
+
 namespace chorale::verbs {
 
-/// The address of who sent the datagram of this completion. `grh` is looked at only if there is one.
+/// The address of who sent the datagram of this completion, for providers that have no hardware to know it.
+/// `grh` is looked at only if there is one.
 inline ibv_ah_attr sender_of(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t port) noexcept {
   ibv_ah_attr a{};
   a.dlid = wc.slid;
@@ -24,6 +29,19 @@ inline ibv_ah_attr sender_of(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t 
     a.grh.hop_limit = grh->hop_limit;
   }
   return a;
+}
+
+/// True if the datagram of this completion came from the port at `address`. `grh`: the 40 bytes before its
+/// data.
+inline bool is_from(const ibv_wc& wc, const std::byte* grh, const endpoint_address& address) noexcept {
+  if ((wc.wc_flags & IBV_WC_GRH) == 0) return wc.slid == address.lid;
+  if (std::memcmp(grh + offsetof(ibv_grh, sgid), address.gid.raw, sizeof address.gid.raw) == 0) return true;
+  // RoCE v2 on IPv4: the last 20 bytes are the IP header, and the others are undefined.
+  constexpr std::size_t ip_header = 20;
+  constexpr std::size_t ip_source = ip_header + 12;
+  constexpr std::byte version_and_length{0x45};
+  return is_ipv4_mapped(address.gid) && grh[ip_header] == version_and_length &&
+         std::memcmp(grh + ip_source, address.gid.raw + 12, 4) == 0;
 }
 
 }  // namespace chorale::verbs

@@ -4,6 +4,7 @@
 #include <chorale/transport/datagram_queue.hpp>
 #include <chorale/verbs/address_handle.hpp>
 
+#include "../../lib/transport/membership.hpp"
 #include "../../lib/transport/messages.hpp"
 #include "../../lib/transport/multicast/multicast_messages.hpp"
 #include "multicast_steps.hpp"
@@ -13,16 +14,18 @@ using namespace chorale::transport;
 
 namespace {
 
-/// A queue pair of somebody who knows the group's address and key.
-class outsider {
+/// Somebody who knows the group's address, key and secret, and sends to it by hand.
+class speaker {
  public:
-  explicit outsider(team& all)
+  explicit speaker(team& all)
       : way_(all[0].port().domain(),
              chorale::verbs::path_to_group(all[0].port().local(), all.group(0).group())),
         queue_(all[0].port().device(), all[0].port().domain(), {.receives = 1, .sends = 1}),
         qkey_(all.group(0).qkey()) {
     queue_.open({.port = all[0].port().local().number, .pkey_index = 0, .access = 0, .qkey = qkey_});
   }
+  /// Sends through the queue pair of a rank from now on, instead of one that the ranks do not know.
+  void become(chorale::transport::endpoint& rank) { by_ = &rank.channel().port().queue(); }
   void send(const datagram_header& head, std::span<const std::byte> body, std::uint32_t qkey_error = 0) {
     std::memcpy(queue_.place(0), &head, sizeof head);
     if (!body.empty()) std::memcpy(queue_.place(0) + sizeof head, body.data(), body.size());
@@ -30,27 +33,30 @@ class outsider {
   }
   void send_bytes(std::size_t bytes, std::uint32_t qkey_error = 0) {
     constexpr std::uint32_t all_members = 0xffffff;
-    queue_.send(0, bytes, {way_.native(), all_members, qkey_ ^ qkey_error}, false);
+    until([&] { return by_->may_send(); });
+    by_->send(queue_.content(0, bytes), {way_.native(), all_members, qkey_ ^ qkey_error}, false);
     until([&] {
-      queue_.reap();
-      return queue_.completed() == queue_.sent();
+      by_->reap();
+      return by_->completed() == by_->sent();
     });
   }
 
  private:
   chorale::verbs::address_handle way_;
   datagram_queue queue_;
+  datagram_queue* by_ = &queue_;
   std::uint32_t qkey_;
 };
 
 }  // namespace
 
-TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]") {
+TEST_CASE("multicasts that no rank sends change nothing, and are counted", "[multicast]") {
   team all(3);
-  outsider stranger(all);
+  speaker stranger(all);
   const auto head = [&](std::uint16_t kind, std::size_t bytes) {
-    return datagram_header{datagram_header::expected_magic,  kind, 0, all[0].job(), 0,
-                           static_cast<std::uint32_t>(bytes)};
+    return datagram_header{
+        datagram_header::expected_magic,  kind, 0, all[0].members().numbers().multicast_secret, 0,
+        static_cast<std::uint32_t>(bytes)};
   };
   for (std::uint64_t i = 0; i < 3; ++i) {
     REQUIRE(all.group(0).try_send(call(i), payload(i)));
@@ -69,8 +75,14 @@ TEST_CASE("datagrams of strangers change nothing, and are counted", "[multicast]
       CHECK(all.statistics(r).refused == refused);
     }
   };
+  // Right in everything, but from a queue pair of nobody's; then by one rank in the name of another.
   auto wrong = head(raw(multicast_kind::signal), sizeof word);
-  wrong.job ^= 1;
+  is_refused(wrong, wire(word));
+  is_refused(head(raw(multicast_kind::message), sizeof next), wire(next));
+  stranger.become(all[0]);
+  wrong.source = 1;
+  is_refused(wrong, wire(word));
+  wrong.secret ^= 1;
   is_refused(wrong, wire(word));  // another secret
   wrong = head(raw(multicast_kind::signal), sizeof word);
   wrong.source = 3;

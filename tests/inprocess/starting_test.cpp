@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,9 @@ bool is_same(const verbs::endpoint_address& a, const verbs::endpoint_address& b)
 rank_card made_up(int r, int host) {
   rank_card card;
   card.qp_number = static_cast<std::uint32_t>(r);
-  card.nonce = 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(r + 1);
+  const std::uint64_t word = 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(r + 1);
+  const auto half = static_cast<std::uint32_t>(word >> 32);
+  card.numbers = {word, word * 3, half, half * 3, half * 5, half * 7};
   card.host = 1000 + static_cast<std::uint64_t>(host);
   card.process = {1'000'000 + r, 1, 0};
   return card;
@@ -125,11 +128,11 @@ joined_group join_alone(large_group& group) {
 
 TEST_CASE("cards are as small as the mask of cores, and read as they were written", "[starting]") {
   std::mt19937_64 random{seed()};
-  CHECK(write_card(rank_card{}, first_cores(0)).size() == 88);
-  CHECK(write_card(rank_card{}, first_cores(64)).size() == 96);
-  CHECK(write_card(rank_card{}, first_cores(1024)).size() == 216);
+  CHECK(write_card(rank_card{}, first_cores(0)).size() == 112);
+  CHECK(write_card(rank_card{}, first_cores(64)).size() == 120);
+  CHECK(write_card(rank_card{}, first_cores(1024)).size() == 240);
   CHECK(write_card(rank_card{}, first_cores(64), std::vector<verbs::endpoint_address>(3)).size() ==
-        96 + 3 * 18);
+        120 + 3 * 18);
   for (int trial = 0; trial < 1000; ++trial) {
     cpu_mask cores{};
     for (auto& word : cores.words)
@@ -144,7 +147,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
     const auto read = read_card(bytes);
     REQUIRE(read);
     CHECK((read->cores.words == cores.words && read->card.host == card.host &&
-           read->card.nonce == card.nonce && read->card.process == card.process &&
+           read->card.numbers == card.numbers && read->card.process == card.process &&
            read->card.has_service == card.has_service && read->card.zero_copy_kib == card.zero_copy_kib));
     REQUIRE(read->card.ports == 1 + more.size());
     CHECK(is_same(read->address(0), card.address));
@@ -160,7 +163,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
   }
 }
 
-TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of the ranks", "[starting]") {
+TEST_CASE("a membership knows hosts, cores and the secrets, whatever the order of the ranks", "[starting]") {
   std::mt19937_64 random{seed()};
   for (const int ranks : {1, 2, 3, 5, 7, 13, 64, 500}) {
     std::vector<int> host_of;
@@ -204,7 +207,7 @@ TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of
     CHECK(members.hosts() == static_cast<int>(lowest.size()));
     CHECK(members.zero_copy_from() == zero_copy_from);
     CHECK(members.is_oversubscribed() == oversubscribed);
-    CHECK(members.secret() == others.secret());
+    CHECK(members.numbers() == others.numbers());
     CHECK(members.neighbours().empty());
     for (const auto& [host, r] : lowest) members.name_host_of(r, "node\x1b" + std::to_string(host));
     for (int r = 0; r < ranks; ++r) {
@@ -215,6 +218,42 @@ TEST_CASE("a membership knows hosts, cores and the secret, whatever the order of
       CHECK(members.process_of(r) == nullptr);
     }
   }
+}
+
+TEST_CASE("no number of a group tells anything of another", "[starting]") {
+  const auto numbers_with = [](auto&& change) {
+    membership members{0, 3, "by hand", 7};
+    for (int r = 0; r < 3; ++r) {
+      rank_card card = made_up(r, 0);
+      if (r == 1) change(card.numbers);
+      members.add({card, first_cores(8)}, made_up(0, 0));
+    }
+    return members.numbers();
+  };
+  const group_numbers all = numbers_with([](group_numbers&) {});
+  // What one contribution changes is the number that it is for, and no other.
+  const auto changes_only = [&](auto group_numbers::*one) {
+    group_numbers changed = numbers_with([one](group_numbers& n) { n.*one += 12345; });
+    CHECK(changed.*one != all.*one);
+    changed.*one = all.*one;
+    CHECK(changed == all);
+  };
+  changes_only(&group_numbers::secret);
+  changes_only(&group_numbers::multicast_secret);
+  changes_only(&group_numbers::qkey);
+  changes_only(&group_numbers::multicast_qkey);
+  changes_only(&group_numbers::multicast_address);
+  changes_only(&group_numbers::name);
+  CHECK((all.qkey | all.multicast_qkey) >> 31 == 0);
+  // Nor is any that a rank draws like another.
+  const group_numbers drawn = group_numbers::drawn();
+  const std::uint64_t words[]{drawn.secret, drawn.multicast_secret};
+  std::set<std::uint32_t> halves{drawn.qkey, drawn.multicast_qkey, drawn.multicast_address, drawn.name};
+  for (const std::uint64_t word : words) {
+    halves.insert(static_cast<std::uint32_t>(word));
+    halves.insert(static_cast<std::uint32_t>(word >> 32));
+  }
+  CHECK(halves.size() == 8);
 }
 
 TEST_CASE("terms have one fingerprint if and only if they fit, and the error names what differs",

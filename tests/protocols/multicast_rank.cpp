@@ -324,7 +324,7 @@ void multicast_rank::drain() {
   while (!from_group_.empty()) {
     const auto datagram = std::move(from_group_.front());
     from_group_.pop_front();
-    if (!protocol_->on_multicast(*datagram)) wrong(fmt::format("rank {} refuses a multicast", number_));
+    if (!hears(*protocol_, *datagram)) wrong(fmt::format("rank {} refuses a multicast", number_));
   }
 }
 
@@ -339,7 +339,7 @@ void multicast_rank::read_letters() {
 }
 
 bool multicast_rank::take(const letter& l, bool of_group) {
-  if (of_group) return protocol_->on_multicast(*l.body);
+  if (of_group) return hears(*protocol_, *l.body);
   if (l.kind == raw(multicast_kind::question)) ++questions_;
   return protocol_->on_datagram(l.from, l.kind, *l.body, all_->net->now());
 }

@@ -26,6 +26,12 @@ using shared_bytes = std::shared_ptr<const bytes>;
   throw std::runtime_error(what);
 }
 
+/// Gives a datagram to a rank of the group as if the rank that it names had sent it; false if it is refused.
+inline bool hears(multicast_protocol& rank, std::span<const std::byte> datagram) {
+  const multicast_options& o = rank.options();
+  return rank.on_multicast(read_datagram(datagram, o.secret, o.size));
+}
+
 /// One call, the same on all ranks: a signal of its root, or so many messages.
 struct multicast_call {
   chorale::call_id number;

@@ -91,7 +91,7 @@ void intrude(multicast_job& job) {
         at(17 + net.below(3)) ^= std::byte{0x80};
         break;  // no rank
     }
-    taken = protocol.on_multicast(damaged);
+    taken = hears(protocol, damaged);
   } else {
     // What nobody has sent yet, nor can have.
     const auto far = first_multicast + 100'000;

@@ -80,14 +80,13 @@ TEST_CASE("messages in any order, some twice, are taken once each in theirs", "[
   // The sequence numbers wrap after 16.
   for (std::size_t i = 0; i < 32; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
   CHECK_FALSE(sender.protocol.sender().try_send(call(1), {}, start));
-  for (const unsigned i : {31U, 2U, 1U, 1U, 30U, 31U})
-    CHECK(receiver.protocol.on_multicast(sender.multicasts[i]));
+  for (const unsigned i : {31U, 2U, 1U, 1U, 30U, 31U}) CHECK(hears(receiver.protocol, sender.multicasts[i]));
   CHECK_FALSE(takes(receiver, 0, 1, 0));
   CHECK(receiver.protocol.statistics().duplicates == 2);
-  CHECK(receiver.protocol.on_multicast(sender.multicasts[0]));
+  CHECK(hears(receiver.protocol, sender.multicasts[0]));
   for (std::size_t i = 0; i < 3; ++i) CHECK(takes(receiver, 0, 1, i));
   CHECK_FALSE(takes(receiver, 0, 1, 3));
-  for (std::size_t i = 0; i < 32; ++i) CHECK(receiver.protocol.on_multicast(sender.multicasts[i]));
+  for (std::size_t i = 0; i < 32; ++i) CHECK(hears(receiver.protocol, sender.multicasts[i]));
   for (std::size_t i = 3; i < 32; ++i) CHECK(takes(receiver, 0, 1, i));
   CHECK(receiver.protocol.statistics().duplicates == 2 + 3 + 2);
   CHECK(receiver.protocol.statistics().refused == 0);
@@ -163,7 +162,7 @@ TEST_CASE("a question is answered by what is here, and by what is missing", "[pr
 TEST_CASE("an acknowledgement that cannot be sent is sent later", "[protocols]") {
   recorder sender{0}, receiver{1};
   for (std::size_t i = 0; i < 16; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
-  for (const auto& m : sender.multicasts) REQUIRE(receiver.protocol.on_multicast(m));
+  for (const auto& m : sender.multicasts) REQUIRE(hears(receiver.protocol, m));
   receiver.has_room = false;
   for (std::size_t i = 0; i < 16; ++i) REQUIRE(takes(receiver, 0, 1, i));
   CHECK(receiver.protocol.is_pending());

@@ -1,4 +1,8 @@
 // A datagram port whose queue pair has failed.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <span>
 
@@ -33,7 +37,8 @@ TEST_CASE("a datagram port that is out of order says so each time that it looks"
       fake::real().completion.status = status;
       fake::real().poll_result = 1;
       for (int i = 0; i < 2; ++i) {
-        const auto receiving = error_of([&] { port.poll([](std::span<const std::byte>) { FAIL(); }); });
+        const auto receiving =
+            error_of([&] { port.poll([](std::span<const std::byte>, const ibv_wc&) { FAIL(); }); });
         CHECK(receiving.code() == errc::completion_failed);
         CHECK_THAT(receiving.what(), Contains("UD receive"));
         const auto reaping = error_of([&] { port.reap(); });
@@ -75,6 +80,83 @@ TEST_CASE("who only sends looks what became of it before half of the send queue 
     while (taken <= sends && send()) ++taken;
     CHECK(sent - 1 + taken == sends);
     CHECK_FALSE(port.is_drained());
+  }
+  CHECK(fake::real().total() == 0);
+}
+
+namespace {
+
+constexpr std::size_t grh_bytes = 40;
+using grh = std::array<std::byte, grh_bytes>;
+
+ibv_gid gid_of(std::initializer_list<int> last_bytes) {
+  ibv_gid gid{};
+  std::transform(last_bytes.begin(), last_bytes.end(), gid.raw + sizeof gid.raw - last_bytes.size(),
+                 [](int byte) { return static_cast<std::uint8_t>(byte); });
+  return gid;
+}
+/// Of InfiniBand, RoCE v1, and RoCE v2 on IPv6.
+grh header_from(const ibv_gid& gid) {
+  grh bytes{};
+  bytes[0] = std::byte{0x60};
+  std::memcpy(bytes.data() + 8, gid.raw, sizeof gid.raw);
+  return bytes;
+}
+/// Of RoCE v2 on IPv4, where half of it has no meaning.
+grh ip_header_from(const ibv_gid& gid, int version = 0x45) {
+  grh bytes;
+  bytes.fill(std::byte{0xdb});
+  bytes[20] = static_cast<std::byte>(version);
+  std::memcpy(bytes.data() + 32, gid.raw + 12, 4);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a datagram is of the rank whose queue pair and address the adapter names", "[fake]") {
+  fake::real() = {.devices = {fake::infiniband("ib0")}};
+  {
+    const driver* const drivers[]{&fake::real_driver()};
+    chorale::transport::device_port at{
+        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    datagram_port port{at, {}};
+    const ibv_gid v6 = gid_of({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
+    const ibv_gid v4 = gid_of({0xff, 0xff, 10, 0, 0, 7});
+    for (const endpoint_address& address : {endpoint_address{v6, 5}, endpoint_address{v4, 0}}) {
+      at.add_peer(address);
+      port.add_peer(0x111);
+    }
+    std::array<std::byte, grh_bytes + 1> place{};
+    const auto is_from = [&](int rank, const grh* header, std::uint16_t lid, std::uint32_t number) {
+      if (header != nullptr) std::copy(header->begin(), header->end(), place.begin());
+      ibv_wc wc{};
+      wc.src_qp = number;
+      wc.slid = lid;
+      wc.wc_flags = header != nullptr ? unsigned{IBV_WC_GRH} : 0U;
+      return port.is_from(rank, std::span{place}.subspan(grh_bytes), wc);
+    };
+    // InfiniBand within a subnet: by the LID; what stands before the data has no meaning.
+    CHECK(is_from(0, nullptr, 5, 0x111));
+    CHECK_FALSE(is_from(0, nullptr, 6, 0x111));
+    CHECK_FALSE(is_from(0, nullptr, 5, 0x112));
+    // Wherever there is a GRH, by the GID: between subnets the LID is the router's.
+    const grh own = header_from(v6);
+    const grh other = header_from(gid_of({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 9}));
+    CHECK(is_from(0, &own, 99, 0x111));
+    CHECK_FALSE(is_from(0, &other, 5, 0x111));
+    CHECK_FALSE(is_from(0, &own, 5, 0x112));
+    // IPv4, in the header of the version of RoCE.
+    const grh of_v1 = header_from(v4);
+    const grh of_v2 = ip_header_from(v4);
+    const grh no_ip = ip_header_from(v4, 0x60);
+    const grh another_host = ip_header_from(gid_of({0xff, 0xff, 10, 0, 0, 8}));
+    CHECK(is_from(1, &of_v1, 0, 0x111));
+    CHECK(is_from(1, &of_v2, 0, 0x111));
+    CHECK_FALSE(is_from(1, &of_v2, 0, 0x112));
+    CHECK_FALSE(is_from(1, &no_ip, 0, 0x111));
+    CHECK_FALSE(is_from(1, &another_host, 0, 0x111));
+    // The IPv4 header stands only for a rank that has such an address.
+    CHECK_FALSE(is_from(0, &of_v2, 5, 0x111));
   }
   CHECK(fake::real().total() == 0);
 }

@@ -47,9 +47,11 @@ class letters {
     while (!queue_.may_send()) {
     }
     const auto rank = static_cast<std::size_t>(to);
-    queue_.send(index(number), bytes, {ways_[rank].native(), numbers_[rank], group_key}, false);
+    queue_.send(queue_.content(index(number), bytes), {ways_[rank].native(), numbers_[rank], group_key},
+                false);
   }
   [[nodiscard]] std::byte* place(std::uint64_t number) const noexcept { return queue_.place(index(number)); }
+  [[nodiscard]] net::datagram_queue& queue() noexcept { return queue_; }
   template <class Handler>
   void poll(Handler&& handler) {
     queue_.poll(handler);
@@ -64,17 +66,17 @@ class letters {
 };
 
 /// A group of rank 0 and the `receivers` ranks behind it.
-std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, int receivers) {
+std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, letters& by, int receivers) {
   auto& control = in.control;
   const auto& transport = control.transport();
   const auto port = port_of(control);
-  const auto secret = control.allgather(std::uint64_t{std::random_device{}()}).front();
+  const auto number = control.allgather(std::uint32_t{std::random_device{}()}).front();
   const auto& settings = transport.settings();
   std::unique_ptr<net::multicast_queue_pair> made;
   if (control.rank() <= receivers)
     made = std::make_unique<net::multicast_queue_pair>(
-        transport.device(), transport.domain(), port,
-        net::multicast_queue_pair::options{.group = net::multicast_gid(transport.device(), port, secret),
+        by.queue(), transport.device(), transport.domain(), port,
+        net::multicast_queue_pair::options{.group = net::multicast_gid(transport.device(), port, number),
                                            .is_managed = net::is_managed(transport.device(), port, settings),
                                            .qkey = group_key,
                                            .datagram_bytes = in.largest,
@@ -92,7 +94,7 @@ class to_several final : public timed_by_one {
   to_several(const job& in, std::shared_ptr<letters> one_by_one, bool by_multicast, int receivers)
       : timed_by_one(in, "datagrams", by_multicast ? "multicast" : "one by one", "verbs"),
         letters_(std::move(one_by_one)),
-        group_(by_multicast ? make_group(in, receivers) : nullptr),
+        group_(by_multicast ? make_group(in, *letters_, receivers) : nullptr),
         by_multicast_(by_multicast),
         receivers_(receivers),
         yields_(in.control.transport().oversubscribed()),
@@ -152,7 +154,7 @@ class to_several final : public timed_by_one {
   }
   /// Waits for the next datagram, which is then in `taken_`.
   void receive(std::uint64_t number) {
-    const auto take = [this](std::span<const std::byte> datagram) {
+    const auto take = [this](std::span<const std::byte> datagram, const ibv_wc&) {
       std::ranges::copy(datagram, waiting(came_));
       sizes_[came_++ % most_waiting] = datagram.size();
     };
@@ -162,7 +164,7 @@ class to_several final : public timed_by_one {
       else
         letters_->poll(take);
       // The group's datagrams come to who has sent them, too.
-      if (by_multicast_ && rank() == 0) group_->poll([](std::span<const std::byte>) {});
+      if (by_multicast_ && rank() == 0) group_->poll([](std::span<const std::byte>, const ibv_wc&) {});
       return came_ > over_;
     };
     const auto begin = chorale::clock::now();

@@ -60,7 +60,7 @@ auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Com
                         on.net(), now,
                         parting{{.rank = on.rank(),
                                  .size = on.size(),
-                                 .job = std::to_string(net.job()) + "/" + std::to_string(now.number),
+                                 .job = std::to_string(net.public_name()) + "/" + std::to_string(now.number),
                                  .launched = net.launched(),
                                  .composition = Caller::composition(),
                                  .plan = plan},

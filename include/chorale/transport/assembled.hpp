@@ -75,7 +75,6 @@ class assembled {
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Maximum number of messages of one sender that a receiver holds before it releases one.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
-  [[nodiscard]] std::uint64_t job() const noexcept { return core().job(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }

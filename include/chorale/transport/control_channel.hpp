@@ -24,8 +24,10 @@
 
 namespace chorale::transport {
 
-/// The datagrams of one rank. Checks that they come from the group, and dispatches each to the part that has
-/// subscribed to its kind; knows nothing of calls or failures. A service thread may read while the rank's own
+struct received_datagram;
+
+/// The datagrams of one rank. Checks that they come from the rank of the group that they name, and dispatches
+/// each to the part that has subscribed to its kind; knows nothing of calls or failures. A service thread may read while the rank's own
 /// thread is elsewhere; besides that, one thread at a time. State shared by both threads is accessed under
 /// `lock()`, which is never held while a thread yields or sleeps.
 class control_channel {
@@ -136,7 +138,8 @@ class control_channel {
  private:
   using entry = subscription::entry;
 
-  void take(std::span<const std::byte> datagram, reader by);
+  void take(std::span<const std::byte> datagram, const ibv_wc& completion, reader by);
+  void dispatch(const received_datagram& datagram, reader by);
   void serve() noexcept;
   void unsubscribe(const entry& gone) noexcept;
 
@@ -148,7 +151,7 @@ class control_channel {
   std::array<entry*, kinds> subscribed_{};
   std::vector<entry*> tended_;  ///< by the service thread
   std::function<void(int)> heard_ = [](int) {};
-  /// Left by the service thread for the rank's own: the newest datagram of each source and kind.
+  /// Left by the service thread for the rank's own: the newest body of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_;
   std::exception_ptr service_failure_;
   std::atomic<std::uint64_t> refused_{0};

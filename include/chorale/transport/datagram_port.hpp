@@ -57,7 +57,7 @@ class datagram_port {
       prepare(rank);
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
-    queue_.send(index, bytes, {to.path->native(), to.qp_number, qkey_}, solicited);
+    queue_.send(queue_.content(index, bytes), {to.path->native(), to.qp_number, qkey_}, solicited);
     return true;
   }
   /// The same for the concatenation of `parts`.
@@ -77,11 +77,19 @@ class datagram_port {
   /// has not sent.
   void drain(clock::duration patience);
 
-  /// Passes each arrived datagram to `handler(std::span<const std::byte>)` and reposts its buffer.
+  /// As `datagram_queue::poll`.
   template <class Handler>
   void poll(Handler&& handler) {
     queue_.poll(std::forward<Handler>(handler));
   }
+
+  /// True if a datagram that `poll` passes, or one that another queue of this device port has received, came
+  /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
+  [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
+                             const ibv_wc& completion) const noexcept;
+
+  /// For sending from other memory, to other destinations.
+  [[nodiscard]] datagram_queue& queue() noexcept { return queue_; }
 
   /// Registered bytes of this port.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_.memory_bytes(); }

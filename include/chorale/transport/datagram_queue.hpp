@@ -61,11 +61,14 @@ class datagram_queue {
       reap();
     return sent_ - completed_ < options_.sends;
   }
-  /// Sends the first `bytes` of slot `index`, which must not change until completion. Precondition:
-  /// may_send(). @throws error if the queue pair is broken.
-  void send(std::uint32_t index, std::size_t bytes, const destination& to, bool solicited) {
-    ibv_sge source{reinterpret_cast<std::uintptr_t>(place(index)), static_cast<std::uint32_t>(bytes),
-                   buffer_.lkey()};
+  /// The first `bytes` of slot `index`, to be sent.
+  [[nodiscard]] ibv_sge content(std::uint32_t index, std::size_t bytes) const noexcept {
+    return {reinterpret_cast<std::uintptr_t>(place(index)), static_cast<std::uint32_t>(bytes),
+            buffer_.lkey()};
+  }
+  /// Sends what is in a slot of this queue, or in other memory of its domain, which must not change until
+  /// completion. Precondition: may_send(). @throws error if the queue pair is broken.
+  void send(ibv_sge source, const destination& to, bool solicited) {
     ibv_send_wr request{};
     request.wr_id = sent_;
     request.sg_list = &source;
@@ -86,7 +89,8 @@ class datagram_queue {
   void reap();
 
   // Receiving.
-  /// Passes each arrived datagram to `handler(std::span<const std::byte>)` and reposts its buffer. @throws
+  /// Passes each arrived datagram to `handler(std::span<const std::byte>, const ibv_wc&)` and reposts its
+  /// buffer. The 40 bytes before the datagram are its GRH, if the completion says that there is one. @throws
   /// error if the queue pair is broken.
   template <class Handler>
   void poll(Handler&& handler) {
@@ -97,7 +101,8 @@ class datagram_queue {
           fail(wc, "receive");
         clock::worked(host_work::receive);
         if (wc.byte_len >= grh_bytes)
-          handler(std::span<const std::byte>{receive_place(wc.wr_id) + grh_bytes, wc.byte_len - grh_bytes});
+          handler(std::span<const std::byte>{receive_place(wc.wr_id) + grh_bytes, wc.byte_len - grh_bytes},
+                  wc);
         post_receive(wc.wr_id);
       }
       if (arrived.size() < completions_.size()) return;
@@ -106,8 +111,9 @@ class datagram_queue {
   /// Arms the queue: the next solicited datagram raises an event in the channel.
   void arm() { receive_cq_.request_notification(true); }
 
- private:
   static constexpr std::size_t grh_bytes = 40;
+
+ private:
   [[nodiscard]] std::byte* receive_place(std::uint64_t index) const noexcept {
     return buffer_.data() + index * stride_;
   }

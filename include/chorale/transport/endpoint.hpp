@@ -63,8 +63,10 @@ class endpoint {
   [[nodiscard]] int rank() const noexcept { return channel_.rank(); }
   [[nodiscard]] int size() const noexcept { return channel_.size(); }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
-  /// A secret shared by all ranks of this group.
-  [[nodiscard]] std::uint64_t job() const noexcept { return channel_.secret(); }
+  /// What is known of the ranks.
+  [[nodiscard]] const membership& members() const noexcept { return *members_; }
+  /// A random number by which users tell groups apart. It says nothing of their secrets.
+  [[nodiscard]] std::uint32_t public_name() const noexcept;
   /// How the group was started, such as "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept;
   /// True if ranks outnumber the cores on any host, so that waiting must yield.

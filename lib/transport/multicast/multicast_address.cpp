@@ -7,12 +7,9 @@
 #include <chorale/core/error.hpp>
 
 #include "../../verbs/managed_membership.hpp"
-#include "../mixing.hpp"
 
 namespace chorale::transport {
 namespace {
-
-constexpr std::uint64_t of_groups = 0x6d63617374475250ULL;
 
 /// InfiniBand, where the subnet manager creates groups.
 bool is_infiniband(const verbs::device& device, const verbs::local_port& port) noexcept {
@@ -50,20 +47,18 @@ bool is_managed(const verbs::device& device, const verbs::local_port& port, cons
 }
 
 ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port,
-                      std::uint64_t secret) noexcept {
-  // Only a part of the hash, so that the group does not reveal the secret.
-  const auto part = static_cast<std::uint32_t>(mixed(secret ^ of_groups) >> 32);
-  if (is_infiniband(device, port)) return verbs::of_subnet_administrator(part);
+                      std::uint32_t number) noexcept {
+  if (is_infiniband(device, port)) return verbs::of_subnet_administrator(number);
   ibv_gid group{};
   if (verbs::is_ipv4_mapped(port.address.gid)) {
     group.raw[10] = group.raw[11] = 0xff;
     group.raw[12] = 239;
-    std::memcpy(group.raw + 13, &part, 3);
+    std::memcpy(group.raw + 13, &number, 3);
   } else {
     group.raw[0] = 0xff;
     group.raw[1] = 0x12;  // transient, link-local scope
     group.raw[11] = 0xc0;
-    std::memcpy(group.raw + 12, &part, 4);
+    std::memcpy(group.raw + 12, &number, 4);
   }
   return group;
 }

@@ -9,11 +9,11 @@
 
 namespace chorale::transport {
 
-/// The multicast group for a `secret`: ::ffff:239.x.y.z if the port's address is IPv4 (RoCE v2),
-/// ff12:a01b::/32 with 32 bits of a hash on InfiniBand, ff12::/16 with these bits elsewhere. Groups may
+/// The multicast group of a `number` (`group_numbers`): ::ffff:239.x.y.z with 24 bits of it if the port's
+/// address is IPv4 (RoCE v2), ff12:a01b::/32 with all of them on InfiniBand, ff12::/16 elsewhere. Groups may
 /// collide by chance; the secret in each datagram distinguishes them.
 ibv_gid multicast_gid(const verbs::device& device, const verbs::local_port& port,
-                      std::uint64_t secret) noexcept;
+                      std::uint32_t number) noexcept;
 
 /// True if librdmacm asks the fabric to join, false if attaching suffices.
 bool is_managed(const verbs::device& device, const verbs::local_port& port, const config& settings) noexcept;

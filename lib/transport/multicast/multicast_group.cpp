@@ -10,6 +10,7 @@
 #include <chorale/transport/multicast_group.hpp>
 
 #include "../awaited.hpp"
+#include "../membership.hpp"
 #include "../messages.hpp"
 #include "multicast_address.hpp"
 #include "multicast_protocol.hpp"
@@ -24,10 +25,11 @@ constexpr std::uint32_t receives = 4 * multicast_window;
 multicast_queue_pair::options options_for(const endpoint& owner) {
   require_multicast(owner.port().device(), owner.port().local(), owner.settings());
   return {
-      .group = multicast_gid(owner.port().device(), owner.port().local(), owner.job()),
+      .group = multicast_gid(owner.port().device(), owner.port().local(),
+                             owner.members().numbers().multicast_address),
       .is_managed = is_managed(owner.port().device(), owner.port().local(), owner.settings()),
       .deadline = owner.settings().silence,
-      .qkey = static_cast<std::uint32_t>(owner.job() >> 17) & 0x7fffffffU,
+      .qkey = owner.members().numbers().multicast_qkey,
       .datagram_bytes = sizeof(datagram_header) + sizeof(message_head) + owner.multicast().payload_bytes(),
       .receives =
           std::min(receives, static_cast<std::uint32_t>(owner.port().device().attributes().max_qp_wr)),
@@ -43,10 +45,11 @@ class multicast_group::member final : multicast_port {
   explicit member(endpoint& owner)
       : owner_(&owner),
         options_(options_for(owner)),
-        pair_(owner.port().device(), owner.port().domain(), owner.port().datagrams(), options_),
+        pair_(owner.channel().port().queue(), owner.port().device(), owner.port().domain(),
+              owner.port().datagrams(), options_),
         protocol_(*this, {.rank = owner.rank(),
                           .size = owner.size(),
-                          .secret = owner.job(),
+                          .secret = owner.members().numbers().multicast_secret,
                           .payload_bytes = owner.multicast().payload_bytes(),
                           .patience = owner.settings().multicast_patience}) {}
 
@@ -59,7 +62,11 @@ class multicast_group::member final : multicast_port {
 
   /// Reads the datagrams that arrived by multicast.
   void drain() {
-    pair_.poll([this](std::span<const std::byte> datagram) { note(protocol_.on_multicast(datagram)); });
+    pair_.poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+      auto read = read_datagram(datagram, protocol_.options().secret, protocol_.options().size);
+      if (read && !owner_->channel().port().is_from(read->source, datagram, completion)) read.reset();
+      note(protocol_.on_multicast(read));
+    });
   }
   void note(bool taken) noexcept {
     if (!taken) owner_->channel().refuse();

@@ -11,7 +11,7 @@ namespace chorale::transport {
 struct multicast_options {
   int rank = 0;
   int size = 1;
-  std::uint64_t secret = 0;       ///< the group's secret, contained in each of its datagrams
+  std::uint64_t secret = 0;       ///< contained in each multicast
   std::size_t payload_bytes = 0;  ///< largest message
   clock::duration patience{};     ///< shortest time from the beginning of a wait to its first NAK
 };

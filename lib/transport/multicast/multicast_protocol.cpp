@@ -4,8 +4,8 @@
 
 namespace chorale::transport {
 
-bool multicast_protocol::on_multicast(std::span<const std::byte> datagram) {
-  return counted(take_multicast(datagram));
+bool multicast_protocol::on_multicast(const std::optional<received_datagram>& datagram) {
+  return counted(datagram && take_multicast(*datagram));
 }
 
 bool multicast_protocol::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
@@ -13,15 +13,13 @@ bool multicast_protocol::on_datagram(int from, std::uint16_t kind, std::span<con
   return counted(take_datagram(from, kind, body, now));
 }
 
-bool multicast_protocol::take_multicast(std::span<const std::byte> datagram) {
-  const auto read = read_datagram(datagram, options_.secret, options_.size);
-  if (!read) return false;
-  if (read->source == options_.rank) return true;
-  switch (static_cast<multicast_kind>(read->kind)) {
+bool multicast_protocol::take_multicast(const received_datagram& d) {
+  if (d.source == options_.rank) return true;
+  switch (static_cast<multicast_kind>(d.kind)) {
     case multicast_kind::signal:
-      return receiver_.on_signal(read->source, read->body);
+      return receiver_.on_signal(d.source, d.body);
     case multicast_kind::message:
-      return receiver_.on_message(read->source, read->body);
+      return receiver_.on_message(d.source, d.body);
     default:
       return false;
   }

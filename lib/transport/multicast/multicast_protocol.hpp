@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include <chorale/core/clock.hpp>
@@ -28,8 +29,8 @@ class multicast_protocol {
   multicast_protocol& operator=(const multicast_protocol&) = delete;
 
   // Incoming datagrams. False if malformed, which is only counted.
-  /// A datagram that arrived by multicast.
-  bool on_multicast(std::span<const std::byte> datagram);
+  /// A datagram that arrived by multicast; nothing if no rank of the group has sent it.
+  bool on_multicast(const std::optional<received_datagram>& datagram);
   /// A datagram from a single rank, without its header.
   bool on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, time_point now);
 
@@ -47,7 +48,7 @@ class multicast_protocol {
   [[nodiscard]] const multicast_statistics& statistics() const noexcept { return counters_; }
 
  private:
-  bool take_multicast(std::span<const std::byte> datagram);
+  bool take_multicast(const received_datagram& datagram);
   bool take_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, time_point now);
   bool counted(bool taken) noexcept {
     if (!taken) ++counters_.refused;

@@ -1,4 +1,4 @@
-// One UD queue pair in a multicast group.
+// A UD queue pair in a multicast group, and how to send to the group.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@
 
 namespace chorale::transport {
 
-/// Sends to the group and receives from it, including its own datagrams. Sent data stays in a buffer of the
-/// caller's choice, for retransmission. Unreliable. Not thread-safe.
+/// Receives from the group, including what its owner sends. Sends to the group through another queue pair,
+/// whose number the receivers know, so that they can tell who has sent a datagram. Sent data stays in a buffer
+/// of the caller's choice, for retransmission. Unreliable. Not thread-safe.
 class multicast_queue_pair {
  public:
   struct options {
@@ -35,9 +36,15 @@ class multicast_queue_pair {
     std::uint32_t places = 16;                   ///< number of send buffers
     std::uint16_t pkey_index = 0;
   };
-  /// Opens it for sending and receiving. @throws error as the verbs that it calls.
-  multicast_queue_pair(const verbs::device& device, const verbs::protection_domain& domain,
-                       const verbs::local_port& port, const options& o);
+  /// Joins the group and opens it for receiving. `sender`, of the same domain, is the queue that it sends
+  /// through, and must outlive it. @throws error as the verbs that it calls.
+  multicast_queue_pair(datagram_queue& sender, const verbs::device& device,
+                       const verbs::protection_domain& domain, const verbs::local_port& port,
+                       const options& o);
+  /// Waits until nothing that was sent is in its memory any more, for at most a second.
+  ~multicast_queue_pair();
+  multicast_queue_pair(const multicast_queue_pair&) = delete;
+  multicast_queue_pair& operator=(const multicast_queue_pair&) = delete;
 
   /// The buffer `index` of `datagram_bytes`; write to it only while `is_free(index)`.
   [[nodiscard]] std::span<std::byte> place(std::uint32_t index) const noexcept {
@@ -49,7 +56,7 @@ class multicast_queue_pair {
   /// send queue is full: retry later. @throws error if the queue pair is broken.
   bool send(std::uint32_t index, std::size_t bytes);
 
-  /// Passes each arrived datagram to `handler(std::span<const std::byte>)` and reposts its buffer.
+  /// As `datagram_queue::poll`.
   template <class Handler>
   void poll(Handler&& handler) {
     queue_->poll(std::forward<Handler>(handler));
@@ -58,14 +65,15 @@ class multicast_queue_pair {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_->memory_bytes(); }
 
  private:
+  datagram_queue* sender_;
   std::uint32_t qkey_;
-  // In this order, so that the membership ends first, then the queue pair, then the path of its datagrams.
+  // In this order, so that the membership ends first, then the queue pair, then the path of what is sent.
   std::optional<verbs::interface_membership> interface_;
   std::optional<verbs::managed_membership> managed_;
   std::optional<verbs::address_handle> way_;
   std::optional<datagram_queue> queue_;
   std::optional<verbs::multicast_membership> membership_;
-  std::vector<std::uint64_t> last_use_;  ///< number of the last send from each buffer
+  std::vector<std::uint64_t> last_use_;  ///< number of the sender's last send from each buffer
 };
 
 }  // namespace chorale::transport

@@ -11,7 +11,7 @@
 
 namespace chorale::transport::reliable {
 
-/// The currently exposed memory, by key. A key is derived from the memory's address and a secret: the same
+/// The currently exposed memory, by key. A key is derived from the memory's address and a secret of this rank: the same
 /// memory has the same key each time it is exposed, and outsiders cannot guess it. Not thread-safe.
 class exposures {
  public:

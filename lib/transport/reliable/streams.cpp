@@ -7,6 +7,7 @@
 
 #include <chorale/transport/reliable/streams.hpp>
 
+#include "../../core/entropy.hpp"
 #include "streams_parts.hpp"
 
 namespace chorale::transport::reliable {
@@ -49,7 +50,7 @@ streams::streams(endpoint& owner)
   o.packet_bytes = owner.channel().room();
   o.block_bytes = block_bytes_;
   o.blocks = owner.settings().blocks;
-  o.secret = owner.job();
+  o.secret = unguessable_word();
   o.least_timeout =
       owner.oversubscribed() ? clock::duration{least_timeout_oversubscribed} : clock::duration{least_timeout};
   table_ = std::make_unique<stream_table>(*port_, o);
