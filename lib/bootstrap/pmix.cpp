@@ -21,6 +21,7 @@
 #include "../core/printable.hpp"
 #include "../core/process.hpp"
 #include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "../core/timed_wait.hpp"
 #include "rank_claim.hpp"
 
@@ -139,13 +140,9 @@ constexpr const char* process_key = "chorale.process";
 
 process_card this_process_card() {
   process_card card{this_process(), {}};
-  if (std::FILE* file =
-          detail::above_streams([&] { return std::fopen("/proc/sys/kernel/random/boot_id", "re"); })) {
-    if (std::fgets(card.boot, sizeof card.boot, file) == nullptr) card.process = {};
-    std::fclose(file);
-  } else {
-    card.process = {};
-  }
+  const std::string boot = detail::word_of_system("/proc/sys/kernel/random/boot_id");
+  boot.copy(card.boot, sizeof card.boot - 1);
+  if (boot.empty()) card.process = {};
   return card;
 }
 

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,9 +18,9 @@
 
 #include <chorale/core/fnv.hpp>
 
+#include "../core/files.hpp"
 #include "../core/printable.hpp"
 #include "../core/process.hpp"
-#include "../core/streams_reserved.hpp"
 
 extern char** environ;
 
@@ -37,27 +39,41 @@ std::uint64_t server_fingerprint() noexcept {
   return sum;
 }
 
-/// Where the claim on the rank that the environment names is recorded; empty if there is no such place.
-std::string record_path() {
+/// Where the claim on the rank that the environment names is recorded.
+struct record_place {
+  detail::held_folder folder;
+  std::string name;
+};
+
+/// Nothing if there is no such place.
+std::optional<record_place> place_of_record() {
   const char* folder = std::getenv("PMIX_SERVER_TMPDIR");
   const char* job = std::getenv("PMIX_NAMESPACE");
   const char* rank = std::getenv("PMIX_RANK");
-  if (folder == nullptr || *folder != '/' || job == nullptr || rank == nullptr) return {};
+  if (folder == nullptr || *folder != '/' || job == nullptr || rank == nullptr) return std::nullopt;
   const std::uint64_t name = detail::fnv1a(std::string_view{rank}, detail::fnv1a(job, server_fingerprint()));
-  return fmt::format("{}/chorale-rank-{:016x}", folder, name);
+  try {
+    return record_place{detail::held_folder::named(folder), fmt::format("chorale-rank-{:016x}", name)};
+  } catch (const detail::file_refusal&) {
+    return std::nullopt;
+  }
 }
 
-process_identity recorded_process(const std::string& path) noexcept {
+/// The process that the record names; nothing if it is another user's, whom nobody has to believe.
+std::optional<process_identity> recorded_process(const record_place& at) {
   std::array<char, longest_record + 1> text{};
   process_identity who;
-  const int file = detail::above_streams(
-      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
-  if (file < 0) return who;
-  const auto bytes = ::read(file, text.data(), longest_record);
-  ::close(file);
-  if (bytes <= 0 || std::sscanf(text.data(), "%" SCNd64 " %" SCNu64 " %" SCNu64, &who.pid, &who.start,
-                                &who.pid_namespace) != 3)
-    who = {};
+  struct stat s {};
+  try {
+    const detail::unique_fd file = at.folder.open(at.name, O_RDONLY);
+    if (::fstat(file.get(), &s) != 0 || s.st_uid != ::geteuid()) return std::nullopt;
+    const auto bytes = ::read(file.get(), text.data(), longest_record);
+    if (bytes <= 0 || std::sscanf(text.data(), "%" SCNd64 " %" SCNu64 " %" SCNu64, &who.pid, &who.start,
+                                  &who.pid_namespace) != 3)
+      who = {};
+  } catch (const detail::file_refusal& refused) {
+    if (refused.errnum() == EINVAL || refused.errnum() == ELOOP) return std::nullopt;
+  }
   return who;
 }
 
@@ -94,28 +110,26 @@ std::string describe_holder(const process_identity& holder, const process_identi
 }  // namespace
 
 std::optional<std::string> claim_rank() {
-  const std::string path = record_path();
-  if (path.empty() || !may_write()) return std::nullopt;
+  const std::optional<record_place> at = place_of_record();
+  if (!at || !may_write()) return std::nullopt;
   const process_identity me = claimant();
-  const int file = detail::above_streams([&] {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  });
-  if (file >= 0) {
-    if (!record(file, me)) ::unlink(path.c_str());
-    ::close(file);
+  try {
+    const detail::unique_fd file = at->folder.open(at->name, O_WRONLY | O_CREAT | O_EXCL);
+    if (!record(file.get(), me)) at->folder.remove(at->name);
     return std::nullopt;
+  } catch (const detail::file_refusal& refused) {
+    if (refused.errnum() != EEXIST) return std::nullopt;
   }
-  if (errno != EEXIST) return std::nullopt;
-  const process_identity holder = recorded_process(path);
-  if (holder == me) return std::nullopt;
-  return fmt::format("{} rank {} of this job", describe_holder(holder, me),
+  const std::optional<process_identity> found = recorded_process(*at);
+  if (!found || *found == me) return std::nullopt;
+  return fmt::format("{} rank {} of this job", describe_holder(*found, me),
                      printable(std::getenv("PMIX_RANK")));
 }
 
 void give_back_rank() noexcept {
   try {
-    const std::string path = record_path();
-    if (!path.empty() && recorded_process(path) == claimant()) ::unlink(path.c_str());
+    const std::optional<record_place> at = place_of_record();
+    if (at && recorded_process(*at) == claimant()) at->folder.remove(at->name);
   } catch (...) {
     // Without memory the record stays: a second program of this rank gets an error.
   }

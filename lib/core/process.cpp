@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
@@ -15,7 +14,7 @@
 
 #include <chorale/core/surroundings.hpp>
 
-#include "streams_reserved.hpp"
+#include "system_files.hpp"
 
 namespace chorale {
 namespace {
@@ -49,15 +48,14 @@ std::optional<process_status> parse(std::string_view text) noexcept {
 std::optional<process_status> read_status(std::int64_t pid, int& failure) noexcept {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(pid));
-  const int file = detail::above_streams([&] { return ::open(path.data(), O_RDONLY | O_CLOEXEC); });
-  if (file < 0) {
+  const detail::unique_fd file = detail::open_of_system(path.data());
+  if (file.get() < 0) {
     failure = errno;
     return std::nullopt;
   }
   std::array<char, 1024> text;
-  const auto bytes = ::read(file, text.data(), text.size());
+  const auto bytes = ::read(file.get(), text.data(), text.size());
   failure = bytes < 0 ? errno : 0;
-  ::close(file);
   if (bytes <= 0) return std::nullopt;
   return parse({text.data(), static_cast<std::size_t>(bytes)});
 }

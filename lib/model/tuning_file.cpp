@@ -1,21 +1,16 @@
 // Tuning tables as JSON: {"tuning": [{"operation": "allreduce", "transport": "rc", "ranks": 4, "crowded":
 // true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <fcntl.h>
 #include <limits>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
 #include <chorale/model/tuning.hpp>
 
+#include "../core/files.hpp"
 #include "../core/printable.hpp"
-#include "../core/streams_reserved.hpp"
 
 #ifdef CHORALE_HAVE_JSON
 #include <nlohmann/json.hpp>
@@ -32,37 +27,6 @@ struct refusal {
 #ifdef CHORALE_HAVE_JSON
 /// Hundreds of times what chorale-bench writes.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
-
-/// A descriptor that is closed in the end.
-struct opened_file {
-  explicit opened_file(int number) : fd(number) {}
-  ~opened_file() {
-    if (fd >= 0) ::close(fd);
-  }
-  opened_file(const opened_file&) = delete;
-  opened_file& operator=(const opened_file&) = delete;
-  int fd;
-};
-
-std::string contents(const std::string& name) {
-  // Not blocking: a FIFO would wait for its writer, a terminal line for its carrier.
-  const opened_file file{detail::above_streams(
-      [&] { return open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY); })};
-  struct stat s {};
-  if (file.fd < 0 || fstat(file.fd, &s) != 0)
-    throw refusal{fmt::format("it cannot be opened: {}", std::strerror(errno))};
-  if (!S_ISREG(s.st_mode)) throw refusal{S_ISDIR(s.st_mode) ? "it is a folder" : "it is no regular file"};
-  std::string text;
-  for (;;) {
-    char piece[65536];
-    const ssize_t got = read(file.fd, piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw refusal{fmt::format("it cannot be read: {}", std::strerror(errno))};
-    if (got == 0) return text;
-    text.append(piece, static_cast<std::size_t>(got));
-    if (text.size() > largest_file) throw refusal{fmt::format("it has more than {} bytes", largest_file)};
-  }
-}
 
 /// The row of a document, whose number refusals name.
 class table_row {
@@ -134,7 +98,7 @@ void read_row(const table_row& row, std::vector<measurement>& rows) {
 std::vector<measurement> read_rows(const std::string& file) {
   std::vector<measurement> rows;
   try {
-    const auto document = nlohmann::json::parse(contents(file));
+    const auto document = nlohmann::json::parse(detail::text_of_file(file, largest_file));
     const auto table = document.is_object() ? document.find("tuning") : document.end();
     if (!document.is_object() || table == document.end() || !table->is_array())
       throw refusal{"it is no object with an array \"tuning\""};
@@ -142,6 +106,8 @@ std::vector<measurement> read_rows(const std::string& file) {
     for (const auto& row : *table) read_row(table_row{row, ++number}, rows);
   } catch (const nlohmann::json::exception& e) {
     throw refusal{printable(e.what(), 256)};
+  } catch (const detail::file_refusal& e) {
+    throw refusal{e.what()};
   }
   return rows;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <new>
 #include <sys/prctl.h>
@@ -11,7 +10,7 @@
 
 #include <chorale/core/clock.hpp>
 
-#include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "../verbs/zero_copy_threshold.hpp"
 #include "device.hpp"
 #include "objects.hpp"
@@ -41,12 +40,8 @@ double fastest(Work work) {
 /// ptrace_scope, or since this process is not dumpable, as the others will not be.
 bool are_peers_out_of_reach() noexcept {
   char scope = '0';
-  if (const int file = detail::above_streams(
-          [&] { return open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC); });
-      file >= 0) {
-    if (read(file, &scope, 1) != 1) scope = '0';
-    close(file);
-  }
+  const detail::unique_fd file = detail::open_of_system("/proc/sys/kernel/yama/ptrace_scope");
+  if (file.get() >= 0 && read(file.get(), &scope, 1) != 1) scope = '0';
   return scope == '3' || (geteuid() != 0 && (scope == '2' || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1));
 }
 

@@ -11,57 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "fabric.hpp"
 
 namespace chorale::soft {
 namespace {
 
-constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-/// References descriptor `fd` of process `pid` without opening it, so that it can be inspected without side
-/// effects. Opening another process's device, FIFO or terminal could have effects.
-unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
-  unique_fd held{detail::above_streams([&] { return open(path, O_PATH | O_CLOEXEC); })};
-  if (held.get() >= 0 && fstat(held.get(), &s) != 0) held.reset();
-  return held;
-}
-
-/// Opens the object that `held` references, which nobody can replace any more. (Through the thread's entry in
-/// /proc, since a process whose first thread has ended shows no descriptors.)
-unique_fd open_held(const unique_fd& held, int flags) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", held.get());
-  return unique_fd{detail::above_streams([&] { return open(path, flags | O_CLOEXEC | O_NOCTTY); })};
-}
-
-/// The file system of memfds or pipes of this process: internal to the kernel, so users can create only such
-/// objects there. 0 with errno if none can be created.
-dev_t kernel_device(bool pipe) noexcept {
-  static std::atomic<dev_t> known[2];
-  dev_t device = known[pipe ? 1 : 0].load(std::memory_order_relaxed);
-  if (device != 0) return device;
-  struct stat s {};
-  int ends[2] = {-1, -1};
-  if (pipe && detail::above_streams([&] { return pipe2(ends, O_CLOEXEC); }) != 0) return 0;
-  if (!pipe &&
-      (ends[0] = detail::above_streams([&] { return memfd_create("chorale-soft-probe", MFD_CLOEXEC); })) < 0)
-    return 0;
-  const unique_fd first{ends[0]};
-  const unique_fd second{ends[1]};
-  if (fstat(first.get(), &s) != 0) return 0;
-  known[pipe ? 1 : 0].store(s.st_dev, std::memory_order_relaxed);
-  return s.st_dev;
-}
-
 /// References the pipe with that inode in a process of this user. Empty, with errno, if it is anything else.
 unique_fd hold_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
-  const dev_t device = kernel_device(true);
+  const dev_t device = detail::kernel_device(true);
   if (device == 0) return unique_fd{};
   struct stat s {};
-  unique_fd held = hold_descriptor(pid, fd, s);
+  unique_fd held = detail::hold_descriptor(pid, fd, s);
   if (held.get() >= 0 &&
       (!S_ISFIFO(s.st_mode) || s.st_dev != device || s.st_uid != geteuid() || s.st_ino != inode)) {
     held.reset();
@@ -87,7 +48,7 @@ bool has_ended(const process_stat& s) noexcept {
 bool read_stat(pid_t pid, process_stat& s) noexcept {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
-  const unique_fd fd{detail::above_streams([&] { return open(path, O_RDONLY | O_CLOEXEC); })};
+  const unique_fd fd = detail::open_of_system(path);
   if (fd.get() < 0) {
     if (errno == ENOENT) errno = kill(pid, 0) == 0 || errno != ESRCH ? ENOENT : ESRCH;
     return false;
@@ -108,55 +69,10 @@ bool read_stat(pid_t pid, process_stat& s) noexcept {
 
 }  // namespace
 
-int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept {
-  // Beyond this limit the kernel terminates a process by SIGXFSZ, unless it handles that signal.
-  rlimit largest{};
-  if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY &&
-      bytes > largest.rlim_cur) {
-    errno = EFBIG;
-    return -1;
-  }
-  unique_fd fd{detail::above_streams([&] { return memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING); })};
-  if (fd.get() < 0) return -1;
-  // Sealed, so that nobody can truncate memory that others have mapped.
-  if (fchmod(fd.get(), 0600) != 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
-      fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
-    const int saved = errno;
-    fd.reset();
-    errno = saved;
-    return -1;
-  }
-  inode = inode_of(fd.get());
-  return fd.release();
-}
-
-int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
-  const dev_t device = kernel_device(false);
-  if (device == 0) return -1;
-  struct stat s {};
-  const unique_fd held = hold_descriptor(pid, fd, s);
-  if (held.get() < 0) return -1;
-  if (!S_ISREG(s.st_mode) || s.st_dev != device || s.st_uid != geteuid() ||
-      (inode != 0 && s.st_ino != inode) || s.st_size < 0 || static_cast<std::uint64_t>(s.st_size) < bytes) {
-    errno = ENOENT;
-    return -1;
-  }
-  unique_fd opened = open_held(held, O_RDWR);
-  if (opened.get() < 0) return -1;
-  // Check the size again: once the memory is known to be sealed, its size cannot change.
-  const int sealed = fcntl(opened.get(), F_GET_SEALS);
-  if (sealed < 0 || fstat(opened.get(), &s) != 0) return -1;
-  if ((sealed & seals) != seals || static_cast<std::uint64_t>(s.st_size) < bytes) {
-    errno = ENOENT;
-    return -1;
-  }
-  return opened.release();
-}
-
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   const unique_fd held = hold_pipe(pid, fd, inode);
   // For reading and writing, so that there is always a reader and a write never raises SIGPIPE.
-  return held.get() < 0 ? -1 : open_held(held, O_RDWR | O_NONBLOCK).release();
+  return held.get() < 0 ? -1 : detail::open_held(held, O_RDWR | O_NONBLOCK).release();
 }
 
 bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
@@ -175,7 +91,7 @@ int open_life_line(pid_t pid, int fd, std::uint64_t inode) noexcept {
     if (!is_shortage(errno)) errno = ESRCH;
     return -1;
   }
-  unique_fd opened = open_held(held, O_RDONLY | O_NONBLOCK);
+  unique_fd opened = detail::open_held(held, O_RDONLY | O_NONBLOCK);
   if (opened.get() < 0) return -1;
   // A pipe opened after its last writer has closed it never hangs up.
   char byte = 0;

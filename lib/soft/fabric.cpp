@@ -1,32 +1,25 @@
 #include "fabric.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <system_error>
 #include <unistd.h>
 
-#include <chorale/core/clock.hpp>
 #include <chorale/core/fnv.hpp>
 
-#include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
+#include "startup_lock.hpp"
 
 namespace chorale::soft {
 namespace {
 
-constexpr std::chrono::seconds join_patience{30};
-constexpr clock::duration longest_join_nap = std::chrono::milliseconds{20};
 constexpr int most_names = 16;
 
 std::uint64_t hash(std::string_view text) noexcept {
@@ -51,26 +44,6 @@ bool fabric_name(std::string& name) {
   return true;
 }
 
-/// Binds an abstract socket to that name; -1 with errno, EADDRINUSE if it is taken.
-int bind_name(const std::string& name) noexcept {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (name.size() + 1 > sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  unique_fd fd{detail::above_streams([&] { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); })};
-  if (fd.get() < 0) return -1;
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-    const int saved = errno;
-    fd.reset();
-    errno = saved;
-  }
-  return fd.release();
-}
-
 registry* map_registry(int fd) noexcept {
   void* mapped = mmap(nullptr, sizeof(registry), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return mapped == MAP_FAILED ? nullptr : static_cast<registry*>(mapped);
@@ -79,8 +52,10 @@ registry* map_registry(int fd) noexcept {
 /// Finds the registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone
 /// can bind any name: `open_memory` ensures that only this user's memory is trusted.
 int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) noexcept {
-  FILE* names = detail::above_streams([&] { return std::fopen("/proc/thread-self/net/unix", "re"); });
+  unique_fd opened_names = detail::open_of_system("/proc/thread-self/net/unix");
+  FILE* names = opened_names.get() < 0 ? nullptr : fdopen(opened_names.get(), "r");
   if (names == nullptr) return errno;
+  opened_names.release();
   char line[512];
   int status = 0;
   // A process that founds a second fabric because of a temporary lack of descriptors would never be found by
@@ -168,20 +143,8 @@ int join(int segment_fd, std::uint64_t segment_inode, membership& joined) {
   const std::string prefix = name_prefix(fabric);
   const std::uint64_t fabric_hash = hash(prefix);
 
-  // The kernel frees this name when its holder dies.
-  unique_fd startup;
-  // Hundreds of waiting processes must not keep the working one from its core: each naps longer each time, by
-  // a different amount than the others.
-  clock::duration longest_nap = std::chrono::microseconds{500};
-  for (const auto begun = clock::now();;) {
-    startup.reset(bind_name(prefix + "/lock"));
-    if (startup.get() >= 0) break;
-    if (errno != EADDRINUSE) return errno;
-    if (clock::now() - begun > join_patience) return ETIMEDOUT;
-    const auto chance = static_cast<std::int64_t>(random_word() % 1024);
-    clock::sleep_for(longest_nap / 2 + longest_nap / 2 * chance / 1024);
-    longest_nap = std::min(longest_nap * 3 / 2, longest_join_nap);
-  }
+  startup_lock alone;
+  if (const int status = alone.take(prefix)) return status;
   if (const int status = find_registry(prefix, fabric_hash, joined)) return status;
   if (joined.shared == nullptr) {
     if (const int status = create_registry(fabric_hash, joined)) return status;
@@ -223,11 +186,6 @@ bool read_member_name(std::string_view line, std::string_view prefix, member_nam
   };
   if (!read(found.slot) || !read(found.pid) || !read(found.registry_fd)) return false;
   return found.slot < slot_count && found.pid > 0 && found.registry_fd >= 0 && (rest.empty() || rest == "\n");
-}
-
-void unique_fd::reset(int fd) noexcept {
-  if (fd_ >= 0) close(fd_);
-  fd_ = fd;
 }
 
 int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept {

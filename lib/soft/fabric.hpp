@@ -6,31 +6,14 @@
 #include <string_view>
 #include <sys/types.h>
 
+#include "../core/peer_descriptors.hpp"
 #include "layout.hpp"
 
 namespace chorale::soft {
 
-/// Owns a file descriptor.
-class unique_fd {
- public:
-  explicit unique_fd(int fd = -1) noexcept : fd_(fd) {}
-  ~unique_fd() { reset(); }
-  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
-  unique_fd& operator=(unique_fd&& other) noexcept {
-    if (this != &other) reset(other.release());
-    return *this;
-  }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  int release() noexcept {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-  void reset(int fd = -1) noexcept;
-
- private:
-  int fd_;
-};
+using detail::create_memory;
+using detail::open_memory;
+using detail::unique_fd;
 
 /// Membership of a fabric: a mapped registry, one of its slots, and the name by which others find it.
 struct membership {
@@ -65,16 +48,8 @@ int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined)
 /// Frees the slot.
 void leave_fabric(membership& joined) noexcept;
 
-/// An unnamed, sealed memfd of `bytes` with mode 0600; returns its inode in `inode`. -1 with errno, EFBIG if
-/// the file size limit is smaller.
-int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) noexcept;
-/// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memfd of this user with
-/// that inode (0: any) and at least that size. -1 with errno.
-///
-/// This function and the ones below never open anything else: whatever another process shows under that
-/// number, and however fast it replaces it, the object opened is the object checked.
-int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-/// Opens the pipe `fd` of process `pid` for nonblocking writes without SIGPIPE. -1 with errno.
+/// Opens the pipe `fd` of process `pid` for nonblocking writes without SIGPIPE. -1 with errno. Like
+/// `open_memory`, this function and the ones below never open anything else.
 int open_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;
 /// False if that process has closed the pipe.
 bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept;

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -16,7 +15,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/surroundings.hpp>
 
-#include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -57,11 +56,9 @@ std::string this_host_name() {
 host_identity this_host() {
   host_identity h = named_host();
   if (surroundings::replaced() != nullptr) return h;
-  std::string id;
   errno = 0;
-  std::ifstream boot = detail::above_streams([] { return std::ifstream{"/proc/sys/kernel/random/boot_id"}; });
-  boot.exceptions(std::ios::badbit);  // as without memory for it
-  if (boot >> id)
+  const std::string id = detail::word_of_system("/proc/sys/kernel/random/boot_id");
+  if (!id.empty())
     id.copy(h.boot, sizeof h.boot - 1);
   else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
     // Without the boot id this host would be mistaken for another one.

@@ -1,14 +1,14 @@
 #include "status_segment.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "../core/streams_reserved.hpp"
+#include "../core/peer_descriptors.hpp"
 
 namespace chorale::transport {
 
@@ -51,25 +51,19 @@ std::shared_ptr<status_segment> status_segment::of_process() noexcept {
     of_all& all = everywhere();
     const std::lock_guard hold{all.lock};
     if (auto there = all.current.lock()) return there;
-    // Beyond this limit the kernel terminates a process by SIGXFSZ.
-    rlimit largest{};
-    if (getrlimit(RLIMIT_FSIZE, &largest) != 0 || largest.rlim_cur < status_memory_bytes) return nullptr;
-    const int file = detail::above_streams([&] { return memfd_create(status_memory_name, MFD_CLOEXEC); });
-    if (file < 0) return nullptr;
-    void* memory = MAP_FAILED;
-    if (ftruncate(file, static_cast<off_t>(status_memory_bytes)) == 0)
-      memory = mmap(nullptr, status_memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED) {
-      close(file);
-      return nullptr;
-    }
+    std::uint64_t inode = 0;
+    detail::unique_fd file{detail::create_memory(status_memory_name, status_memory_bytes, inode)};
+    if (file.get() < 0) return nullptr;
+    void* const memory =
+        mmap(nullptr, status_memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED) return nullptr;
     std::unique_ptr<status_segment> fresh{new (std::nothrow)
-                                              status_segment{file, static_cast<std::byte*>(memory)}};
+                                              status_segment{file.get(), static_cast<std::byte*>(memory)}};
     if (!fresh) {
       munmap(memory, status_memory_bytes);
-      close(file);
       return nullptr;
     }
+    file.release();
     std::shared_ptr<status_segment> made{std::move(fresh)};
     all.current = made;
     return made;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <limits>
+#include <sstream>
 #include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 
 namespace chorale::verbs {
 namespace {
@@ -29,8 +30,7 @@ std::string verbs_node(const std::filesystem::path& sysfs, const std::string& de
   std::error_code ignored;
   for (const auto& node : detail::above_streams(
            [&] { return std::filesystem::directory_iterator(sysfs / "infiniband_verbs", ignored); })) {
-    std::ifstream file = detail::above_streams([&] { return std::ifstream(node.path() / "ibdev"); });
-    if (std::string name; std::getline(file, name) && name == device) return node.path().filename();
+    if (detail::word_of_system(node.path() / "ibdev") == device) return node.path().filename();
   }
   return {};
 }
@@ -45,7 +45,7 @@ std::uint64_t memlock_limit() noexcept {
 
 bool memlock_exempt() {
   constexpr unsigned cap_ipc_lock = 14;
-  std::ifstream status = detail::above_streams([] { return std::ifstream("/proc/self/status"); });
+  std::istringstream status{detail::text_of_system("/proc/self/status")};
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("CapEff:"))
       return (std::strtoull(line.c_str() + 7, nullptr, 16) >> cap_ipc_lock & 1U) != 0;

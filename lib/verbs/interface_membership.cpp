@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string>
@@ -14,6 +13,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {
@@ -21,12 +21,8 @@ namespace {
 
 /// The interface that the row of the GID table belongs to, 0 if the kernel does not say.
 unsigned interface_of(const device& owner, const local_port& port) {
-  std::ifstream file = detail::above_streams([&] {
-    return std::ifstream(fmt::format("/sys/class/infiniband/{}/ports/{}/gid_attrs/ndevs/{}", owner.name(),
-                                     port.number, port.gid_index));
-  });
-  std::string interface;
-  file >> interface;
+  const std::string interface = detail::word_of_system(fmt::format(
+      "/sys/class/infiniband/{}/ports/{}/gid_attrs/ndevs/{}", owner.name(), port.number, port.gid_index));
   return interface.empty() ? 0 : if_nametoindex(interface.c_str());
 }
 

@@ -1,12 +1,13 @@
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "managed_membership.hpp"
 
 namespace chorale::verbs {
@@ -14,8 +15,8 @@ namespace {
 
 /// The number in a file of sysfs, decimal or with 0x before it.
 std::optional<unsigned long> number_in(const std::filesystem::path& file) {
-  std::string text;
-  if (!(detail::above_streams([&] { return std::ifstream{file}; }) >> text)) return std::nullopt;
+  const std::string text = detail::word_of_system(file);
+  if (text.empty()) return std::nullopt;
   char* end = nullptr;
   const unsigned long value = std::strtoul(text.c_str(), &end, 0);
   return *end == '\0' ? std::optional{value} : std::nullopt;

@@ -17,6 +17,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 
+#include "../../lib/core/files.hpp"
 #include "../../lib/transport/observers/clock_alignment.hpp"
 #include "../../lib/transport/observers/trace_events.hpp"
 #include "../../lib/transport/observers/trace_merge.hpp"
@@ -95,6 +96,10 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream{path, std::ios::binary} << text;
 }
 
+trace_part read_part(const fs::path& path) {
+  return chorale::transport::read_trace_part(chorale::detail::open_to_read(path.string()), path.string());
+}
+
 std::string read(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
@@ -165,8 +170,9 @@ TEST_CASE("parts of several hosts become one trace on one clock", "[trace]") {
                    {call_at(1000 + shift + rank, 2000 + shift, 1),
                     call_at(9000 + shift, 9100 + shift + rank, 2)}));
   }
-  const auto made = chorale::transport::merge_trace(chorale::transport::parts_in(folder.name()),
-                                                    folder.file("run.json").string());
+  const auto held = chorale::detail::held_folder::named(folder.name());
+  const auto made =
+      chorale::transport::merge_trace(chorale::transport::parts_in(held), folder.file("run.json").string());
   CHECK(made.parts == 2);
   CHECK(made.records == 4);
   CHECK(made.open == 2);
@@ -219,7 +225,7 @@ TEST_CASE("what is no part of a trace is refused, and what was cut short is read
   const auto refused = [&](const std::string& text) {
     write(part, text);
     try {
-      (void)chorale::transport::read_trace_part(part.string());
+      (void)read_part(part);
     } catch (const chorale::error& e) {
       return e.code() == chorale::errc::invalid_argument &&
              std::string{e.what()}.find("00000009.0") != std::string::npos;
@@ -252,7 +258,7 @@ TEST_CASE("what is no part of a trace is refused, and what was cut short is read
   bad = good;
   bad.records = 1'000'000;
   write(part, bytes_of(bad, two) + std::string(13, '\1'));
-  CHECK(chorale::transport::read_trace_part(part.string()).records.size() == 2);
+  CHECK(read_part(part).records.size() == 2);
   // Any damage gives an error or a trace, and nothing else.
   std::mt19937_64 draw{support::seed()};
   CAPTURE(support::seed());
@@ -266,7 +272,7 @@ TEST_CASE("what is no part of a trace is refused, and what was cut short is read
     write(part, text);
     try {
       std::string events;
-      chorale::transport::write_events(chorale::transport::read_trace_part(part.string()), 5, events);
+      chorale::transport::write_events(read_part(part), 5, events);
     } catch (const chorale::error&) {
     }
   }

@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../../lib/core/files.hpp"
 #include "../../lib/core/printable.hpp"
 #include "../../lib/transport/observers/trace_merge.hpp"
 #include "../parsing.hpp"
@@ -16,6 +18,8 @@
 namespace {
 
 namespace fs = std::filesystem;
+using chorale::printable;
+using chorale::detail::held_folder;
 
 constexpr const char* description =
     R"(Puts together the parts of a trace that ranks have left behind, into one file for https://ui.perfetto.dev.
@@ -29,18 +33,32 @@ the options.)";
 std::vector<std::string> folders_of(const std::string& file) {
   const fs::path path{file};
   const std::string prefix = path.filename().string() + ".";
+  const fs::path beside = path.has_parent_path() ? path.parent_path() : fs::path{"."};
   std::vector<std::string> found;
-  for (const auto& entry :
-       fs::directory_iterator{path.has_parent_path() ? path.parent_path() : fs::path{"."}}) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && name.starts_with(prefix) && name.ends_with(".parts"))
-      found.push_back(entry.path().string());
-  }
+  for (const std::string& name : held_folder::named(beside.string()).names())
+    if (name.starts_with(prefix) && name.ends_with(".parts")) found.push_back((beside / name).string());
   return found;
 }
 
+/// Folders that the user has named may be copies of another user's; one that is found beside the file may be there
+/// to have this user's files read or removed.
+std::vector<held_folder> hold(const std::vector<std::string>& folders, bool named) {
+  std::vector<held_folder> held;
+  for (const std::string& folder : folders) {
+    try {
+      held.push_back(named ? held_folder::named(folder) : held_folder::own(folder));
+    } catch (const chorale::detail::file_refusal& refused) {
+      throw std::runtime_error(
+          fmt::format("{}: {}{}", printable(folder), refused.what(),
+                      named ? "" : "; name it, if its parts are to be put together all the same"));
+    }
+  }
+  return held;
+}
+
 int merge(const std::string& file, std::vector<std::string> folders, bool keeps) {
-  if (folders.empty()) {
+  const bool named = !folders.empty();
+  if (!named) {
     folders = folders_of(file);
     if (folders.empty()) {
       chorale::say(stderr, "chorale-trace: there are no parts of {}: a job that ends well leaves none\n",
@@ -54,8 +72,9 @@ int merge(const std::string& file, std::vector<std::string> folders, bool keeps)
       return 1;
     }
   }
-  std::vector<std::string> parts;
-  for (const std::string& folder : folders) {
+  const auto held = hold(folders, named);
+  std::vector<chorale::transport::trace_place> parts;
+  for (const held_folder& folder : held) {
     const auto more = chorale::transport::parts_in(folder);
     parts.insert(parts.end(), more.begin(), more.end());
   }
@@ -68,10 +87,10 @@ int merge(const std::string& file, std::vector<std::string> folders, bool keeps)
                made.file, made.records, made.parts, made.open, made.dropped);
   for (const std::string& remark : made.remarks) chorale::say(stdout, "{}\n", remark);
   if (keeps) return 0;
-  for (const std::string& part : parts) fs::remove(part);
-  for (const std::string& folder : folders) {
-    for (const auto& entry : fs::directory_iterator{folder}) fs::remove(entry.path());
-    fs::remove(folder);
+  for (const held_folder& folder : held) {
+    for (const std::string& name : folder.names())
+      if (chorale::transport::is_of_trace(name)) folder.remove(name);
+    folder.remove();
   }
   return 0;
 }

@@ -1,9 +1,5 @@
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <cstddef>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,24 +7,26 @@
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/machine/machine.hpp>
 
+#include "../../core/files.hpp"
 #include "../../core/printable.hpp"
 #include "shipped.hpp"
 
 namespace chorale::simulation {
 namespace {
 
+/// Hundreds of times what the shipped ones have.
+constexpr std::size_t largest_file = std::size_t{16} << 20;
+
 std::string text_of(const std::string& file) {
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (in.good() || in.eof()) return text;
-  // What the stream does not tell is that the name is a folder's.
-  const int why = errno != 0 ? errno : EISDIR;
-  throw error(
-      errc::invalid_argument,
-      fmt::format("machine '{}' is none that comes with the library ({}), and no file that can be read: "
-                  "{} (docs/machines.md)",
-                  printable(file), fmt::join(machine_names(), ", "), std::strerror(why)));
+  try {
+    return detail::text_of_file(file, largest_file);
+  } catch (const detail::file_refusal& refused) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("machine '{}' is none that comes with the library ({}), and no file that can be read: "
+                    "{} (docs/machines.md)",
+                    printable(file), fmt::join(machine_names(), ", "), refused.what()));
+  }
 }
 
 }  // namespace

@@ -59,20 +59,20 @@ trace_record::kind kind_of(observed_event::kind what) noexcept {
   return to::awaited;
 }
 
-std::string path_of_part(const std::string& folder, const observed_communicator& who) {
-  return fmt::format("{}/{:08x}.{}", folder, who.group, who.rank);
+std::string name_of_part(const observed_communicator& who) {
+  return fmt::format("{:08x}.{}", who.group, who.rank);
 }
 
 /// Creates the file of a part, in a folder that another rank may be removing.
 std::unique_ptr<trace_memory> make_part(const std::string& folder, const observed_communicator& who,
                                         std::size_t bytes) {
   for (int attempts_left = 16;; --attempts_left) {
-    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
-      throw_errno(errno, "mkdir", printable(folder), "choose another file for the trace");
     try {
-      return std::make_unique<trace_memory>(path_of_part(folder, who), bytes);
-    } catch (const std::system_error& e) {
-      if (e.code() != std::errc::no_such_file_or_directory || attempts_left == 0) throw;
+      return std::make_unique<trace_memory>(detail::held_folder::made(folder), name_of_part(who), bytes);
+    } catch (const detail::file_refusal& refused) {
+      if (refused.errnum() == ENOENT && attempts_left > 0) continue;
+      throw_errno(refused.errnum(), "open", fmt::format("{}: {}", printable(folder), refused.what()),
+                  "choose another file for the trace, in a folder that others cannot write");
     }
   }
 }
@@ -86,7 +86,7 @@ call_trace::call_trace(std::string file, std::size_t most_records, const observe
       flow_(surroundings::this_flow()),
       memory_(make_part(folder_, who, trace_header::bytes + most_records * sizeof(trace_record))) {
   if (!memory_->reach(trace_header::bytes))
-    throw_errno(ENOSPC, "posix_fallocate", printable(path_of_part(folder_, who)), "make room on the disk");
+    throw_errno(ENOSPC, "posix_fallocate", printable(folder_), "make room on the disk");
   auto& h = *new (memory_->data()) trace_header;
   h.owner.job = who.job;
   h.owner.group = who.group;
@@ -99,7 +99,7 @@ call_trace::call_trace(std::string file, std::size_t most_records, const observe
   set(h.owner.transport, who.transport);
   set(h.owner.device, who.device);
   struct stat seen {};
-  if (::stat(path_of_part(folder_, who).c_str(), &seen) == 0) {
+  if (::fstat(memory_->file(), &seen) == 0) {
     h.began_seconds = seen.st_mtim.tv_sec;
     h.began_nanoseconds = seen.st_mtim.tv_nsec;
   }
@@ -210,8 +210,9 @@ void call_trace::on_ended(const observed_communicator& who) noexcept {
           stderr,
           "chorale: the trace of rank {} has no room for {} later records: raise CHORALE_TRACE_RECORDS\n",
           who.rank, dropped);
-    if (close_trace_group(folder_, who.group, who.size) && homes::all().has_lost_first(flow_))
-      merge_complete_trace(folder_, file_);
+    const auto parts = detail::held_folder::own(folder_);
+    if (close_trace_group(parts, who.group, who.size) && homes::all().has_lost_first(flow_))
+      merge_complete_trace(parts, file_);
   } catch (const std::exception& e) {
     chorale::say(stderr, "chorale: rank {} cannot write its trace: {}; its part stays in {}\n", who.rank,
                  e.what(), shown.empty() ? "its folder" : shown.c_str());

@@ -4,11 +4,10 @@
 #include <cpuid.h>
 #endif
 
-#include <fstream>
 #include <limits>
 #include <string>
 
-#include "../../core/streams_reserved.hpp"
+#include "../../core/system_files.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -23,12 +22,7 @@ bool counter_is_steady() noexcept {
   if (__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) == 0 || (edx & 1U << 8) == 0) return false;
   try {
     // The kernel uses it only if all cores agree.
-    std::string source;
-    return detail::above_streams([&] {
-             return std::ifstream{"/sys/devices/system/clocksource/clocksource0/current_clocksource"};
-           }) >>
-               source &&
-           source == "tsc";
+    return detail::word_of_system("/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc";
   } catch (...) {
     return false;
   }

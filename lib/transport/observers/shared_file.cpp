@@ -2,12 +2,10 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,38 +13,55 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
-#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
 
 constexpr auto patience = std::chrono::seconds{10};
-constexpr mode_t mode = 0666;  // minus the user's umask
+/// Of other users' files of that name none matters.
+std::string lock_of(const std::string& name) {
+  return fmt::format(".{}.{}.lock", name, ::geteuid());
+}
 
-}  // namespace
-
-shared_file::shared_file(std::string path)
-    : path_(std::move(path)),
-      file_(
-          detail::above_streams([&] { return ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode); })) {
-  if (file_ < 0) fail("open");
-  const auto end = clock::now() + patience;
-  while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    // Some file systems have no locks: then lines of several ranks may interleave.
-    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return;
-    const int why = errno;
-    if ((why == EWOULDBLOCK || why == EINTR) && clock::now() < end) {
-      clock::sleep_for(std::chrono::milliseconds{1});
-      continue;
-    }
-    ::close(file_);
-    errno = why;
-    fail("flock");
+/// The value, or an error that names the file.
+template <class Open>
+auto opened(const std::string& path, Open open) {
+  try {
+    return open();
+  } catch (const detail::file_refusal& refused) {
+    throw_errno(refused.errnum(), "open", fmt::format("{}: {}", printable(path), refused.what()),
+                "choose a file that all ranks can write, in a folder that others cannot");
   }
 }
 
-shared_file::~shared_file() {
-  ::close(file_);
+}  // namespace
+
+shared_file::shared_file(const std::string& path)
+    : path_(path),
+      at_(opened(path, [&] { return detail::place_of(path); })),
+      file_(opened(path, [&] { return detail::open_to_write(at_, O_RDWR); })),
+      lock_(at_.folder.get(), lock_of(at_.name)) {
+  lock();
+}
+
+shared_file::shared_file(const detail::held_folder& folder, const std::string& name)
+    : path_(folder.path_of(name)),
+      file_(opened(path_, [&] { return folder.open(name, O_RDWR | O_CREAT); })),
+      lock_(folder.descriptor(), lock_of(name)) {
+  lock();
+}
+
+void shared_file::lock() {
+  const auto end = clock::now() + patience;
+  int status = 0;
+  while ((status = lock_.try_lock()) == EWOULDBLOCK) {
+    if (clock::now() >= end) {
+      errno = EWOULDBLOCK;
+      fail("flock");
+    }
+    clock::sleep_for(std::chrono::milliseconds{1});
+  }
+  // Otherwise there are no locks here: then lines of ranks of several hosts may interleave.
 }
 
 void shared_file::fail(const char* call) const {
@@ -55,17 +70,23 @@ void shared_file::fail(const char* call) const {
 
 std::uint64_t shared_file::size() const {
   struct stat seen {};
-  if (::fstat(file_, &seen) != 0) fail("fstat");
+  if (::fstat(file_.get(), &seen) != 0) fail("fstat");
   return static_cast<std::uint64_t>(seen.st_size);
 }
 
 void shared_file::append(std::string_view text) {
+#ifdef RWF_APPEND
+  const iovec all{const_cast<char*>(text.data()), text.size()};
+  const ssize_t written = ::pwritev2(file_.get(), &all, 1, 0, RWF_APPEND);
+  if (written == static_cast<ssize_t>(text.size())) return;
+  if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+#endif
   write_at(size(), text);
 }
 
 void shared_file::write_at(std::uint64_t place, std::string_view text) {
   while (!text.empty()) {
-    const auto written = ::pwrite(file_, text.data(), text.size(), static_cast<off_t>(place));
+    const auto written = ::pwrite(file_.get(), text.data(), text.size(), static_cast<off_t>(place));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("pwrite");
     place += static_cast<std::uint64_t>(written);
@@ -77,7 +98,7 @@ std::string shared_file::read_at(std::uint64_t place, std::size_t bytes) const {
   std::string text(bytes, '\0');
   std::size_t have = 0;
   while (have < bytes) {
-    const auto got = ::pread(file_, text.data() + have, bytes - have, static_cast<off_t>(place + have));
+    const auto got = ::pread(file_.get(), text.data() + have, bytes - have, static_cast<off_t>(place + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("pread");
     if (got == 0) break;
@@ -88,18 +109,18 @@ std::string shared_file::read_at(std::uint64_t place, std::size_t bytes) const {
 }
 
 void shared_file::truncate(std::uint64_t bytes) {
-  if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("ftruncate");
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("ftruncate");
 }
 
 void require_writable(const std::string& path, const char* setting) {
-  const int file = detail::above_streams(
-      [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, mode); });
-  if (file < 0)
-    throw error(
-        errc::invalid_environment,
-        fmt::format("{} names '{}', which cannot be written: {}; name a file in a folder that is there",
-                    setting, printable(path), std::strerror(errno)));
-  ::close(file);
+  try {
+    static_cast<void>(detail::open_to_write(detail::place_of(path), O_WRONLY));
+  } catch (const detail::file_refusal& refused) {
+    throw error(errc::invalid_environment,
+                fmt::format("{} names '{}', which cannot be written: {}; name a file of your own, in a folder "
+                            "that is there",
+                            setting, printable(path), refused.what()));
+  }
 }
 
 }  // namespace chorale::transport

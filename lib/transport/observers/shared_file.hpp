@@ -5,21 +5,30 @@
 #include <string>
 #include <string_view>
 
+#include "../../core/file_lock.hpp"
+#include "../../core/file_place.hpp"
+#include "../../core/files.hpp"
+#include "../../core/unique_fd.hpp"
+
 namespace chorale::transport {
 
-/// An open file, locked against other writers that use this class, on this host or, if the file system
-/// supports locks (NFS since version 4), on others. Not thread-safe.
+/// An open file, locked against other processes of this user that use this class, on this host or, if the file
+/// system supports locks (NFS since version 4), on others. The lock is a file beside it (`file_lock`), so that
+/// who may read this one cannot hold it. Not thread-safe.
 class shared_file {
  public:
   /// Opens or creates the file, and waits for the lock for at most ten seconds, in case its holder is
   /// stopped. @throws error naming the file.
-  explicit shared_file(std::string path);
+  explicit shared_file(const std::string& path);
+  /// One of a folder.
+  shared_file(const detail::held_folder& folder, const std::string& name);
   shared_file(const shared_file&) = delete;
   shared_file& operator=(const shared_file&) = delete;
-  ~shared_file();
+  ~shared_file() = default;
 
   [[nodiscard]] std::uint64_t size() const;
-  /// @throws error naming the file, as do the functions below.
+  /// Whole, even where the file system has no locks, if it is a local one. @throws error naming the file, as do
+  /// the functions below.
   void append(std::string_view text);
   void write_at(std::uint64_t place, std::string_view text);
   [[nodiscard]] std::string read_at(std::uint64_t place, std::size_t bytes) const;
@@ -27,9 +36,12 @@ class shared_file {
 
  private:
   [[noreturn]] void fail(const char* call) const;
+  void lock();
 
   std::string path_;
-  int file_;
+  detail::file_place at_;  ///< empty if a `held_folder` has the file
+  detail::unique_fd file_;
+  detail::file_lock lock_;
 };
 
 /// @throws error if the file cannot be created or written; its text names `setting` as what requests the

@@ -5,12 +5,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
-#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -19,18 +17,13 @@ constexpr std::size_t step = std::size_t{1} << 20;
 
 }  // namespace
 
-trace_memory::trace_memory(std::string path, std::size_t most)
-    : path_(std::move(path)), most_(most), process_(getpid()) {
-  constexpr const char* remedy = "choose another file for the trace";
-  file_ = detail::above_streams(
-      [&] { return ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); });
-  if (file_ < 0) throw_errno(errno, "open", printable(path_), remedy);
-  void* const place = ::mmap(nullptr, most_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+trace_memory::trace_memory(const detail::held_folder& folder, const std::string& name, std::size_t most)
+    : most_(most), process_(getpid()), file_(folder.open(name, O_RDWR | O_CREAT | O_EXCL)) {
+  void* const place = ::mmap(nullptr, most_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (place == MAP_FAILED) {
     const int why = errno;
-    ::close(file_);
-    ::unlink(path_.c_str());
-    throw_errno(why, "mmap", printable(path_), remedy);
+    folder.remove(name);
+    throw_errno(why, "mmap", printable(folder.path_of(name)), "choose another file for the trace");
   }
   data_ = static_cast<std::byte*>(place);
   // A child of fork() makes no calls, and must not truncate the file that its parent still writes.
@@ -38,14 +31,10 @@ trace_memory::trace_memory(std::string path, std::size_t most)
 }
 
 trace_memory::~trace_memory() {
-  if (getpid() != process_) {
-    ::close(file_);
-    return;
-  }
+  if (getpid() != process_) return;
   ::munmap(data_, most_);
   // If that fails, the file ends in zeroes, which readers handle.
-  [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(std::min(used_, room_)));
-  ::close(file_);
+  [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(std::min(used_, room_)));
 }
 
 bool trace_memory::grow(std::size_t end) noexcept {
@@ -55,7 +44,7 @@ bool trace_memory::grow(std::size_t end) noexcept {
   int failure = EINTR;
   // A signal, such as a profiler's, interrupts it on some file systems, without effect.
   for (int attempts_left = 100; failure == EINTR && attempts_left > 0; --attempts_left)
-    failure = ::posix_fallocate(file_, static_cast<off_t>(from), static_cast<off_t>(to - from));
+    failure = ::posix_fallocate(file_.get(), static_cast<off_t>(from), static_cast<off_t>(to - from));
   if (failure != 0) return false;
   room_ = to;
 #ifdef MADV_POPULATE_WRITE

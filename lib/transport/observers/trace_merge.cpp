@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,6 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
-#include "../../core/streams_reserved.hpp"
 #include "clock_alignment.hpp"
 #include "shared_file.hpp"
 #include "trace_events.hpp"
@@ -110,58 +110,72 @@ std::vector<clock_alignment::shift> align(const std::vector<trace_part>& parts, 
   return shifts;
 }
 
-std::filesystem::path count_of(const std::string& folder, std::uint32_t group) {
-  return std::filesystem::path{folder} / fmt::format("{:08x}.count", group);
+std::string count_of(std::uint32_t group) {
+  return fmt::format("{:08x}.count", group);
+}
+
+bool is_part(std::string_view name) noexcept {
+  const auto dot = name.find('.');
+  return dot != std::string_view::npos && dot != 0 && dot + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+}
+
+/// The marker that the group of a part is complete.
+std::string marker_of(std::string_view part) {
+  return fmt::format("{}.complete", part.substr(0, part.find('.')));
+}
+
+std::uintmax_t bytes_of(const trace_place& part) {
+  struct stat seen {};
+  return ::fstat(part.folder->open(part.name, O_RDONLY).get(), &seen) == 0
+             ? static_cast<std::uintmax_t>(seen.st_size)
+             : 0;
 }
 
 }  // namespace
 
-std::vector<std::string> parts_in(const std::string& folder) {
-  std::vector<std::string> parts;
-  for (const auto& entry :
-       detail::above_streams([&] { return std::filesystem::directory_iterator{folder}; })) {
-    const std::string name = entry.path().filename().string();
-    const auto dot = name.find('.');
-    if (dot != std::string::npos && name.find_first_not_of("0123456789", dot + 1) == std::string::npos)
-      parts.push_back(entry.path().string());
-  }
-  std::ranges::sort(parts);
+bool is_of_trace(std::string_view name) noexcept {
+  return is_part(name) || name == "merging" || name.ends_with(".count") || name.ends_with(".complete") ||
+         name.ends_with(".lock");
+}
+
+std::vector<trace_place> parts_in(const detail::held_folder& folder) {
+  std::vector<trace_place> parts;
+  for (std::string& name : folder.names())
+    if (is_part(name)) parts.push_back({&folder, std::move(name)});
   return parts;
 }
 
-bool close_trace_group(const std::string& folder, std::uint32_t group, int size) {
-  shared_file count{count_of(folder, group).string()};
+bool close_trace_group(const detail::held_folder& folder, std::uint32_t group, int size) {
+  shared_file count{folder, count_of(group)};
   const std::string before = count.read_at(0, 16);
   int closed = 0;
   std::from_chars(before.data(), before.data() + before.size(), closed);
   count.write_at(0, fmt::format("{}\n", ++closed));
   if (closed < size) return false;
-  std::filesystem::rename(count_of(folder, group), count_of(folder, group).replace_extension("complete"));
+  folder.rename(count_of(group), marker_of(count_of(group)));
   return true;
 }
 
-void merge_complete_trace(const std::string& folder, const std::string& file) {
-  std::vector<std::string> parts;
-  std::vector<std::filesystem::path> markers;
+void merge_complete_trace(const detail::held_folder& folder, const std::string& file) {
+  std::vector<trace_place> parts;
   {
     // Of two ranks that end communicators at the same time, one merges everything.
-    const shared_file alone{(std::filesystem::path{folder} / "merging").string()};
-    for (const auto& entry :
-         detail::above_streams([&] { return std::filesystem::directory_iterator{folder}; }))
-      if (entry.path().extension() == ".complete") markers.push_back(entry.path());
+    const shared_file alone{folder, "merging"};
+    std::vector<std::string> markers = folder.names();
+    std::erase_if(markers, [](const std::string& name) { return !name.ends_with(".complete"); });
     std::uintmax_t bytes = 0;
-    for (const std::string& part : parts_in(folder)) {
-      auto marker = std::filesystem::path{part}.replace_extension("complete");
-      if (std::find(markers.begin(), markers.end(), marker) == markers.end()) continue;
-      parts.push_back(part);
-      bytes += std::filesystem::file_size(part);
+    for (trace_place& part : parts_in(folder)) {
+      if (std::find(markers.begin(), markers.end(), marker_of(part.name)) == markers.end()) continue;
+      bytes += bytes_of(part);
+      parts.push_back(std::move(part));
     }
     if (bytes > most_bytes_at_end) {
       chorale::say(stderr, "chorale: the trace is long: run chorale-trace {} to put it together\n",
                    printable(file));
       return;
     }
-    for (const auto& marker : markers) std::filesystem::remove(marker);
+    for (const auto& marker : markers) folder.remove(marker);
   }
   if (parts.empty()) return;
   const merged_trace made = merge_trace(parts, file);
@@ -169,27 +183,30 @@ void merge_complete_trace(const std::string& folder, const std::string& file) {
   if (made.file != file)
     chorale::say(stderr, "chorale: another job has written {} meanwhile: the trace of this one is in {}\n",
                  printable(file), printable(made.file));
-  for (const std::string& part : parts) std::filesystem::remove(part);
-  std::error_code still_in_use;
-  if (parts_in(folder).empty())
-    std::filesystem::remove(std::filesystem::path{folder} / "merging", still_in_use);
-  std::filesystem::remove(folder, still_in_use);
+  for (const trace_place& part : parts) folder.remove(part.name);
+  // Which may still be in use.
+  if (parts_in(folder).empty()) folder.remove("merging");
+  folder.remove();
 }
 
-merged_trace merge_trace(const std::vector<std::string>& paths, const std::string& file) {
+merged_trace merge_trace(const std::vector<trace_place>& places, const std::string& file) {
   merged_trace made;
   std::vector<trace_part> parts;
-  for (const std::string& path : paths) {
+  for (const trace_place& place : places) {
+    const std::string path = place.folder->path_of(place.name);
     try {
-      trace_part part = read_trace_part(path);
+      trace_part part = read_trace_part(place.folder->open(place.name, O_RDONLY), path);
       if (!parts.empty() && part.header.owner.job != parts.front().header.owner.job)
         throw error(errc::invalid_argument,
                     fmt::format("{} is of another job than {}: put the traces of jobs together one by one",
-                                printable(path), printable(paths.front())));
+                                printable(path),
+                                printable(places.front().folder->path_of(places.front().name))));
       parts.push_back(std::move(part));
     } catch (const error& e) {
-      if (e.code() != errc::invalid_argument || paths.size() == 1) throw;
+      if (e.code() != errc::invalid_argument || places.size() == 1) throw;
       made.remarks.push_back(e.reason());
+    } catch (const detail::file_refusal& refused) {
+      made.remarks.push_back(fmt::format("{} is left out: {}", printable(path), refused.what()));
     }
   }
   if (parts.empty()) throw error(errc::invalid_argument, "there are no parts of a trace");

@@ -4,17 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "../../core/files.hpp"
 
 namespace chorale::transport {
 
 /// Records that this rank's part of a group of `size` ranks is closed. True if it was the last one.
-[[nodiscard]] bool close_trace_group(const std::string& folder, std::uint32_t group, int size);
+[[nodiscard]] bool close_trace_group(const detail::held_folder& folder, std::uint32_t group, int size);
 
 /// Merges the parts of all groups in `folder` whose ranks have all closed theirs into the trace in `file`,
 /// and removes them. If that would take long, they are kept, and a line on standard error says how to
 /// continue. @throws error naming what cannot be read or written.
-void merge_complete_trace(const std::string& folder, const std::string& file);
+void merge_complete_trace(const detail::held_folder& folder, const std::string& file);
 
 /// The result of a merge.
 struct merged_trace {
@@ -27,12 +30,21 @@ struct merged_trace {
   std::vector<std::string> remarks;  ///< about clocks, and about parts that could not be read
 };
 
-/// Merges `parts`, paths of files of one job, into the trace in `file`: adds to it if that belongs to the
+/// A part that has not been read.
+struct trace_place {
+  const detail::held_folder* folder = nullptr;
+  std::string name;
+};
+
+/// Merges `parts`, which are of one job, into the trace in `file`: adds to it if that belongs to the
 /// same job, otherwise replaces it. @throws error as above, and errc::invalid_argument if the parts are of
 /// several jobs.
-merged_trace merge_trace(const std::vector<std::string>& parts, const std::string& file);
+merged_trace merge_trace(const std::vector<trace_place>& parts, const std::string& file);
+
+/// Whether ranks make files of that name in the folder of their parts.
+[[nodiscard]] bool is_of_trace(std::string_view name) noexcept;
 
 /// The parts in a folder, sorted.
-[[nodiscard]] std::vector<std::string> parts_in(const std::string& folder);
+[[nodiscard]] std::vector<trace_place> parts_in(const detail::held_folder& folder);
 
 }  // namespace chorale::transport

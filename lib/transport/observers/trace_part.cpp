@@ -1,7 +1,10 @@
 #include "trace_part.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,10 +12,13 @@
 #include <chorale/core/error.hpp>
 
 #include "../../core/printable.hpp"
-#include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {
 namespace {
+
+struct closes {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
 
 [[noreturn]] void refuse(const std::string& path, const char* why) {
   throw error(errc::invalid_argument,
@@ -38,12 +44,15 @@ std::string trace_folder(const std::string& file, std::uint32_t job) {
   return fmt::format("{}.{:08x}.parts", file, job);
 }
 
-trace_part read_trace_part(const std::string& path) {
-  std::ifstream file = detail::above_streams([&] { return std::ifstream{path, std::ios::binary}; });
+trace_part read_trace_part(detail::unique_fd file, const std::string& path) {
+  const std::unique_ptr<std::FILE, closes> from{::fdopen(file.get(), "r")};
+  if (!from) throw_errno(errno, "fdopen", printable(path), "");
+  file.release();
+  const auto read = [&](void* to, std::size_t bytes) { return std::fread(to, 1, bytes, from.get()) == bytes; };
   trace_part part;
   trace_header& h = part.header;
   char page[trace_header::bytes];
-  if (!file.read(page, sizeof page)) refuse(path, "it is too short");
+  if (!read(page, sizeof page)) refuse(path, "it is too short");
   std::memcpy(&h, page, sizeof h);
   if (h.magic != trace_header::expected_magic) refuse(path, "it begins otherwise");
   if (h.version != trace_header::newest_version) refuse(path, "it is of another version of Chorale");
@@ -52,7 +61,7 @@ trace_part read_trace_part(const std::string& path) {
   for (std::uint64_t left = h.records; left != 0; --left) {
     trace_record r;
     // Records that were not written before the rank was killed are zero or missing.
-    if (!file.read(reinterpret_cast<char*>(&r), sizeof r)) break;
+    if (!read(&r, sizeof r)) break;
     if (r.what != trace_record::kind::text) {
       if (!is_sound(r, part.texts.size())) refuse(path, "a record in it was damaged");
       part.records.push_back(r);
@@ -61,7 +70,7 @@ trace_part read_trace_part(const std::string& path) {
     const std::uint64_t rows = (r.bytes + sizeof r - 1) / sizeof r;
     if (r.bytes > 65536 || rows >= left) refuse(path, "a text in it was damaged");
     std::string text(rows * sizeof r, '\0');
-    if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) break;
+    if (!read(text.data(), text.size())) break;
     text.resize(r.bytes);
     part.texts.push_back(std::move(text));
     left -= rows;

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../core/unique_fd.hpp"
+
 namespace chorale::transport {
 
 /// The owner of a part. Texts are null-terminated.
@@ -88,8 +90,8 @@ struct trace_part {
   std::vector<trace_record> records;  ///< without the texts
 };
 
-/// @throws error naming the file if it is not a valid part.
-[[nodiscard]] trace_part read_trace_part(const std::string& path);
+/// Reads an open file; `path` is what errors call it. @throws error naming the file if it is not a valid part.
+[[nodiscard]] trace_part read_trace_part(detail::unique_fd file, const std::string& path);
 
 /// The folder of the parts of the trace in `file` for a job.
 [[nodiscard]] std::string trace_folder(const std::string& file, std::uint32_t job);

@@ -1,0 +1,50 @@
+// Where a path leads, without another user's symbolic links.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unique_fd.hpp"
+
+namespace chorale::detail {
+
+/// Why a file is not opened. `what` is a clause such as "it is a folder", with names made printable.
+class file_refusal : public std::runtime_error {
+ public:
+  file_refusal(int errnum, const std::string& why) : std::runtime_error(why), errnum_(errnum) {}
+  /// With the system's text.
+  explicit file_refusal(int errnum);
+  [[nodiscard]] int errnum() const noexcept { return errnum_; }
+
+ private:
+  int errnum_;
+};
+
+/// Of an open or held file. @throws file_refusal, for errno if there is none
+[[nodiscard]] struct stat status_of(const unique_fd& file);
+
+/// A name in a folder that is held, so that nobody can put another folder in its place.
+struct file_place {
+  unique_fd folder;
+  std::string name;  ///< no symbolic link when it was looked at; there need not be such a file
+  /// The name is of /proc/PID/fd, so that opening it follows a link of the kernel.
+  bool is_descriptor = false;
+};
+
+/// Follows a path up to its last name. Of symbolic links, those are followed that another user cannot have
+/// made: of this user, of root, or of an owner whom this user namespace does not know in a folder that only
+/// its owner can write. @throws file_refusal
+[[nodiscard]] file_place place_of(const std::string& path);
+
+/// Whether something that `entry` describes, in a folder that `folder` describes, cannot have been put there by
+/// another user.
+[[nodiscard]] bool is_trusted(const struct stat& entry, const struct stat& folder) noexcept;
+
+/// True if a folder is this user's, and nobody else can write in it.
+[[nodiscard]] inline bool is_own_folder(const struct stat& folder) noexcept {
+  return S_ISDIR(folder.st_mode) && folder.st_uid == ::geteuid() && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+}  // namespace chorale::detail
