@@ -2,15 +2,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <random>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "../../lib/core/peer_descriptors.hpp"
 #include "loop.hpp"
 
 namespace bench {
@@ -31,11 +30,11 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
     reason_ = "there is one rank, and the floor needs two";
     return;
   }
-  int fd = -1;
+  chorale::detail::unique_fd fd;
   invitation call;
   int failure = 0;
   const auto map = [&] {
-    void* address = mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* address = mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (address == MAP_FAILED)
       failure = errno;
     else
@@ -44,32 +43,26 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
   if (rank_ == 0) {
     std::random_device entropy;
     call = {getpid(), -1, std::uint64_t{entropy()} << 32 | entropy()};
-    fd = memfd_create("chorale-bench-floor", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, sizeof(page)) != 0)
+    std::uint64_t inode = 0;
+    fd.reset(chorale::detail::create_memory("chorale-bench-floor", sizeof(page), inode));
+    if (fd.get() < 0)
       failure = errno;
     else
       map();
     if (shared_ != nullptr) shared_->token = call.token;
-    call.fd = fd;
+    call.fd = fd.get();
   }
   comm.broadcast(call, 0);
   if (rank_ == 1 && call.fd >= 0) {
-    // On another host this leads to any process: looked at first, and opened only if it is such a page.
-    const int held = open(fmt::format("/proc/{}/fd/{}", call.pid, call.fd).c_str(), O_PATH | O_CLOEXEC);
-    struct stat s {};
-    if (held < 0 || fstat(held, &s) != 0)
-      failure = errno;
-    else if (!S_ISREG(s.st_mode) || s.st_uid != geteuid() || s.st_size != static_cast<off_t>(sizeof(page)))
-      failure = EXDEV;  // one that ends before the page would raise SIGBUS
-    else if ((fd = open(fmt::format("/proc/self/fd/{}", held).c_str(), O_RDWR | O_CLOEXEC)) < 0)
-      failure = errno;
+    // On another host this leads to any process.
+    fd.reset(chorale::detail::open_memory(static_cast<pid_t>(call.pid), static_cast<int>(call.fd), 0, sizeof(page)));
+    if (fd.get() < 0)
+      failure = errno == ENOENT ? EXDEV : errno;
     else
       map();
-    if (held >= 0) close(held);
     if (shared_ != nullptr && shared_->token != call.token) failure = EXDEV;
   }
   failure = comm.allreduce(failure, chorale::max);
-  if (fd >= 0) close(fd);
   if (failure != 0)
     reason_ = fmt::format("ranks 0 and 1 cannot share memory: {}",
                           failure == EXDEV ? "they run on different hosts" : std::strerror(failure));

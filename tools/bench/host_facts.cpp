@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <sched.h>
 #include <sstream>
 #include <string_view>
@@ -16,19 +15,19 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "../../lib/core/system_files.hpp"
+
 namespace bench {
 namespace {
 
 std::string first_line(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  std::string line;
-  std::getline(in, line);
-  return line;
+  const std::string text = chorale::detail::text_of_system(file);
+  return text.substr(0, text.find('\n'));
 }
 
 /// What stands behind the colon of the first line of that name.
 std::string value_in(const char* file, std::string_view name) {
-  std::ifstream in{file};
+  std::istringstream in{chorale::detail::text_of_system(file)};
   for (std::string line; std::getline(in, line);) {
     const auto colon = line.find(':');
     if (colon == std::string::npos || line.compare(0, name.size(), name) != 0) continue;
@@ -97,7 +96,7 @@ std::string in_ascii(std::string text) {
 }
 
 std::string command_line() {
-  std::ifstream in{"/proc/self/cmdline"};
+  std::istringstream in{chorale::detail::text_of_system("/proc/self/cmdline")};
   std::string out;
   for (std::string word; std::getline(in, word, '\0');) {
     if (!out.empty()) out += ' ';

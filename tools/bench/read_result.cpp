@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "../../lib/core/files.hpp"
+#include "../../lib/core/printable.hpp"
 
 namespace bench {
 namespace {
@@ -87,14 +89,14 @@ void read_into(run_result& into, const json& document, std::string& where) {
 }  // namespace
 
 run_result read_result(const std::string& file) {
-  std::ifstream in{file};
+  // Thousands of times what is written.
+  constexpr std::size_t largest_file = std::size_t{256} << 20;
   std::string where;
   run_result all;
   try {
-    if (!in) refuse("it cannot be read");
-    read_into(all, json::parse(in), where);
+    read_into(all, json::parse(chorale::detail::text_of_file(file, largest_file)), where);
   } catch (const std::exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}{}", file, where, e.what()));
+    throw std::runtime_error(fmt::format("{}: {}{}", chorale::printable(file), where, chorale::printable(e.what())));
   }
   return all;
 }

@@ -1,16 +1,22 @@
 #include "replaced_file.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
+#include <random>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "../../lib/core/files.hpp"
+#include "../../lib/core/printable.hpp"
+
 namespace bench {
 namespace {
+
+namespace detail = chorale::detail;
 
 /// As permissive as the file that is there, or as any new one.
 mode_t mode_for(bool exists, const struct stat& there) {
@@ -19,38 +25,62 @@ mode_t mode_for(bool exists, const struct stat& there) {
   return exists ? there.st_mode & 0777 : 0666 & ~mask;
 }
 
+/// A name that nobody foresees.
+std::string name_beside(const std::string& name) {
+  std::random_device entropy;
+  return fmt::format("{}.{:08x}{:08x}", name, entropy(), entropy());
+}
+
 }  // namespace
 
-replaced_file::replaced_file(std::string file) : file_(std::move(file)), target_(file_) {
+replaced_file::replaced_file(std::string file) : file_(std::move(file)) {
+  try {
+    open();
+  } catch (const detail::file_refusal& refused) {
+    throw std::system_error(refused.errnum(), std::generic_category(),
+                            fmt::format("cannot write {} ({})", chorale::printable(file_), refused.what()));
+  }
+}
+
+void replaced_file::open() {
+  at_ = detail::place_of(file_);
   struct stat there {};
-  const bool exists = stat(file_.c_str(), &there) == 0;
-  if (exists && !S_ISREG(there.st_mode)) {
-    out_ = std::fopen(file_.c_str(), "we");
+  const bool exists = fstatat(at_.folder.get(), at_.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+  if (at_.is_descriptor || (exists && !S_ISREG(there.st_mode))) {
+    detail::unique_fd file = detail::open_to_write(at_, O_WRONLY | O_APPEND, detail::writes::anything);
+    // From here on it may wait for who reads a pipe.
+    if (fcntl(file.get(), F_SETFL, O_APPEND) != 0) fail();
+    out_ = fdopen(file.get(), "w");
     if (out_ == nullptr) fail();
+    file.release();
     return;
   }
-  if (exists) {
-    std::error_code wrong;
-    if (auto real = std::filesystem::canonical(file_, wrong); !wrong) target_ = real.string();
-    // Where the folder may be written, but not the file, it stays.
-    if (access(target_.c_str(), W_OK) != 0) fail();
-  }
-  std::string beside = target_ + ".XXXXXX";
-  const int fd = mkostemp(beside.data(), O_CLOEXEC);
-  if (fd < 0) fail();
+  // Where the folder may be written, but not the file, it stays.
+  if (exists) static_cast<void>(detail::open_to_write(at_, O_WRONLY));
+  std::string beside = name_beside(at_.name);
+  detail::unique_fd file{openat(at_.folder.get(), beside.c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (file.get() < 0) fail();
   beside_ = std::move(beside);
-  if (fchmod(fd, mode_for(exists, there)) == 0) out_ = fdopen(fd, "w");
-  if (out_ != nullptr) return;
+  if (fchmod(file.get(), mode_for(exists, there)) == 0) out_ = fdopen(file.get(), "w");
+  if (out_ != nullptr) {
+    file.release();
+    return;
+  }
   const int why = errno;
-  close(fd);
-  unlink(beside_.c_str());
+  remove_beside();
   errno = why;
   fail();
 }
 
 replaced_file::~replaced_file() {
   if (out_ != nullptr) std::fclose(out_);
-  if (!beside_.empty()) unlink(beside_.c_str());
+  remove_beside();
+}
+
+void replaced_file::remove_beside() noexcept {
+  if (!beside_.empty()) unlinkat(at_.folder.get(), beside_.c_str(), 0);
+  beside_.clear();
 }
 
 void replaced_file::write(std::string_view text) {
@@ -60,12 +90,12 @@ void replaced_file::write(std::string_view text) {
 void replaced_file::finish() {
   if (std::fclose(std::exchange(out_, nullptr)) != 0) fail();
   if (beside_.empty()) return;
-  if (rename(beside_.c_str(), target_.c_str()) != 0) fail();
+  if (renameat(at_.folder.get(), beside_.c_str(), at_.folder.get(), at_.name.c_str()) != 0) fail();
   beside_.clear();
 }
 
 void replaced_file::fail() const {
-  throw std::system_error(errno, std::generic_category(), "cannot write " + file_);
+  throw std::system_error(errno, std::generic_category(), "cannot write " + chorale::printable(file_));
 }
 
 std::string fault_of(const std::string& file) {

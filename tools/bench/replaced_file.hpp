@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "../../lib/core/file_place.hpp"
+
 namespace bench {
 
 /// Writes beside a file and takes its place at the end, so that what is there stays as it is until all of the
-/// new one is there. What is beside it has a name that nobody foresees, so that in a folder where others may
-/// write nobody can have made that name lead elsewhere. What is no regular file, such as /dev/stdout, is
-/// written to at once.
+/// new one is there. Symbolic links and files that another user may have put there are refused. What is no
+/// regular file, such as /dev/stdout, is written to at once.
 class replaced_file {
  public:
   /// @throws std::system_error naming the file if it cannot be written.
@@ -25,10 +26,12 @@ class replaced_file {
   void finish();
 
  private:
+  void open();
+  void remove_beside() noexcept;
   [[noreturn]] void fail() const;
 
-  std::string file_;    ///< as it was named
-  std::string target_;  ///< behind symbolic links
+  std::string file_;  ///< as it was named
+  chorale::detail::file_place at_;
   std::string beside_;  ///< empty if there is no such file, or no more
   std::FILE* out_ = nullptr;
 };

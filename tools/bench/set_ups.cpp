@@ -1,13 +1,13 @@
 #include "set_ups.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "../../lib/core/files.hpp"
 #include "../../lib/core/printable.hpp"
 #include "../../lib/core/settings.hpp"
 #include "options.hpp"
@@ -149,19 +149,19 @@ std::vector<result_row> measure_one(const set_up& of, const job& in, const limit
 }  // namespace
 
 std::vector<set_up> read_set_ups(const std::string& file) {
-  std::ifstream in{file};
-  if (!in) throw std::runtime_error(fmt::format("{}: cannot be read", file));
+  constexpr std::size_t largest_file = std::size_t{16} << 20;
   std::vector<set_up> all;
   std::string where = "the list";
   try {
-    const json document = json::parse(in);
+    const json document = json::parse(chorale::detail::text_of_file(file, largest_file));
     refuse_other_keys(document, {"set_ups"});
     for (const auto& one : document.at("set_ups")) {
       where = fmt::format("set-up {} ({})", all.size() + 1, one.value("name", "no name"));
       all.push_back(read_set_up(one));
     }
   } catch (const std::exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}: {}", file, where, e.what()));
+    throw std::runtime_error(fmt::format("{}: {}: {}", chorale::printable(file), chorale::printable(where),
+                                         chorale::printable(e.what())));
   }
   return all;
 }

@@ -1,7 +1,6 @@
 #include "tune.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +13,7 @@
 
 #include <chorale/model/tuning.hpp>
 
+#include "../../lib/core/files.hpp"
 #include "../../lib/core/printable.hpp"
 #include "replaced_file.hpp"
 
@@ -22,11 +22,13 @@ namespace {
 
 using nlohmann::json;
 
+/// As the library takes it.
+constexpr std::size_t largest_file = std::size_t{64} << 20;
+
 json read_table(const std::string& file) {
   if (!std::filesystem::exists(file)) return json{{"tuning", json::array()}};
   (void)chorale::model::tuning_table::read(file);  // refuses what is no table, or no file at all
-  std::ifstream in(file);
-  return json::parse(in);
+  return json::parse(chorale::detail::text_of_file(file, largest_file));
 }
 
 void replace(const std::string& file, const std::string& text) {

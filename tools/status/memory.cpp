@@ -1,20 +1,21 @@
 #include "memory.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <dirent.h>
-#include <fcntl.h>
-#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "../../lib/core/peer_descriptors.hpp"
 #include "../../lib/core/printable.hpp"
+#include "../../lib/core/system_files.hpp"
 #include "../../lib/transport/status_slot.hpp"
 
 namespace status {
@@ -24,21 +25,6 @@ using namespace chorale::transport;
 
 constexpr int most_ranks = 1 << 24;
 constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 365};
-
-/// A file that is closed.
-class open_file {
- public:
-  explicit open_file(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~open_file() {
-    if (fd_ >= 0) close(fd_);
-  }
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
 
 bool copy(int fd, void* to, std::size_t bytes, std::size_t from) {
   return pread(fd, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
@@ -127,7 +113,7 @@ std::optional<place> read_place(int fd, std::size_t offset) {
 
 /// Its number in its own namespace, by which it calls itself; its number here where that is not told.
 int own_number(int pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  std::istringstream status{chorale::detail::text_of_system(fmt::format("/proc/{}/status", pid))};
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("NSpid:")) {
       int number = pid;
@@ -138,12 +124,12 @@ int own_number(int pid) {
   return pid;
 }
 
-void read_file(const std::string& path, process& of) {
-  const open_file file{path};
+void read_file(int descriptor, process& of) {
+  const auto file = chorale::detail::open_memory_to_read(of.pid, descriptor);
   struct stat s {};
-  if (file.fd() < 0 || fstat(file.fd(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid()) return;
+  if (file.get() < 0 || fstat(file.get(), &s) != 0) return;
   status_header header;
-  if (!copy(file.fd(), static_cast<void*>(&header), sizeof header, 0) ||
+  if (!copy(file.get(), static_cast<void*>(&header), sizeof header, 0) ||
       header.magic != status_header::expected_magic) {
     of.problem = "its memory for chorale-status holds something else";
     return;
@@ -160,7 +146,7 @@ void read_file(const std::string& path, process& of) {
   }
   of.unpublished += header.unpublished.load();
   for (std::size_t i = 0; i < status_slots; ++i) {
-    auto p = read_place(file.fd(), (i + 1) * status_slot_bytes);
+    auto p = read_place(file.get(), (i + 1) * status_slot_bytes);
     if (!p) continue;
     p->pid = of.pid;
     p->slot = static_cast<std::uint64_t>(s.st_ino) * (status_slots + 1) + i;
@@ -178,9 +164,12 @@ void read_places(process& of) {
   while (const dirent* entry = readdir(files.get())) {
     char target[64];
     const std::string path = folder + "/" + entry->d_name;
+    int descriptor = 0;
     const auto bytes = readlink(path.c_str(), target, sizeof target);
-    if (bytes > 0 && std::string_view{target, static_cast<std::size_t>(bytes)}.starts_with(wanted))
-      read_file(path, of);
+    if (bytes <= 0 || !std::string_view{target, static_cast<std::size_t>(bytes)}.starts_with(wanted)) continue;
+    const std::string_view number{entry->d_name};
+    if (std::from_chars(number.data(), number.data() + number.size(), descriptor).ec == std::errc{})
+      read_file(descriptor, of);
   }
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <dirent.h>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <sys/stat.h>
 #include <thread>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
+#include "../../lib/core/system_files.hpp"
 #include "memory.hpp"
 
 namespace status {
@@ -20,8 +19,7 @@ namespace {
 
 /// Name, state and parent of a process or thread by its stat file (proc(5)).
 bool read_stat(const std::string& path, identity& to) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const std::string text = chorale::detail::text_of_system(path);
   const auto begin = text.find('(');
   const auto end = text.rfind(')');  // the name may hold anything
   if (begin == std::string::npos || end == std::string::npos || end + 4 >= text.size()) return false;

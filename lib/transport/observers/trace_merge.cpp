@@ -206,6 +206,8 @@ merged_trace merge_trace(const std::vector<trace_place>& places, const std::stri
       if (e.code() != errc::invalid_argument || places.size() == 1) throw;
       made.remarks.push_back(e.reason());
     } catch (const detail::file_refusal& refused) {
+      if (places.size() == 1)
+        throw error(errc::invalid_argument, fmt::format("{}: {}", printable(path), refused.what()));
       made.remarks.push_back(fmt::format("{} is left out: {}", printable(path), refused.what()));
     }
   }

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../lib/core/system_files.hpp"
+
 namespace info::check {
 namespace {
 
@@ -19,8 +21,8 @@ constexpr std::size_t most_kept = 16384;
 [[noreturn]] void become(const std::vector<std::string>& command, const std::vector<std::string>& removed,
                          int out) {
   setpgid(0, 0);
-  const int nothing = open("/dev/null", O_RDONLY);
-  dup2(nothing, STDIN_FILENO);
+  const auto nothing = chorale::detail::open_of_system("/dev/null");
+  dup2(nothing.get(), STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(out, STDERR_FILENO);
   for (const auto& name : removed) unsetenv(name.c_str());

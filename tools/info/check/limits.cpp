@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -19,6 +18,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/model/resources.hpp>
 
+#include "../../../lib/core/system_files.hpp"
 #include "../../../lib/verbs/diagnosis.hpp"
 #include "checks.hpp"
 
@@ -140,8 +140,7 @@ int try_copying() {
 }
 
 finding copies(const report& r) {
-  std::string scope;
-  std::ifstream{"/proc/sys/kernel/yama/ptrace_scope"} >> scope;
+  const std::string scope = chorale::detail::word_of_system("/proc/sys/kernel/yama/ptrace_scope");
   const std::string yama = scope.empty() ? "" : fmt::format(" (kernel.yama.ptrace_scope is {})", scope);
   const int failure = try_copying();
   if (failure == 0)

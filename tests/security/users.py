@@ -1,0 +1,69 @@
+"""Two ordinary users, who do not trust each other: for tests that root runs."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
+import launch  # noqa: E402,F401
+
+SELF, OTHER = 65534, 65533
+
+
+def lacking(*programs):
+    """Why these tests cannot run here; None if they can."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        return "needs root and setpriv to become two other users"
+    for program in programs:
+        if subprocess.run(as_user(SELF, ["test", "-x", program]), check=False).returncode != 0:
+            return f"user {SELF} cannot run {program}"
+    return None
+
+
+def as_user(uid, command):
+    """The command as that user, with no other groups."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all", "env", "HOME=/tmp", *command]
+
+
+class Attack:
+    """What the other user does: a function, called in a process of that user, which stays until the test has seen what it wanted to see. What the
+    function returns is kept open until then."""
+
+    def __init__(self, act):
+        self.act = act
+        self.kept = None
+
+    def __enter__(self):
+        said, says = os.pipe()
+        self.over, stays = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.become(says, stays)
+        os.close(says)
+        os.close(self.over)
+        self.over = stays
+        with os.fdopen(said, encoding="utf-8") as line:
+            answer = line.read()
+        if answer != "ready":
+            raise RuntimeError(f"the attack did not come about: {answer}")
+        return self
+
+    def become(self, says, stays):
+        """The process of the other user."""
+        os.close(stays)
+        try:
+            os.setgroups([])
+            os.setresgid(OTHER, OTHER, OTHER)
+            os.setresuid(OTHER, OTHER, OTHER)
+            self.kept = self.act()
+            os.write(says, b"ready")
+        except OSError as failure:
+            os.write(says, str(failure).encode())
+        os.close(says)
+        os.read(self.over, 1)
+        os._exit(0)
+
+    def __exit__(self, *_):
+        os.close(self.over)
+        os.waitpid(self.pid, 0)

@@ -1,0 +1,41 @@
+// A job that says when another user may do something, and then goes on.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <chorale/chorale.hpp>
+
+namespace {
+
+/// All ranks wait until the test has sent a line to rank 0.
+void wait_for_test(chorale::communicator<>& comm) {
+  comm.barrier();
+  if (comm.rank() == 0) {
+    fmt::print("ready\n");
+    std::fflush(stdout);
+    while (std::getchar() != '\n' && std::feof(stdin) == 0) {
+    }
+  }
+  comm.barrier();
+}
+
+}  // namespace
+
+/// `victim once` makes one communicator, `victim twice` another one after the test has spoken.
+int main(int argc, char** argv) {
+  try {
+    chorale::communicator<> comm;
+    wait_for_test(comm);
+    if (argc > 1 && std::string_view{argv[1]} == "twice") {
+      const auto part = comm.split(0, comm.rank());
+      part->barrier();
+    }
+    if (comm.rank() == 0) fmt::print("done\n");
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print("error: {}\n", e.what());
+    return 1;
+  }
+}
