@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/limits.h>
+#include <linux/magic.h>
 #include <string_view>
 #include <sys/vfs.h>
 #include <utility>
@@ -52,7 +52,11 @@ std::string take_name(std::string& path) {
 }  // namespace
 
 file_refusal::file_refusal(int errnum)
-    : file_refusal(errnum, std::string{"it cannot be opened: "} + std::strerror(errnum)) {}
+    : std::runtime_error(std::string{"it cannot be opened: "} + std::strerror(errnum)), errnum_(errnum) {}
+
+std::string file_refusal::about(const std::string& path) const {
+  return is_of_system_ ? printable(path) : printable(path) + ": " + what();
+}
 
 struct stat status_of(const unique_fd& file) {
   struct stat s {};
@@ -64,7 +68,8 @@ bool is_trusted(const struct stat& entry, const struct stat& folder) noexcept {
   // Owners that are not mapped into a user namespace, such as root outside of it, show as this one.
   constexpr uid_t unmapped = 65534;
   return entry.st_uid == ::geteuid() || entry.st_uid == 0 ||
-         (entry.st_uid == unmapped && folder.st_uid == unmapped && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0);
+         (entry.st_uid == unmapped && folder.st_uid == unmapped &&
+          (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0);
 }
 
 file_place place_of(const std::string& path) {

@@ -13,13 +13,17 @@ namespace chorale::detail {
 /// Why a file is not opened. `what` is a clause such as "it is a folder", with names made printable.
 class file_refusal : public std::runtime_error {
  public:
-  file_refusal(int errnum, const std::string& why) : std::runtime_error(why), errnum_(errnum) {}
+  file_refusal(int errnum, const std::string& why)
+      : std::runtime_error(why), errnum_(errnum), is_of_system_(false) {}
   /// With the system's text.
   explicit file_refusal(int errnum);
   [[nodiscard]] int errnum() const noexcept { return errnum_; }
+  /// The path, and why it is refused if the system's text, which is to follow, does not tell.
+  [[nodiscard]] std::string about(const std::string& path) const;
 
  private:
   int errnum_;
+  bool is_of_system_ = true;
 };
 
 /// Of an open or held file. @throws file_refusal, for errno if there is none
@@ -38,13 +42,14 @@ struct file_place {
 /// its owner can write. @throws file_refusal
 [[nodiscard]] file_place place_of(const std::string& path);
 
-/// Whether something that `entry` describes, in a folder that `folder` describes, cannot have been put there by
-/// another user.
+/// Whether something that `entry` describes, in a folder that `folder` describes, cannot have been put there
+/// by another user.
 [[nodiscard]] bool is_trusted(const struct stat& entry, const struct stat& folder) noexcept;
 
 /// True if a folder is this user's, and nobody else can write in it.
 [[nodiscard]] inline bool is_own_folder(const struct stat& folder) noexcept {
-  return S_ISDIR(folder.st_mode) && folder.st_uid == ::geteuid() && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return S_ISDIR(folder.st_mode) && folder.st_uid == ::geteuid() &&
+         (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 }  // namespace chorale::detail

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -35,13 +37,13 @@ std::string text_of(const unique_fd& file, std::size_t most) {
     if (got < 0) throw file_refusal{errno, std::string{"it cannot be read: "} + std::strerror(errno)};
     if (got == 0) return text;
     text.append(piece, static_cast<std::size_t>(got));
-    if (text.size() > most)
-      throw file_refusal{EFBIG, "it has more than " + std::to_string(most) + " bytes"};
+    if (text.size() > most) throw file_refusal{EFBIG, "it has more than " + std::to_string(most) + " bytes"};
   }
 }
 
 unique_fd open_folder(int from, const char* name, int flags) {
-  return unique_fd{above_streams([&] { return ::openat(from, name, O_RDONLY | O_DIRECTORY | always | flags); })};
+  return unique_fd{
+      above_streams([&] { return ::openat(from, name, O_RDONLY | O_DIRECTORY | always | flags); })};
 }
 
 }  // namespace
@@ -75,6 +77,17 @@ unique_fd open_to_write(const file_place& at, int flags, writes what) {
   }
   if (what == writes::regular) require_regular(s);
   return file;
+}
+
+std::pair<unique_fd, std::string> create_beside(const file_place& at) {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+    throw file_refusal{errno};
+  std::string name = at.name + '.' + std::to_string(number);
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | always;
+  unique_fd file{above_streams([&] { return ::openat(at.folder.get(), name.c_str(), flags, 0600); })};
+  if (file.get() < 0) throw file_refusal{errno};
+  return {std::move(file), std::move(name)};
 }
 
 held_folder held_folder::own(const std::string& path) {
@@ -125,7 +138,7 @@ unique_fd held_folder::open(const std::string& name, int flags) const {
 }
 
 std::string held_folder::text(const std::string& name, std::size_t most) const {
-  return text_of(open(name, O_RDONLY), most);
+  return text_of(this->open(name, O_RDONLY), most);
 }
 
 void held_folder::rename(const std::string& from, const std::string& to) const {

@@ -13,7 +13,8 @@
 
 namespace chorale::detail {
 
-/// Opens a regular file that the user has named. Never waits for another process, as the opening of a FIFO would.
+/// Opens a regular file that the user has named. Never waits for another process, as the opening of a FIFO
+/// would.
 /// @throws file_refusal
 [[nodiscard]] unique_fd open_to_read(const std::string& path);
 /// What is in one, of at most `most` bytes. @throws file_refusal
@@ -24,12 +25,17 @@ enum class writes {
   regular,   ///< a regular file
   anything,  ///< also a FIFO or a device, such as /dev/stdout, if no other user can have put it there
 };
-/// Opens or creates the file that stands at a place, with `flags` such as O_RDWR. Never another user's file in a
-/// folder that all can write, nor one that has further names there. @throws file_refusal
+/// Opens or creates the file that stands at a place, with `flags` such as O_RDWR. Never another user's file
+/// in a folder that all can write, nor one that has further names there. @throws file_refusal
 [[nodiscard]] unique_fd open_to_write(const file_place& at, int flags, writes what = writes::regular);
 
-/// A folder that is held, and its files. Of these only regular ones are opened, and no symbolic links. Functions
-/// throw file_refusal.
+/// Creates a file of mode 0600, to be written, whose name is that of the place and a number that nobody
+/// foresees.
+/// @throws file_refusal
+[[nodiscard]] std::pair<unique_fd, std::string> create_beside(const file_place& at);
+
+/// A folder that is held, and its files. Of these only regular ones are opened, and no symbolic links.
+/// Functions throw file_refusal.
 class held_folder {
  public:
   /// Of this user, and nobody else can write in it.

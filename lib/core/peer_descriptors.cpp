@@ -89,7 +89,8 @@ int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noe
   const unique_fd held = hold_memory(pid, fd, s);
   if (held.get() < 0) return -1;
   const auto is_wanted = [&] {
-    return (inode == 0 || s.st_ino == inode) && s.st_size >= 0 && static_cast<std::uint64_t>(s.st_size) >= bytes;
+    return (inode == 0 || s.st_ino == inode) && s.st_size >= 0 &&
+           static_cast<std::uint64_t>(s.st_size) >= bytes;
   };
   if (!is_wanted()) {
     errno = ENOENT;

@@ -15,8 +15,8 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
 /// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memfd of this user with
 /// that inode (0: any) and at least that size. -1 with errno.
 ///
-/// It never opens anything else: whatever another process shows under that number, and however fast it replaces
-/// it, the object opened is the object checked.
+/// It never opens anything else: whatever another process shows under that number, and however fast it
+/// replaces it, the object opened is the object checked.
 int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
 /// Opens it for reading, likewise, if it is a memfd of this user at all.
 [[nodiscard]] unique_fd open_memory_to_read(pid_t pid, int fd) noexcept;

@@ -20,6 +20,7 @@
 
 #include "../core/file_place.hpp"
 #include "../core/streams_reserved.hpp"
+#include "../core/system_files.hpp"
 #include "fabric.hpp"
 
 namespace chorale::soft {
@@ -30,8 +31,8 @@ constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::seconds patience_for_name{2};
 constexpr clock::duration longest_nap = std::chrono::milliseconds{20};
 
-/// Hundreds of waiting processes must not keep the working one from its core: each naps longer each time, by a
-/// different amount than the others.
+/// Hundreds of waiting processes must not keep the working one from its core: each naps longer each time,
+/// by a different amount than the others.
 class naps {
  public:
   void nap() {
@@ -44,8 +45,9 @@ class naps {
   clock::duration longest_ = std::chrono::microseconds{500};
 };
 
-/// A folder in which others can neither remove nor rename what this user makes; empty if there is none. Where a
-/// session of the user, or its launcher, has made one, others cannot take a name in it before either.
+/// A folder in which others can neither remove nor rename what this user makes; empty if there is none.
+/// Where a session of the user, or its launcher, has made one, others cannot take a name in it before
+/// either.
 detail::unique_fd own_folder() {
   const auto of_environment = [](const char* variable) {
     const char* value = std::getenv(variable);
@@ -55,8 +57,7 @@ detail::unique_fd own_folder() {
        {of_environment("XDG_RUNTIME_DIR"), "/run/user/" + std::to_string(geteuid()),
         of_environment("PMIX_SERVER_TMPDIR"), std::string{"/run"}, std::string{"/tmp"}}) {
     if (path.empty()) continue;
-    detail::unique_fd folder{
-        detail::above_streams([&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })};
+    detail::unique_fd folder = detail::open_of_system(path.c_str(), O_DIRECTORY);
     struct stat s {};
     if (folder.get() < 0 || fstat(folder.get(), &s) != 0) continue;
     if (detail::is_own_folder(s) || (path == "/tmp" && s.st_uid == 0 && (s.st_mode & S_ISVTX) != 0))
@@ -106,8 +107,7 @@ int bind_name(const std::string& name) noexcept {
     return -1;
   }
   std::memcpy(address.sun_path + 1, name.data(), name.size());
-  detail::unique_fd fd{
-      detail::above_streams([&] { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); })};
+  detail::unique_fd fd{detail::above_streams([&] { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); })};
   if (fd.get() < 0) return -1;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {

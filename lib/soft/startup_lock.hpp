@@ -9,8 +9,9 @@
 
 namespace chorale::soft {
 
-/// A name that the kernel frees when its holder dies, and a lock that other users can neither take nor hold. The
-/// name is among processes that do not see the same folders, the lock is for when another user has the name.
+/// A name that the kernel frees when its holder dies, and a lock that other users can neither take nor
+/// hold. The name is among processes that do not see the same folders, the lock is for when another user
+/// has the name.
 class startup_lock {
  public:
   startup_lock() = default;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that lib/ opens descriptors, and has other libraries do it, only by above_streams() or foreign_call().
+"""Checks that lib/ opens descriptors, and has other libraries do it, only by above_streams() or foreign_call(), and that the library and
+its tools open files and make shared memory only by the functions of lib/core.
 
 Usage: descriptors.py ROOT. Whatever is opened otherwise may become a standard stream of a program that runs without one, and
-receive its output (lib/core/streams_reserved.hpp). Prints each offence as `file:line: what`; exit status 1 if there is one.
+receive its output (lib/core/streams_reserved.hpp); or it may be what another user has put there (lib/core/files.hpp). Prints each offence as `file:line: what`; exit status 1 if there is one.
 """
 import re
 
-from tree import library, run
+from tree import library, run, sources
 
 OPENS = re.compile(r"(?<![\w.>:])(?:::)?(?:(?:open|openat)\s*\([^;]*?\bO_[A-Z]+"
                    r"|(?:creat|pipe2?|socket|socketpair|accept4?|dup[23]?|memfd_create|eventfd|epoll_create1?|signalfd|timerfd_create"
@@ -20,9 +21,20 @@ GUARDS = re.compile(r"\b(above_streams|foreign_call)\s*\(")
 EXEMPT = {
     "lib/core/streams_reserved.cpp": "it is where the numbers of standard streams are taken",
     "lib/simulation/device/events.cpp": "programs of this repository, in virtual time",
-    "lib/simulation/machine/read_machine.cpp": "programs of this repository, in virtual time",
     "lib/preload/device_verbs.cpp": "it defines these functions, for soft0",
     "lib/preload/object_verbs.cpp": "it defines these functions, for soft0",
+}
+
+FILES = re.compile(r"(?<![\w.>:])(?:::)?(?:open\s*\([^;]*?\bO_[A-Z]+|(?:openat|creat|memfd_create|(?:std::)?(?:fopen|freopen|tmpnam)|mko?stemps?"
+                   r"|mkdtemp|shm_open)\s*\(|std::[io]?fstream\b|std::filesystem::(?:create_director|rename|copy)\w*\s*\()")
+OPENERS = {
+    "include/chorale/bench/contestant.hpp": "a file of the kernel, in a header for programs that are not of this repository",
+    "lib/core/file_lock.cpp": "locks",
+    "lib/core/file_place.cpp": "what stands on the way to a file",
+    "lib/core/files.cpp": "what users name, and what the library makes",
+    "lib/core/peer_descriptors.cpp": "shared memory",
+    "lib/core/streams_reserved.cpp": "the root folder, in the place of a standard stream",
+    "lib/core/system_files.cpp": "files of the kernel",
 }
 
 
@@ -61,5 +73,24 @@ def offences(root, exempt=None):
     return found + [f"{file}: is exempt in tests/style/descriptors.py and need not be" for file in sorted(set(exempt) - needed)]
 
 
+def openings(root, openers=None):
+    """Every file that is opened past lib/core, and every exemption that nothing needs, as lines of text."""
+    openers = OPENERS if openers is None else openers
+    found = []
+    needed = set()
+    for file in sources(root, "include", "lib", "tools"):
+        if file.parts[:2] == ("tools", "tests") or file.parts[:2] == ("lib", "preload"):
+            continue
+        text = re.sub(r"//[^\n]*", "", (root / file).read_text(encoding="utf-8"))
+        for opening in FILES.finditer(text):
+            if str(file) in openers:
+                needed.add(str(file))
+            else:
+                what = re.match(r"(?:::)?[\w:]+", opening.group()).group()
+                found.append(f"{file}:{text.count(chr(10), 0, opening.start()) + 1}: {what}: open files, and make shared memory, by the functions of "
+                             "lib/core/files.hpp, system_files.hpp and peer_descriptors.hpp")
+    return found + [f"{file}: is an opener in tests/style/descriptors.py and need not be" for file in sorted(set(openers) - needed)]
+
+
 if __name__ == "__main__":
-    run(offences, library, "files of the library")
+    run(lambda root: offences(root) + openings(root), library, "files of the library")

@@ -84,6 +84,14 @@ class Descriptors(Tree):
         self.assertEqual(len(found), 1, found)
         self.assertIn("lib/soft/other.cpp: is exempt", found[0])
 
+    def test_openings(self):
+        self.write("tools/bad.cpp", "std::ifstream a{name};\nint b = ::openat(folder, name, flags);\nint c = open(name, O_RDWR);\n"
+                   "auto d = std::fopen(name, \"r\");\nint e = memfd_create(name, 0);\n")
+        self.write("lib/good.cpp", "port.open(O_RDONLY);\nauto a = folder->open(name, O_RDWR);\n// open(name, O_RDWR)\nvoid open(int port);\n")
+        self.write("lib/core/opener.cpp", "int a = ::open(name, O_RDWR);\n")
+        found = descriptors.openings(self.root, {"lib/core/opener.cpp": "why", "lib/core/other.cpp": "why"})
+        self.assertEqual([line.split(": ")[0] for line in found], [*(f"tools/bad.cpp:{number}" for number in range(1, 6)), "lib/core/other.cpp"])
+
 
 class Printing(Tree):
     """Each way to print, what is none, and exemptions."""

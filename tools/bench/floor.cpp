@@ -55,7 +55,8 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
   comm.broadcast(call, 0);
   if (rank_ == 1 && call.fd >= 0) {
     // On another host this leads to any process.
-    fd.reset(chorale::detail::open_memory(static_cast<pid_t>(call.pid), static_cast<int>(call.fd), 0, sizeof(page)));
+    fd.reset(chorale::detail::open_memory(static_cast<pid_t>(call.pid), static_cast<int>(call.fd), 0,
+                                          sizeof(page)));
     if (fd.get() < 0)
       failure = errno == ENOENT ? EXDEV : errno;
     else

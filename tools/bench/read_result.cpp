@@ -96,7 +96,8 @@ run_result read_result(const std::string& file) {
   try {
     read_into(all, json::parse(chorale::detail::text_of_file(file, largest_file)), where);
   } catch (const std::exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}{}", chorale::printable(file), where, chorale::printable(e.what())));
+    throw std::runtime_error(
+        fmt::format("{}: {}{}", chorale::printable(file), where, chorale::printable(e.what())));
   }
   return all;
 }

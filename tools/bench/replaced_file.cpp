@@ -2,13 +2,10 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <random>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "../../lib/core/files.hpp"
 #include "../../lib/core/printable.hpp"
@@ -25,12 +22,6 @@ mode_t mode_for(bool exists, const struct stat& there) {
   return exists ? there.st_mode & 0777 : 0666 & ~mask;
 }
 
-/// A name that nobody foresees.
-std::string name_beside(const std::string& name) {
-  std::random_device entropy;
-  return fmt::format("{}.{:08x}{:08x}", name, entropy(), entropy());
-}
-
 }  // namespace
 
 replaced_file::replaced_file(std::string file) : file_(std::move(file)) {
@@ -38,7 +29,7 @@ replaced_file::replaced_file(std::string file) : file_(std::move(file)) {
     open();
   } catch (const detail::file_refusal& refused) {
     throw std::system_error(refused.errnum(), std::generic_category(),
-                            fmt::format("cannot write {} ({})", chorale::printable(file_), refused.what()));
+                            "cannot write " + refused.about(file_));
   }
 }
 
@@ -57,10 +48,7 @@ void replaced_file::open() {
   }
   // Where the folder may be written, but not the file, it stays.
   if (exists) static_cast<void>(detail::open_to_write(at_, O_WRONLY));
-  std::string beside = name_beside(at_.name);
-  detail::unique_fd file{openat(at_.folder.get(), beside.c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)};
-  if (file.get() < 0) fail();
+  auto [file, beside] = detail::create_beside(at_);
   beside_ = std::move(beside);
   if (fchmod(file.get(), mode_for(exists, there)) == 0) out_ = fdopen(file.get(), "w");
   if (out_ != nullptr) {

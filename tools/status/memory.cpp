@@ -166,7 +166,8 @@ void read_places(process& of) {
     const std::string path = folder + "/" + entry->d_name;
     int descriptor = 0;
     const auto bytes = readlink(path.c_str(), target, sizeof target);
-    if (bytes <= 0 || !std::string_view{target, static_cast<std::size_t>(bytes)}.starts_with(wanted)) continue;
+    if (bytes <= 0 || !std::string_view{target, static_cast<std::size_t>(bytes)}.starts_with(wanted))
+      continue;
     const std::string_view number{entry->d_name};
     if (std::from_chars(number.data(), number.data() + number.size(), descriptor).ec == std::errc{})
       read_file(descriptor, of);

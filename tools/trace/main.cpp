@@ -40,8 +40,8 @@ std::vector<std::string> folders_of(const std::string& file) {
   return found;
 }
 
-/// Folders that the user has named may be copies of another user's; one that is found beside the file may be there
-/// to have this user's files read or removed.
+/// Folders that the user has named may be copies of another user's; one that is found beside the file may
+/// be there to have this user's files read or removed.
 std::vector<held_folder> hold(const std::vector<std::string>& folders, bool named) {
   std::vector<held_folder> held;
   for (const std::string& folder : folders) {

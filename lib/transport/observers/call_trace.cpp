@@ -71,7 +71,7 @@ std::unique_ptr<trace_memory> make_part(const std::string& folder, const observe
       return std::make_unique<trace_memory>(detail::held_folder::made(folder), name_of_part(who), bytes);
     } catch (const detail::file_refusal& refused) {
       if (refused.errnum() == ENOENT && attempts_left > 0) continue;
-      throw_errno(refused.errnum(), "open", fmt::format("{}: {}", printable(folder), refused.what()),
+      throw_errno(refused.errnum(), "open", refused.about(folder),
                   "choose another file for the trace, in a folder that others cannot write");
     }
   }

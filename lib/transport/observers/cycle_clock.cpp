@@ -22,7 +22,8 @@ bool counter_is_steady() noexcept {
   if (__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) == 0 || (edx & 1U << 8) == 0) return false;
   try {
     // The kernel uses it only if all cores agree.
-    return detail::word_of_system("/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc";
+    return detail::word_of_system("/sys/devices/system/clocksource/clocksource0/current_clocksource") ==
+           "tsc";
   } catch (...) {
     return false;
   }

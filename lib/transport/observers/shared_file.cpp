@@ -29,7 +29,7 @@ auto opened(const std::string& path, Open open) {
   try {
     return open();
   } catch (const detail::file_refusal& refused) {
-    throw_errno(refused.errnum(), "open", fmt::format("{}: {}", printable(path), refused.what()),
+    throw_errno(refused.errnum(), "open", refused.about(path),
                 "choose a file that all ranks can write, in a folder that others cannot");
   }
 }
@@ -116,10 +116,11 @@ void require_writable(const std::string& path, const char* setting) {
   try {
     static_cast<void>(detail::open_to_write(detail::place_of(path), O_WRONLY));
   } catch (const detail::file_refusal& refused) {
-    throw error(errc::invalid_environment,
-                fmt::format("{} names '{}', which cannot be written: {}; name a file of your own, in a folder "
-                            "that is there",
-                            setting, printable(path), refused.what()));
+    throw error(
+        errc::invalid_environment,
+        fmt::format("{} names '{}', which cannot be written: {}; name a file of your own, in a folder "
+                    "that is there",
+                    setting, printable(path), refused.what()));
   }
 }
 

@@ -12,9 +12,9 @@
 
 namespace chorale::transport {
 
-/// An open file, locked against other processes of this user that use this class, on this host or, if the file
-/// system supports locks (NFS since version 4), on others. The lock is a file beside it (`file_lock`), so that
-/// who may read this one cannot hold it. Not thread-safe.
+/// An open file, locked against other processes of this user that use this class, on this host or, if the
+/// file system supports locks (NFS since version 4), on others. The lock is a file beside it (`file_lock`),
+/// so that who may read this one cannot hold it. Not thread-safe.
 class shared_file {
  public:
   /// Opens or creates the file, and waits for the lock for at most ten seconds, in case its holder is
@@ -27,8 +27,8 @@ class shared_file {
   ~shared_file() = default;
 
   [[nodiscard]] std::uint64_t size() const;
-  /// Whole, even where the file system has no locks, if it is a local one. @throws error naming the file, as do
-  /// the functions below.
+  /// Whole, even where the file system has no locks, if it is a local one. @throws error naming the file,
+  /// as do the functions below.
   void append(std::string_view text);
   void write_at(std::uint64_t place, std::string_view text);
   [[nodiscard]] std::string read_at(std::uint64_t place, std::size_t bytes) const;

@@ -197,10 +197,10 @@ merged_trace merge_trace(const std::vector<trace_place>& places, const std::stri
     try {
       trace_part part = read_trace_part(place.folder->open(place.name, O_RDONLY), path);
       if (!parts.empty() && part.header.owner.job != parts.front().header.owner.job)
-        throw error(errc::invalid_argument,
-                    fmt::format("{} is of another job than {}: put the traces of jobs together one by one",
-                                printable(path),
-                                printable(places.front().folder->path_of(places.front().name))));
+        throw error(
+            errc::invalid_argument,
+            fmt::format("{} is of another job than {}: put the traces of jobs together one by one",
+                        printable(path), printable(places.front().folder->path_of(places.front().name))));
       parts.push_back(std::move(part));
     } catch (const error& e) {
       if (e.code() != errc::invalid_argument || places.size() == 1) throw;

@@ -48,7 +48,9 @@ trace_part read_trace_part(detail::unique_fd file, const std::string& path) {
   const std::unique_ptr<std::FILE, closes> from{::fdopen(file.get(), "r")};
   if (!from) throw_errno(errno, "fdopen", printable(path), "");
   file.release();
-  const auto read = [&](void* to, std::size_t bytes) { return std::fread(to, 1, bytes, from.get()) == bytes; };
+  const auto read = [&](void* to, std::size_t bytes) {
+    return std::fread(to, 1, bytes, from.get()) == bytes;
+  };
   trace_part part;
   trace_header& h = part.header;
   char page[trace_header::bytes];

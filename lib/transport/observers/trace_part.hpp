@@ -90,7 +90,8 @@ struct trace_part {
   std::vector<trace_record> records;  ///< without the texts
 };
 
-/// Reads an open file; `path` is what errors call it. @throws error naming the file if it is not a valid part.
+/// Reads an open file; `path` is what errors call it. @throws error naming the file if it is not a valid
+/// part.
 [[nodiscard]] trace_part read_trace_part(detail::unique_fd file, const std::string& path);
 
 /// The folder of the parts of the trace in `file` for a job.
