@@ -84,7 +84,7 @@ int main() {
   off.device = "soft0";
   off.trials = chorale::trial_policy::off;
   chorale::config counted = off;
-  counted.statistics = "/dev/null";
+  counted.statistics = file.string() + ".csv";
   chorale::config traced = off;
   traced.trace = file.string();
   chorale::bootstrap::run_in_process(2, [&](auto& group) {
@@ -94,4 +94,5 @@ int main() {
     measure({&plain, &with_counts, &with_trace});
   });
   std::filesystem::remove(file);
+  std::filesystem::remove(counted.statistics);
 }

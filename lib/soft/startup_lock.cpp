@@ -54,8 +54,8 @@ detail::unique_fd own_folder() {
     return std::string{value != nullptr && *value == '/' ? value : ""};
   };
   for (const std::string& path :
-       {of_environment("XDG_RUNTIME_DIR"), "/run/user/" + std::to_string(geteuid()),
-        of_environment("PMIX_SERVER_TMPDIR"), std::string{"/run"}, std::string{"/tmp"}}) {
+       {of_environment("XDG_RUNTIME_DIR"), "/run/user/" + std::to_string(geteuid()), std::string{"/run"},
+        of_environment("PMIX_SERVER_TMPDIR"), std::string{"/tmp"}}) {
     if (path.empty()) continue;
     detail::unique_fd folder = detail::open_of_system(path.c_str(), O_DIRECTORY);
     struct stat s {};

@@ -68,9 +68,9 @@ std::string soft_remedy(int errnum) {
       return "other processes keep the names of this fabric (chorale-soft/UID/FABRIC in /proc/net/unix): set "
              "CHORALE_SOFT_FABRIC to another name";
     case ETIMEDOUT:
-      return "another process keeps the name of this fabric's start-up lock (chorale-soft/UID/FABRIC/lock in "
-             "/proc/net/unix): is it stopped, or another user's? Continue or end it, or set "
-             "CHORALE_SOFT_FABRIC to another name";
+      return "another process keeps the start-up lock of this fabric (chorale-soft/UID/FABRIC/lock in "
+             "/proc/net/unix, .chorale-soft-UID-*.lock in the user's folder under /run, or in /tmp): is it "
+             "stopped, or another user's? Continue or end it, or set CHORALE_SOFT_FABRIC to another name";
     case ENOSPC:
       return "this user may watch no more descriptors by epoll: raise /proc/sys/fs/epoll/max_user_watches; "
              "soft0 watches one for itself and two for each process that it talks to";

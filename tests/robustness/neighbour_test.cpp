@@ -112,6 +112,15 @@ TEST_CASE("A neighbour cannot make anybody open what it likes", "[robustness]") 
   CHECK(neighbour.join() == "");
 }
 
+TEST_CASE("Somebody else has the name of the start-up lock", "[robustness]") {
+  const unique_fd taken = take_name(prefix() + "/lock");
+  const auto victim = [](wire&) { const auto device = chorale::verbs::device::open("soft0"); };
+  child one(victim);
+  child other(victim);
+  CHECK(one.join() == "");
+  CHECK(other.join() == "");
+}
+
 TEST_CASE("Names that somebody else has taken are no obstacle", "[robustness]") {
   struct place {
     pid_t pid;

@@ -122,12 +122,19 @@ std::string text_of(std::FILE* what) {
 }  // namespace
 
 std::string gnuplot_string(std::string_view text) {
-  std::string out = "'";
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,:()<>/-";
+  std::string out = "\"";
   for (const char c : text) {
-    if (c == '\'') out += '\'';
-    out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f)
+      out += ' ';
+    else if (byte >= 0x80 || plain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += fmt::format("\\{:03o}", byte);
   }
-  return out + '\'';
+  return out + '"';
 }
 
 void need_gnuplot() {

@@ -6,8 +6,9 @@
 
 namespace bench {
 
-/// A string for gnuplot, in which nothing is special. Between double quotes gnuplot would run what stands
-/// between backquotes. Control characters become blanks.
+/// A string for gnuplot, in which nothing is special: all that may be is given by its number, since gnuplot
+/// 5.4 ends a string at some of the quotes that are doubled, and runs what stands between backquotes. Control
+/// characters become blanks.
 std::string gnuplot_string(std::string_view text);
 
 /// @throws std::runtime_error with the remedy unless there is a gnuplot that runs.

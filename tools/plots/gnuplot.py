@@ -4,6 +4,7 @@ A picture is made by `draw(commands, file)`, where `commands` are lines of gnupl
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -28,9 +29,10 @@ def can():
 
 
 def quoted(text):
-    """A string for gnuplot, in which nothing is special: between double quotes it would run what stands between backquotes."""
+    """A string for gnuplot, in which nothing is special: all that may be is given by its number, since gnuplot 5.4 ends a string at some of the
+    quotes that are doubled, and runs what stands between backquotes."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return "'" + plain.replace("'", "''") + "'"
+    return '"' + re.sub(r"[^\w .,:()<>/-]", lambda found: f"\\{ord(found[0]):03o}" if ord(found[0]) < 128 else found[0], plain) + '"'
 
 
 def head(width, height):

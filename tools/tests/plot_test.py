@@ -63,6 +63,12 @@ class Plot(Made):
         titles = [title.text for title in xml.etree.ElementTree.parse(self.folder / "o.svg").getroot().iter(f"{SVG}title")]
         self.assertEqual(titles[1:], ["it's `x` <&>"] * 2 + ["ring", "ring", "degree_k<3>", "degree_k<3>", "a, b", "a, b"] * 2)
 
+    def test_names_are_no_commands(self):
+        """Whoever wrote the file."""
+        names = ["'", "it''s", "a\"b", "\\", "'; print system('id'); #", "\" . system('id') . \"", "`id`", "@x $y %d {/Bold z}"]
+        texts = self.draw(self.write("a.json", result(*(row("scan", name, size, 1) for name in names for size in (8, 16)))))
+        self.assertEqual({name: texts.count(name) for name in names}, dict.fromkeys(names, 1))
+
     def test_places(self):
         """Where points are on the axes, from the picture itself: a decade is as long as another, and so are bars."""
         self.draw(self.write("a.json", result(*(row("scan", "one", 4 ** power, 10.0 ** power) for power in range(1, 4)))))
@@ -181,6 +187,16 @@ class Mistakes(Made):
             self.assertIn(said, done.stderr)
         self.assertEqual((self.folder / "o.svg").read_text(encoding="utf-8"), "old")
 
+    def test_files_that_are_none(self):
+        """They are no wait for a writer, and no reading without end."""
+        os.mkfifo(self.folder / "pipe")
+        for name, said in (("pipe", "it is no regular file"), ("/dev/zero", "it is no regular file"), (".", "it is a folder")):
+            for option in "--from", "--set-ups":
+                done = self.bench(option, name)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertIn(f"{name}: ", done.stderr)
+                self.assertIn(said, done.stderr)
+
     def test_results_that_are_none(self):
         good = row("scan", "ring", 8, 1)
         for document, said in (("{", "parse error"), ({}, 'it has no list "rows"'), ([], 'it has no list "rows"'), (result(good, ranks=0), '"ranks" must be a whole'),
@@ -191,7 +207,7 @@ class Mistakes(Made):
             done = self.bench("--from", self.write("a.json", document))
             self.assertEqual(done.returncode, 1, (document, done.stdout))
             self.assertIn(said, done.stderr)
-        self.assertIn("nowhere.json: it cannot be read", self.bench("--from", "nowhere.json").stderr)
+        self.assertIn("nowhere.json: it cannot be opened: No such file", self.bench("--from", "nowhere.json").stderr)
         self.write("a.json", result(good))
         self.assertIn("no row of these files", self.bench("--from", "a.json", "barrier").stderr)
         for words in (["--json", "o.json"], ["--table", "t.json"], ["--set-ups", "s.json"], ["--from", "a.json", "--csv", "o.csv"]):

@@ -134,6 +134,15 @@ class Sim(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(re.search(r"^barrier +rc +dissemination ", done.stdout, re.MULTILINE), done.stdout)
 
+    def test_machines_that_are_no_files(self):
+        """They are no wait for a writer, and no reading without end."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(pathlib.Path(folder) / "pipe")
+            for name in pathlib.Path(folder) / "pipe", "/dev/urandom", "/dev/zero":
+                done = run("barrier", "--ranks", 2, "--machine", name)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn("it is no regular file", done.stderr)
+
     def test_mistakes(self):
         two = ("--machine", "infinihost-pcix-8", "--ranks", 2)
         for given, said in ((("barrier", "--ranks", 2), "--machine"), (("barrier", "--machine", "hdr-64core"), "--ranks"),
