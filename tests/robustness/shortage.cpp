@@ -10,6 +10,7 @@
 #include <new>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -66,8 +67,9 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 const char* name(call what) noexcept {
-  constexpr const char* names[]{"memfd_create", "mmap",  "socket",         "socketpair",  "bind",
-                                "open",         "fopen", "stat",           "fstat",       "epoll_create1",
+  constexpr const char* names[]{"memfd_create", "mmap",  "socket",         "socketpair",
+                                "bind",         "open",  "openat",         "fdopen",
+                                "flock",        "stat",  "fstat",          "epoll_create1",
                                 "epoll_ctl",    "pipe2", "pthread_create", "operator new"};
   return names[static_cast<int>(what)];
 }
@@ -82,6 +84,8 @@ int errno_of(call what) noexcept {
       return ENOMEM;
     case call::socket:
       return ENFILE;
+    case call::flock:
+      return ENOLCK;
     case call::epoll_ctl:
       return ENOSPC;
     case call::pthread_create:
@@ -152,9 +156,26 @@ int open(const char* path, int flags, ...) {
   return fails(call::open) ? -1 : next(path, flags, mode);
 }
 
-FILE* fopen(const char* path, const char* mode) {
-  static auto* const next = behind<FILE*(const char*, const char*)>("fopen");
-  return fails(call::fopen) ? nullptr : next(path, mode);
+int openat(int folder, const char* path, int flags, ...) {
+  static auto* const next = behind<int(int, const char*, int, ...)>("openat");
+  mode_t mode = 0;
+  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
+    va_list rest;
+    va_start(rest, flags);
+    mode = va_arg(rest, mode_t);
+    va_end(rest);
+  }
+  return fails(call::openat) ? -1 : next(folder, path, flags, mode);
+}
+
+FILE* fdopen(int file, const char* mode) noexcept {
+  static auto* const next = behind<FILE*(int, const char*)>("fdopen");
+  return fails(call::fdopen) ? nullptr : next(file, mode);
+}
+
+int flock(int file, int operation) noexcept {
+  static auto* const next = behind<int(int, int)>("flock");
+  return fails(call::flock) ? -1 : next(file, operation);
 }
 
 int stat(const char* path, struct stat* s) noexcept {

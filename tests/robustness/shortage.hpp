@@ -13,7 +13,9 @@ enum class call {
   socketpair,
   bind,
   open,
-  fopen,
+  openat,
+  fdopen,
+  flock,
   stat,
   fstat,
   epoll_create,
@@ -22,10 +24,10 @@ enum class call {
   pthread_create,
   allocate,  ///< operator new, in all its forms
 };
-inline constexpr call all_calls[]{call::memfd_create,   call::mmap,         call::socket,    call::socketpair,
-                                  call::bind,           call::open,         call::fopen,     call::stat,
-                                  call::fstat,          call::epoll_create, call::epoll_ctl, call::pipe,
-                                  call::pthread_create, call::allocate};
+inline constexpr call all_calls[]{call::memfd_create, call::mmap, call::socket,         call::socketpair,
+                                  call::bind,         call::open, call::openat,         call::fdopen,
+                                  call::flock,        call::stat, call::fstat,          call::epoll_create,
+                                  call::epoll_ctl,    call::pipe, call::pthread_create, call::allocate};
 
 const char* name(call what) noexcept;
 /// The errno that the call fails with.
