@@ -32,6 +32,14 @@ def locked(path, mode):
     return file
 
 
+def fnv1a(text):
+    """As include/chorale/core/fnv.hpp."""
+    value = 0xcbf29ce484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001b3 % 2**64
+    return value
+
+
 class Job:
     """The victim's program, held at the place where it waits for the test."""
 
@@ -247,15 +255,24 @@ class Starting(Case):
         fabric = f"security-{os.getpid()}"
         spaces = "-".join(f"{os.stat(f'/proc/self/ns/{kind}').st_ino:x}" for kind in ("pid", "user"))
 
+        prefix = f"chorale-soft/{SELF}/{fabric}/{spaces}"
+        beside = pathlib.Path("/tmp") / f".chorale-soft-{SELF}-{fnv1a(prefix):016x}.lock"
+        self.addCleanup(lambda: beside.unlink(missing_ok=True))
+
         def take():
             name = socket.socket(socket.AF_UNIX)
-            name.bind(f"\0chorale-soft/{SELF}/{fabric}/{spaces}/lock")
-            return name
+            name.bind(f"\0{prefix}/lock")
+            return name, locked(beside, "wb")
 
         with Attack(take):
             status, output = self.run_victim(CHORALE_SOFT_FABRIC=fabric)
         self.assertEqual(status, 0, output)
-        self.assertEqual([name for name in os.listdir("/tmp") if name.startswith(f".chorale-soft-{SELF}-")], [])
+
+    def test_the_file_of_that_lock_does_not_stay(self):
+        before = set(pathlib.Path("/tmp").glob(f".chorale-soft-{SELF}-*"))
+        status, output = launch.run(as_user(SELF, [VICTIM, "alone"]), LIMIT)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(set(pathlib.Path("/tmp").glob(f".chorale-soft-{SELF}-*")), before)
 
 
 if __name__ == "__main__":

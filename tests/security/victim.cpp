@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chorale/chorale.hpp>
+#include <chorale/verbs/device.hpp>
 
 namespace {
 
@@ -23,9 +24,12 @@ void wait_for_test(chorale::communicator<>& comm) {
 
 }  // namespace
 
-/// `victim once` makes one communicator, `victim twice` another one after the test has spoken.
+/// `victim once` makes one communicator, `victim twice` another one after the test has spoken; `victim alone`
+/// opens soft0 without a launcher.
 int main(int argc, char** argv) {
   try {
+    if (argc > 1 && std::string_view{argv[1]} == "alone")
+      return chorale::verbs::device::open("soft0").is_soft() ? 0 : 1;
     chorale::communicator<> comm;
     wait_for_test(comm);
     if (argc > 1 && std::string_view{argv[1]} == "twice") {
