@@ -123,6 +123,15 @@ class Names(Case):
             self.assertIn("'folder' is a symbolic link of another user", output)
         self.check_precious()
 
+    def test_further_names_of_files(self):
+        """Where the kernel lets anybody make them (fs.protected_hardlinks), another user could have this one's file written."""
+        os.link(self.precious, self.shared / "result")
+        for variable in "CHORALE_TRACE", "CHORALE_STATISTICS":
+            status, output = self.run_victim(**{variable: str(self.shared / "result")})
+            self.assertNotEqual(status, 0, output)
+            self.assertIn("it has another name, too", output)
+        self.check_precious()
+
     def test_links_of_ones_own_are_followed(self):
         os.symlink(self.own / "calls.csv", self.shared / "calls.csv")
         os.lchown(self.shared / "calls.csv", SELF, SELF)
