@@ -90,7 +90,7 @@ int merge(const std::string& file, std::vector<std::string> folders, bool keeps)
   for (const held_folder& folder : held) {
     for (const std::string& name : folder.names())
       if (chorale::transport::is_of_trace(name)) folder.remove(name);
-    if (!folder.remove()) fmt::print("{} stays, since there is more in it\n", printable(folder.path()));
+    if (!folder.remove()) chorale::say(stdout, "{} stays, since there is more in it\n", folder.path());
   }
   return 0;
 }
