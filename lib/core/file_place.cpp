@@ -64,12 +64,9 @@ struct stat status_of(const unique_fd& file) {
   return s;
 }
 
-bool is_trusted(const struct stat& entry, const struct stat& folder) noexcept {
-  // Owners that are not mapped into a user namespace, such as root outside of it, show as this one.
-  constexpr uid_t unmapped = 65534;
+bool is_trusted(const struct stat& entry, const file_place& at) {
   return entry.st_uid == ::geteuid() || entry.st_uid == 0 ||
-         (entry.st_uid == unmapped && folder.st_uid == unmapped &&
-          (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0);
+         (at.is_safe && (detail::status_of(at.folder).st_mode & (S_IWGRP | S_IWOTH)) == 0);
 }
 
 file_place place_of(const std::string& path) {
@@ -77,9 +74,12 @@ file_place place_of(const std::string& path) {
   if (path.find('\0') != std::string::npos) throw file_refusal{EINVAL};
   std::string rest = path;
   file_place at{hold_folder("."), {}};
+  const uid_t here = detail::status_of(at.folder).st_uid;
+  at.is_safe = here == ::geteuid() || here == 0;
   for (int links_left = most_links;;) {
     if (rest.starts_with('/')) {
       at.folder = hold_folder("/");
+      at.is_safe = true;
       rest.erase(0, rest.find_first_not_of('/'));
     }
     const bool is_folder = rest.ends_with('/');
@@ -90,6 +90,7 @@ file_place place_of(const std::string& path) {
     if (!is_last) {
       // As a folder first, since only that has an automounter mount it.
       if (unique_fd next = hold(at, O_DIRECTORY); next.get() >= 0) {
+        at.is_safe = detail::is_trusted(detail::status_of(next), at);
         at.folder = std::move(next);
         continue;
       }
@@ -107,7 +108,7 @@ file_place place_of(const std::string& path) {
     }
     at.is_descriptor = is_last && is_of_proc(at.folder);
     if (at.is_descriptor) return at;
-    if (!detail::is_trusted(seen, detail::status_of(at.folder)))
+    if (!detail::is_trusted(seen, at))
       throw file_refusal{EPERM, "'" + printable(at.name) + "' is a symbolic link of another user"};
     if (--links_left == 0) throw file_refusal{ELOOP};
     const std::string target = target_of(entry);

@@ -35,16 +35,17 @@ struct file_place {
   std::string name;  ///< no symbolic link when it was looked at; there need not be such a file
   /// The name is of /proc/PID/fd, so that opening it follows a link of the kernel.
   bool is_descriptor = false;
+  /// Whoever owns the folder has it from root or from this user, and not from a folder that others can write.
+  bool is_safe = true;
 };
 
-/// Follows a path up to its last name. Of symbolic links, those are followed that another user cannot have
-/// made: of this user, of root, or of an owner whom this user namespace does not know in a folder that only
-/// its owner can write. @throws file_refusal
+/// Follows a path up to its last name. Of symbolic links, those are followed that are trusted. @throws
+/// file_refusal
 [[nodiscard]] file_place place_of(const std::string& path);
 
-/// Whether something that `entry` describes, in a folder that `folder` describes, cannot have been put there
-/// by another user.
-[[nodiscard]] bool is_trusted(const struct stat& entry, const struct stat& folder) noexcept;
+/// Whether what `entry` describes, in the folder of a place, is of this user or root, or is in a safe folder
+/// that only its owner can write. All else another user may have put there.
+[[nodiscard]] bool is_trusted(const struct stat& entry, const file_place& at);
 
 /// True if a folder is this user's, and nobody else can write in it.
 [[nodiscard]] inline bool is_own_folder(const struct stat& folder) noexcept {

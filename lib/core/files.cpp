@@ -68,11 +68,11 @@ unique_fd open_to_write(const file_place& at, int flags, writes what) {
   if (!at.is_descriptor) {
     constexpr mode_t others = S_IWGRP | S_IWOTH;
     const bool is_ours = s.st_uid == ::geteuid();
-    if (S_ISREG(s.st_mode) && !is_ours && (folder.st_mode & S_IWOTH) != 0)
-      throw file_refusal{EPERM, "it is another user's file, in a folder that all can write"};
+    if (S_ISREG(s.st_mode) && !is_ours && (!at.is_safe || (folder.st_mode & S_IWOTH) != 0))
+      throw file_refusal{EPERM, "it is another user's file, in a folder of that user or that all can write"};
     if (S_ISREG(s.st_mode) && s.st_nlink > 1 && (folder.st_mode & others) != 0)
       throw file_refusal{EPERM, "it has another name, too, and others can write in its folder"};
-    if (!S_ISREG(s.st_mode) && !detail::is_trusted(s, folder))
+    if (!S_ISREG(s.st_mode) && !detail::is_trusted(s, at))
       throw file_refusal{EPERM, "it is no regular file, and another user's"};
   }
   if (what == writes::regular) require_regular(s);

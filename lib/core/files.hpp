@@ -26,7 +26,8 @@ enum class writes {
   anything,  ///< also a FIFO or a device, such as /dev/stdout, if no other user can have put it there
 };
 /// Opens or creates the file that stands at a place, with `flags` such as O_RDWR. Never another user's file
-/// in a folder that all can write, nor one that has further names there. @throws file_refusal
+/// in a folder that all can write or that is not safe, nor one that has further names where others can write.
+/// @throws file_refusal
 [[nodiscard]] unique_fd open_to_write(const file_place& at, int flags, writes what = writes::regular);
 
 /// Creates a file of mode 0600, to be written, whose name is that of the place and a number that nobody

@@ -18,7 +18,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from users import SELF, Attack, as_user, lacking, launch  # noqa: E402
+from users import OTHER, SELF, Attack, as_user, lacking, launch  # noqa: E402
 
 VICTIM, TRACE, BENCH = sys.argv[1:4]
 LIMIT = 120
@@ -122,6 +122,25 @@ class Names(Case):
             self.assertNotEqual(status, 0, output)
             self.assertIn("'folder' is a symbolic link of another user", output)
         self.check_precious()
+
+    def test_links_in_folders_of_others(self):
+        """Where another user has made the folder, its links are no better; where root has, they are the site's."""
+        def make():
+            os.mkdir(self.shared / "run", 0o755)
+            os.symlink(self.precious, self.shared / "run/calls.csv")
+            os.symlink(self.own, site / "scratch")
+
+        site = self.shared.parent / "site"
+        site.mkdir()
+        os.chown(site, OTHER, OTHER)
+        with Attack(make):
+            status, output = self.run_victim(CHORALE_STATISTICS=f"{self.shared}/run/calls.csv")
+            self.assertNotEqual(status, 0, output)
+            self.assertIn("is a symbolic link of another user", output)
+            self.check_precious()
+            status, output = self.run_victim(CHORALE_STATISTICS=f"{site}/scratch/calls.csv")
+            self.assertEqual(status, 0, output)
+            self.assertIn("barrier", (self.own / "calls.csv").read_text(encoding="utf-8"))
 
     def test_further_names_of_files(self):
         """Where the kernel lets anybody make them (fs.protected_hardlinks), another user could have this one's file written."""
