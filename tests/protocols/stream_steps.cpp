@@ -116,7 +116,7 @@ bool stream_node::attempt(const step& s) {
           read();
           how = t.finish(ticket_);
         }
-        if (!how.refused.empty()) violated(how.refused);
+        if (how.refused) violated(*how.refused);
         if (!how.over) {
           t.await_answer(s.peer, now);
           return false;

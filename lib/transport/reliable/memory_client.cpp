@@ -56,7 +56,7 @@ memory_client::progress memory_client::finish(std::uint32_t ticket) {
   operation& o = operations_.at(ticket);
   progress p{o.done || !o.refused.empty(), o.peer, {}};
   if (!p.over) return p;
-  p.refused = std::move(o.refused);
+  if (!o.refused.empty()) p.refused = std::make_unique<std::string>(std::move(o.refused));
   operations_.erase(ticket);
   return p;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ class memory_client {
   struct progress {
     bool over = false;
     int peer = -1;
-    std::string refused;  ///< the reason if it was refused, otherwise empty
+    /// The reason if it was refused, otherwise null: a string has room for a short text, which costs each
+    /// look.
+    std::unique_ptr<std::string> refused{};
   };
 
   /// `room`: bytes of a packet.

@@ -92,7 +92,7 @@ bool streams::try_finish(std::uint32_t ticket) {
     owner_->channel().read();
     how = table_->finish(ticket);
   }
-  if (!how.refused.empty()) owner_->failures().lose(how.peer, how.refused);
+  if (how.refused) owner_->failures().lose(how.peer, *how.refused);
   if (!how.over) {
     require_sound(how.peer);
     table_->await_answer(how.peer, clock::now());
