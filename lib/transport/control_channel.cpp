@@ -138,17 +138,21 @@ void control_channel::take(std::span<const std::byte> datagram, const ibv_wc& co
   // Ignores datagrams from outside the group, and those of one rank in the name of another.
   if (!read || read->kind >= kinds || !port_->is_from(read->source, datagram, completion)) return refuse();
   heard_(read->source);
-  dispatch(*read, by);
-}
-
-void control_channel::dispatch(const received_datagram& d, reader by) {
-  const entry* to = subscribed_[d.kind];
+  const entry* to = subscribed_[read->kind];
   if (to == nullptr) return refuse();
-  if (by == reader::own || to->who == reader::any) return to->part.take(d.source, d.kind, d.body);
+  if (by == reader::own || to->who == reader::any) return to->part.take(read->source, read->kind, read->body);
   try {
-    kept_.insert_or_assign({d.source, d.kind}, std::vector<std::byte>(d.body.begin(), d.body.end()));
+    kept_.insert_or_assign({read->source, read->kind},
+                           std::vector<std::byte>(read->body.begin(), read->body.end()));
   } catch (const std::bad_alloc&) {
     // As if it was lost on the way.
+  }
+}
+
+void control_channel::take_kept() {
+  for (const auto& [key, body] : std::exchange(kept_, {})) {
+    const auto [source, kind] = key;
+    if (const entry* to = subscribed_[kind]) to->part.take(source, kind, body);
   }
 }
 
@@ -158,8 +162,7 @@ void control_channel::read() {
   const std::lock_guard hold{lock_};
   if (service_failure_) std::rethrow_exception(service_failure_);
   if (!kept_.empty()) [[unlikely]]
-    for (const auto& [key, body] : std::exchange(kept_, {}))
-      dispatch({key.first, key.second, body}, reader::own);
+    take_kept();
   port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
     take(datagram, completion, reader::own);
   });

@@ -30,10 +30,8 @@ void datagram_port::prepare(int rank) {
   if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
 }
 
-bool datagram_port::is_from(int rank, std::span<const std::byte> datagram,
-                            const ibv_wc& completion) const noexcept {
-  return completion.src_qp == peers_[static_cast<std::size_t>(rank)].qp_number &&
-         verbs::is_from(completion, datagram.data() - datagram_queue::grh_bytes, over_->address_of(rank));
+bool datagram_port::has_address(int rank, std::span<const std::byte> datagram) const noexcept {
+  return verbs::is_from(datagram.data() - datagram_queue::grh_bytes, over_->address_of(rank).gid);
 }
 
 void datagram_port::reject(int rank, std::size_t bytes) const {

@@ -31,17 +31,15 @@ inline ibv_ah_attr sender_of(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t 
   return a;
 }
 
-/// True if the datagram of this completion came from the port at `address`. `grh`: the 40 bytes before its
-/// data.
-inline bool is_from(const ibv_wc& wc, const std::byte* grh, const endpoint_address& address) noexcept {
-  if ((wc.wc_flags & IBV_WC_GRH) == 0) return wc.slid == address.lid;
-  if (std::memcmp(grh + offsetof(ibv_grh, sgid), address.gid.raw, sizeof address.gid.raw) == 0) return true;
+/// True if a datagram with this GRH, the 40 bytes before its data, came from the port with address `gid`.
+inline bool is_from(const std::byte* grh, const ibv_gid& gid) noexcept {
+  if (std::memcmp(grh + offsetof(ibv_grh, sgid), gid.raw, sizeof gid.raw) == 0) return true;
   // RoCE v2 on IPv4: the last 20 bytes are the IP header, and the others are undefined.
   constexpr std::size_t ip_header = 20;
   constexpr std::size_t ip_source = ip_header + 12;
   constexpr std::byte version_and_length{0x45};
-  return is_ipv4_mapped(address.gid) && grh[ip_header] == version_and_length &&
-         std::memcmp(grh + ip_source, address.gid.raw + 12, 4) == 0;
+  return is_ipv4_mapped(gid) && grh[ip_header] == version_and_length &&
+         std::memcmp(grh + ip_source, gid.raw + 12, 4) == 0;
 }
 
 }  // namespace chorale::verbs

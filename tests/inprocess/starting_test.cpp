@@ -11,7 +11,6 @@
 #include <malloc.h>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -218,42 +217,6 @@ TEST_CASE("a membership knows hosts, cores and the secrets, whatever the order o
       CHECK(members.process_of(r) == nullptr);
     }
   }
-}
-
-TEST_CASE("no number of a group tells anything of another", "[starting]") {
-  const auto numbers_with = [](auto&& change) {
-    membership members{0, 3, "by hand", 7};
-    for (int r = 0; r < 3; ++r) {
-      rank_card card = made_up(r, 0);
-      if (r == 1) change(card.numbers);
-      members.add({card, first_cores(8)}, made_up(0, 0));
-    }
-    return members.numbers();
-  };
-  const group_numbers all = numbers_with([](group_numbers&) {});
-  // What one contribution changes is the number that it is for, and no other.
-  const auto changes_only = [&](auto group_numbers::*one) {
-    group_numbers changed = numbers_with([one](group_numbers& n) { n.*one += 12345; });
-    CHECK(changed.*one != all.*one);
-    changed.*one = all.*one;
-    CHECK(changed == all);
-  };
-  changes_only(&group_numbers::secret);
-  changes_only(&group_numbers::multicast_secret);
-  changes_only(&group_numbers::qkey);
-  changes_only(&group_numbers::multicast_qkey);
-  changes_only(&group_numbers::multicast_address);
-  changes_only(&group_numbers::name);
-  CHECK((all.qkey | all.multicast_qkey) >> 31 == 0);
-  // Nor is any that a rank draws like another.
-  const group_numbers drawn = group_numbers::drawn();
-  const std::uint64_t words[]{drawn.secret, drawn.multicast_secret};
-  std::set<std::uint32_t> halves{drawn.qkey, drawn.multicast_qkey, drawn.multicast_address, drawn.name};
-  for (const std::uint64_t word : words) {
-    halves.insert(static_cast<std::uint32_t>(word));
-    halves.insert(static_cast<std::uint32_t>(word >> 32));
-  }
-  CHECK(halves.size() == 8);
 }
 
 TEST_CASE("terms have one fingerprint if and only if they fit, and the error names what differs",

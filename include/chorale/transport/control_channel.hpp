@@ -24,12 +24,10 @@
 
 namespace chorale::transport {
 
-struct received_datagram;
-
 /// The datagrams of one rank. Checks that they come from the rank of the group that they name, and dispatches
-/// each to the part that has subscribed to its kind; knows nothing of calls or failures. A service thread may read while the rank's own
-/// thread is elsewhere; besides that, one thread at a time. State shared by both threads is accessed under
-/// `lock()`, which is never held while a thread yields or sleeps.
+/// each to the part that has subscribed to its kind; knows nothing of calls or failures. A service thread may
+/// read while the rank's own thread is elsewhere; besides that, one thread at a time. State shared by both
+/// threads is accessed under `lock()`, which is never held while a thread yields or sleeps.
 class control_channel {
  public:
   /// A rank of a group of `size` ranks, which authenticate each other by a secret.
@@ -139,7 +137,7 @@ class control_channel {
   using entry = subscription::entry;
 
   void take(std::span<const std::byte> datagram, const ibv_wc& completion, reader by);
-  void dispatch(const received_datagram& datagram, reader by);
+  void take_kept();
   void serve() noexcept;
   void unsubscribe(const entry& gone) noexcept;
 

@@ -86,7 +86,12 @@ class datagram_port {
   /// True if a datagram that `poll` passes, or one that another queue of this device port has received, came
   /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
   [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
-                             const ibv_wc& completion) const noexcept;
+                             const ibv_wc& completion) const noexcept {
+    if (completion.src_qp != peers_[static_cast<std::size_t>(rank)].qp_number) [[unlikely]]
+      return false;
+    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == over_->address_of(rank).lid;
+    return has_address(rank, datagram);
+  }
 
   /// For sending from other memory, to other destinations.
   [[nodiscard]] datagram_queue& queue() noexcept { return queue_; }
@@ -100,6 +105,7 @@ class datagram_port {
     std::optional<verbs::address_handle> path;
   };
 
+  [[nodiscard]] bool has_address(int rank, std::span<const std::byte> datagram) const noexcept;
   [[noreturn]] void reject(int rank, std::size_t bytes) const;
 
   const device_port* over_;

@@ -22,8 +22,8 @@
 namespace chorale::transport {
 
 /// Receives from the group, including what its owner sends. Sends to the group through another queue pair,
-/// whose number the receivers know, so that they can tell who has sent a datagram. Sent data stays in a buffer
-/// of the caller's choice, for retransmission. Unreliable. Not thread-safe.
+/// whose number the receivers know, so that they can tell who has sent a datagram. Sent data stays in a
+/// buffer of the caller's choice, for retransmission. Unreliable. Not thread-safe.
 class multicast_queue_pair {
  public:
   struct options {

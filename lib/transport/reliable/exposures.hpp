@@ -11,8 +11,8 @@
 
 namespace chorale::transport::reliable {
 
-/// The currently exposed memory, by key. A key is derived from the memory's address and a secret of this rank: the same
-/// memory has the same key each time it is exposed, and outsiders cannot guess it. Not thread-safe.
+/// The currently exposed memory, by key. A key is derived from the memory's address and a secret of the rank:
+/// the same memory has the same key each time it is exposed, and outsiders cannot guess it. Not thread-safe.
 class exposures {
  public:
   explicit exposures(std::uint64_t secret) noexcept : secret_(secret) {}

@@ -1,0 +1,100 @@
+// Datagrams that are sent by hand to the ranks of a group.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <chorale/core/clock.hpp>
+#include <chorale/transport/endpoint.hpp>
+
+#include "../../lib/transport/membership.hpp"
+#include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/reliable/packet.hpp"
+
+namespace inprocess {
+
+using chorale::transport::datagram_header;
+using chorale::transport::datagram_port;
+using chorale::transport::device_port;
+using chorale::transport::endpoint;
+
+constexpr auto packet_kind = static_cast<std::uint16_t>(chorale::transport::reliable::stream_kind::packet);
+
+inline std::uint64_t secret_of(const endpoint& rank) {
+  return rank.members().numbers().secret;
+}
+inline std::uint32_t qkey_of(const endpoint& rank) {
+  return rank.members().numbers().qkey;
+}
+
+/// Sends to the datagram ports of a group whose secret and keys it knows: through a queue pair that the ranks
+/// do not know, or through its own rank's.
+class intruder {
+ public:
+  /// `qkey_error`: in what it sends through the queue pair of its own.
+  explicit intruder(endpoint& self, std::uint32_t qkey_error = 0)
+      : self_(self),
+        device_(self.port().opened(), self.port().local()),
+        port_(device_, {.payload_bytes = self.channel().port().payload_bytes()}) {
+    port_.open(qkey_of(self) ^ qkey_error);
+  }
+  /// Learns the queue pair of the next rank, from rank 0.
+  void meet(const endpoint& rank) {
+    device_.add_peer(rank.port().local().address);
+    port_.add_peer(rank.channel().port().number());
+  }
+  /// As somebody who is no rank.
+  void send(int to, std::span<const std::byte> bytes) {
+    while (!port_.send(to, {bytes})) chorale::clock::give_way();
+    pause();
+  }
+  /// As its rank, on whose thread it runs, or which has a service thread.
+  void send_as_rank(int to, std::span<const std::byte> bytes) {
+    datagram_port& port = self_.channel().port();
+    const auto is_sent = [&] {
+      const std::lock_guard hold{self_.channel().lock()};
+      return port.send(to, {bytes});
+    };
+    while (!is_sent()) {
+      chorale::clock::give_way();
+      self_.channel().look_after_sends();
+    }
+    pause();
+  }
+  [[nodiscard]] std::uint64_t secret() const { return secret_of(self_); }
+  void drain() { port_.drain(std::chrono::seconds{5}); }
+
+ private:
+  /// Who floods the queue only causes losses, which are repaired.
+  void pause() {
+    if (++sent_ % 16 == 0) chorale::clock::sleep_for(std::chrono::microseconds{200});
+  }
+
+  endpoint& self_;
+  device_port device_;
+  datagram_port port_;
+  int sent_ = 0;
+};
+
+/// A datagram as it lies on the wire.
+inline std::vector<std::byte> datagram(std::uint64_t secret, int source, std::uint16_t kind,
+                                       std::span<const std::byte> body, std::int64_t claimed = -1) {
+  const datagram_header head{
+      datagram_header::expected_magic,
+      kind,
+      0,
+      secret,
+      source,
+      static_cast<std::uint32_t>(claimed < 0 ? static_cast<std::int64_t>(body.size()) : claimed)};
+  std::vector<std::byte> bytes(sizeof head + body.size());
+  std::memcpy(bytes.data(), &head, sizeof head);
+  if (!body.empty()) std::memcpy(bytes.data() + sizeof head, body.data(), body.size());
+  return bytes;
+}
+
+}  // namespace inprocess

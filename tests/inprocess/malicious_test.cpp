@@ -1,0 +1,183 @@
+// A rank that knows the secret of its group, as each does, and means harm: it can speak for no other, and
+// whatever it says in its own name, the others get right results or an error.
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+#include <random>
+
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+
+#include "../../lib/transport/multicast/multicast_messages.hpp"
+#include "../../lib/transport/reliable/packet.hpp"
+#include "all_calls.hpp"
+#include "intruder.hpp"
+#include "policies.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace chorale::transport;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+/// Bodies of datagrams: words that mean something where they stand, and words that mean nothing.
+class bodies {
+ public:
+  explicit bodies(std::uint64_t from) : chance_(from) {}
+
+  std::uint64_t below(std::uint64_t bound) { return chance_() % bound; }
+  bytes of(std::uint16_t kind, std::size_t room) {
+    if (kind == raw(datagram_kind::notice) && below(2) == 0) return notice();
+    constexpr std::size_t usual[]{0,
+                                  4,
+                                  8,
+                                  12,
+                                  16,
+                                  sizeof(reliable::packet_header),
+                                  sizeof(reliable::report_body),
+                                  40,
+                                  44,
+                                  64,
+                                  88,
+                                  sizeof(farewell),
+                                  sizeof(status_answer)};
+    bytes body(below(3) == 0 ? below(room + 1) : std::min(room, usual[below(std::size(usual))]));
+    for (std::size_t at = 0; at < body.size(); at += sizeof(std::uint32_t)) {
+      const std::uint32_t w = word();
+      std::memcpy(body.data() + at, &w, std::min(sizeof w, body.size() - at));
+    }
+    // A packet in order would be what the rank has to say in the call, wrong as it may be.
+    if (kind == packet_kind && body.size() >= sizeof(std::uint32_t)) {
+      const auto number =
+          reliable::first_sequence + 0x40000000U + static_cast<std::uint32_t>(below(0x40000000));
+      std::memcpy(body.data(), &number, sizeof number);
+    }
+    return body;
+  }
+
+ private:
+  std::uint32_t word() {
+    constexpr std::uint32_t usual[]{
+        0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xffffffff, first_multicast, reliable::first_sequence};
+    return below(2) == 0 ? usual[below(std::size(usual))] : static_cast<std::uint32_t>(chance_());
+  }
+  bytes notice() {
+    failure_notice n{};
+    constexpr std::int32_t codes[]{0, -195, 1, 13, 14, INT_MIN, INT_MAX};
+    n.code = codes[below(std::size(codes))];
+    n.rank_count = static_cast<std::int32_t>(word());
+    for (auto& rank : n.ranks) rank = static_cast<std::int32_t>(word());
+    n.bytes = word();
+    for (char& c : n.text) c = static_cast<char>(chance_());
+    const auto whole =
+        wire(n).first(failure_notice::bytes_without_text + below(failure_notice::text_bytes + 1));
+    return {whole.begin(), whole.end()};
+  }
+
+  std::mt19937_64 chance_;
+};
+
+constexpr int ranks = 4;
+/// Knows the secret, as every rank does, and lets the others suffer for it.
+constexpr int malicious = ranks - 1;
+
+template <class Comm>
+void check_calls(Comm& comm, std::size_t count, std::uint64_t seed) {
+  check_moves(comm, count, seed);
+  check_reductions(comm, count, seed);
+  comm.barrier();
+}
+
+/// Runs calls on all ranks. Between its calls the malicious one sends what `attack(intruder, bodies)` sends.
+/// The results of the others must be right, unless `may_fail`: then calls may fail too, with an error that
+/// there is. Calls among the others alone are right in any case.
+template <class Comm, class Attack>
+void beside_malice(bool may_fail, int rounds, Attack&& attack) {
+  std::array<std::atomic<endpoint*>, ranks> all{};
+  support::gate all_have_theirs{ranks};
+  std::atomic<std::uint64_t> refused{0};
+  run_ranks<Comm>(ranks, settings(), [&](Comm& comm) {
+    endpoint& self = comm.transport().core();
+    const bool is_malicious = comm.rank() == malicious;
+    all[static_cast<std::size_t>(comm.rank())] = &self;
+    const auto others = comm.split(is_malicious ? chorale::undefined_color : 0);
+    intruder by_hand{self};
+    bodies words{seed() + static_cast<std::uint64_t>(rounds)};
+    all_have_theirs.arrive_and_wait();
+    for (auto& one : all) by_hand.meet(*one.load());
+    bool is_failed = false;
+    for (int round = 0; round < rounds; ++round) {
+      const auto s = seed() + static_cast<std::uint64_t>(round);
+      const auto count = static_cast<std::size_t>(1 + round * 300);
+      if (is_malicious) attack(by_hand, words);
+      try {
+        if (!is_failed) check_calls(comm, count, s);
+      } catch (const chorale::error& e) {
+        is_failed = true;
+        expect(may_fail, e.what());
+        expect(e.code().message() != chorale::category().message(0),
+               "a code that there is not: " + std::string{e.what()});
+      } catch (const std::exception&) {
+        // What the malicious rank itself gets, nobody has promised.
+        if (!is_malicious) throw;
+      }
+      if (others) check_calls(*others, count, s);
+    }
+    if (is_malicious) by_hand.drain();
+    refused += comm.transport().refused_datagrams();
+  });
+  INFO("seed " << seed());
+  if (!may_fail) CHECK(refused > 0);
+}
+
+/// Mostly one that there is.
+std::uint16_t any_kind(bodies& words) {
+  constexpr std::uint16_t usual[]{1, 2, 3, 4, 16, 17, 18, 19, 64, 65, 66, 67, 80, 81, 82, 83, 84, 85};
+  if (words.below(4) != 0) return usual[words.below(std::size(usual))];
+  return static_cast<std::uint16_t>(words.below(words.below(8) == 0 ? 65536 : control_channel::kinds));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a rank speaks for no other, whatever it knows", "[intruders]", standard<rc>,
+                   standard<rc_send_receive>, standard<ud>, standard<ud_rdma>, standard<hybrid<1>>) {
+  beside_malice<TestType>(false, 8, [](intruder& by_hand, bodies& words) {
+    for (int i = 0; i < 48; ++i) {
+      const int victim = static_cast<int>(words.below(malicious));
+      const int source = static_cast<int>(words.below(malicious));
+      const std::uint16_t kind = any_kind(words);
+      const bytes body = words.of(kind, 400);
+      const bytes whole = datagram(by_hand.secret(), source, kind, body);
+      // In the name of another, and from a queue pair of its own making also in its own.
+      if (i % 2 == 0)
+        by_hand.send_as_rank(victim, whole);
+      else
+        by_hand.send(victim, i % 4 == 1 ? whole : datagram(by_hand.secret(), malicious, kind, body));
+    }
+  });
+}
+
+TEMPLATE_TEST_CASE("whatever a rank says, the others get right results or an error", "[intruders]",
+                   standard<rc>, standard<rc_send_receive>, standard<ud>, standard<ud_rdma>,
+                   standard<hybrid<1>>) {
+  struct family {
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  for (const family of : {family{0, 4}, {16, 63}, {64, 67}, {80, 85}, {0, 127}}) {
+    INFO("kinds " << of.first << " to " << of.last);
+    beside_malice<TestType>(true, 4, [&](intruder& by_hand, bodies& words) {
+      for (int i = 0; i < 48; ++i) {
+        const auto kind = static_cast<std::uint16_t>(of.first + words.below(of.last - of.first + 1));
+        by_hand.send_as_rank(static_cast<int>(words.below(malicious)),
+                             datagram(by_hand.secret(), malicious, kind, words.of(kind, 400)));
+      }
+    });
+  }
+}
