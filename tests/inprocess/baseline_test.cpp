@@ -67,7 +67,7 @@ TEST_CASE("messages that nobody waits for do not keep the awaited one away", "[b
   std::uint64_t copied_out = 0;
   constexpr int size = 5;
   run_ranks<baseline>(size, c, [&](baseline& comm) {
-    const chorale::call what{chorale::operation::barrier, -1, 0, 0};
+    const chorale::call what{.what = chorale::operation::barrier};
     auto& net = comm.transport();
     const auto now = net.begin(what);
     const auto run = [&](auto&& body) {
@@ -258,7 +258,7 @@ TEST_CASE("a communicator ends with messages unread", "[baseline]") {
   run_ranks<baseline>(3, settings_for(how), [&](baseline& comm) {
     comm.barrier();
     auto& net = comm.transport();
-    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    const auto now = net.begin({.what = chorale::operation::barrier});
     const auto body = [&]() -> chorale::task<> {
       const std::vector<std::byte> bytes(1000);
       for (int to = 0; to < comm.size(); ++to) {

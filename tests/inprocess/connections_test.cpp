@@ -60,7 +60,7 @@ void check_one_sided(Comm& comm, std::uint64_t seed) {
   std::vector<both> all(static_cast<std::size_t>(size));
   comm.allgather(std::span<const both>{mine}, std::span{all});
 
-  const auto now = net.begin({chorale::operation::window, -1, 0, 0});
+  const auto now = net.begin({.what = chorale::operation::window});
   const auto body = [&]() -> chorale::task<> {
     for (int i = 1; i < size; ++i) {
       const int to = (rank + i) % size;
@@ -146,7 +146,7 @@ TEST_CASE("a signal that nobody has waited for outlives its connection", "[conne
   std::atomic<int> content{0};
   run_ranks<communicator<rc>>(size, limited(2), [&](auto& comm) {
     auto& net = comm.transport();
-    const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+    const auto now = net.begin({.what = chorale::operation::barrier});
     const auto signal_all = [&]() -> chorale::task<> {
       for (int i = 1; i < size; ++i) co_await net.signal((comm.rank() + i) % size, now);
     };

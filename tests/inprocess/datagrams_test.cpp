@@ -183,7 +183,7 @@ TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[d
       if (attempt == "bounds") region.bytes = 20'000;
       if (attempt == "key") region.key ^= 1;
       const std::vector<std::byte> ones(attempt == "bounds" ? 9000 : 8000, std::byte{1});
-      const auto now = net.begin({chorale::operation::window, -1, 0, 0});
+      const auto now = net.begin({.what = chorale::operation::window});
       const auto body = [&]() -> chorale::task<> {
         const auto lent = net.lend(ones);
         co_await net.put(region, attempt == "bounds" ? 7000 : 0, lent, ones, now);

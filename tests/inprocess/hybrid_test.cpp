@@ -85,7 +85,7 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
     // A fast peer may write again already.
     const auto placed = [](std::uint64_t& word) { return std::atomic_ref{word}.load(); };
     for (std::uint64_t round = 1; round <= 300; ++round) {
-      const auto now = net.begin({chorale::operation::barrier, -1, round, 0});
+      const auto now = net.begin({.what = chorale::operation::barrier, .bytes = round});
       std::vector<std::uint64_t> source(size, round);
       const auto lent = net.lend(std::as_bytes(std::span{source}));
       const auto body = [&]() -> chorale::task<> {

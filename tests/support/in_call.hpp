@@ -13,7 +13,7 @@ namespace support {
 template <class Comm, class Body>
 void in_call(Comm& comm, Body&& body) {
   auto& net = comm.transport();
-  const auto now = net.begin({chorale::operation::barrier, -1, 0, 0});
+  const auto now = net.begin({.what = chorale::operation::barrier});
   chorale::task<> t = std::forward<Body>(body)(net, now);
   t.resume();
   t.result();
