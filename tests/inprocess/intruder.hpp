@@ -11,6 +11,9 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/multicast_group.hpp>
+#include <chorale/verbs/address.hpp>
+#include <chorale/verbs/address_handle.hpp>
 
 #include "../../lib/transport/membership.hpp"
 #include "../../lib/transport/messages.hpp"
@@ -27,6 +30,9 @@ constexpr auto packet_kind = static_cast<std::uint16_t>(chorale::transport::reli
 
 inline std::uint64_t secret_of(const endpoint& rank) {
   return rank.members().numbers().secret;
+}
+inline std::uint64_t multicast_secret_of(const endpoint& rank) {
+  return rank.members().numbers().multicast_secret;
 }
 inline std::uint32_t qkey_of(const endpoint& rank) {
   return rank.members().numbers().qkey;
@@ -66,7 +72,23 @@ class intruder {
     }
     pause();
   }
-  [[nodiscard]] std::uint64_t secret() const { return secret_of(self_); }
+  /// To the multicast group, as its rank or as nobody.
+  void multicast(std::span<const std::byte> bytes, bool as_rank) {
+    constexpr std::uint32_t all_members = 0xffffff;
+    const std::lock_guard hold{self_.channel().lock()};
+    auto& group = self_.multicast().group();
+    const chorale::verbs::address_handle way{
+        self_.port().domain(), chorale::verbs::path_to_group(self_.port().datagrams(), group.group())};
+    auto& by = as_rank ? self_.channel().port().queue() : port_.queue();
+    const auto finish = [&by] {
+      for (by.reap(); by.completed() != by.sent(); by.reap()) chorale::clock::give_way();
+    };
+    finish();
+    std::memcpy(port_.queue().place(0), bytes.data(), bytes.size());
+    by.send(port_.queue().content(0, bytes.size()), {way.native(), all_members, group.qkey()}, false);
+    finish();
+  }
+  [[nodiscard]] const endpoint& self() const { return self_; }
   void drain() { port_.drain(std::chrono::seconds{5}); }
 
  private:

@@ -1,10 +1,12 @@
 // A rank that knows the secret of its group, as each does, and means harm: it can speak for no other, and
-// whatever it says in its own name, the others get right results or an error.
+// whatever it says besides its data, the others get right results or an error.
 #include <array>
 #include <atomic>
 #include <climits>
 #include <cstring>
+#include <exception>
 #include <random>
+#include <type_traits>
 
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
@@ -52,12 +54,16 @@ class bodies {
       const std::uint32_t w = word();
       std::memcpy(body.data() + at, &w, std::min(sizeof w, body.size() - at));
     }
-    // A packet in order would be what the rank has to say in the call, wrong as it may be.
-    if (kind == packet_kind && body.size() >= sizeof(std::uint32_t)) {
-      const auto number =
-          reliable::first_sequence + 0x40000000U + static_cast<std::uint32_t>(below(0x40000000));
-      std::memcpy(body.data(), &number, sizeof number);
-    }
+    // What it has to say in a call, wrong as that may be, are packets and messages in order, and signals of
+    // calls to come: these are not sent here.
+    const auto begin_with = [&body](auto value) {
+      if (body.size() >= sizeof value) std::memcpy(body.data(), &value, sizeof value);
+    };
+    if (kind == packet_kind || kind == raw(multicast_kind::message))
+      begin_with(reliable::first_sequence + 0x40000000U + static_cast<std::uint32_t>(below(0x40000000)));
+    if (kind == static_cast<std::uint16_t>(reliable::stream_kind::signal) ||
+        kind == raw(multicast_kind::signal))
+      begin_with(below(2) << 16 | below(65536));
     return body;
   }
 
@@ -101,8 +107,12 @@ template <class Comm, class Attack>
 void beside_malice(bool may_fail, int rounds, Attack&& attack) {
   std::array<std::atomic<endpoint*>, ranks> all{};
   support::gate all_have_theirs{ranks};
+  // A rank that waits for the malicious one may do so until the deadline, which is as long for the others.
+  support::gate others_are_done{malicious};
+  auto c = settings();
+  if (may_fail) c.deadline = std::chrono::seconds{instrumented ? 30 : 10};
   std::atomic<std::uint64_t> refused{0};
-  run_ranks<Comm>(ranks, settings(), [&](Comm& comm) {
+  run_ranks<Comm>(ranks, c, [&](Comm& comm) {
     endpoint& self = comm.transport().core();
     const bool is_malicious = comm.rank() == malicious;
     all[static_cast<std::size_t>(comm.rank())] = &self;
@@ -112,6 +122,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
     all_have_theirs.arrive_and_wait();
     for (auto& one : all) by_hand.meet(*one.load());
     bool is_failed = false;
+    std::exception_ptr wrong;
     for (int round = 0; round < rounds; ++round) {
       const auto s = seed() + static_cast<std::uint64_t>(round);
       const auto count = static_cast<std::size_t>(1 + round * 300);
@@ -124,17 +135,24 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
         expect(e.code().message() != chorale::category().message(0),
                "a code that there is not: " + std::string{e.what()});
       } catch (const std::exception&) {
-        // What the malicious rank itself gets, nobody has promised.
-        if (!is_malicious) throw;
+        // What the malicious rank itself gets, nobody has promised. The others meet once more.
+        if (!is_malicious) wrong = std::current_exception();
+        is_failed = true;
       }
-      if (others) check_calls(*others, count, s);
+      if (!others) continue;
+      others_are_done.arrive_and_wait();
+      check_calls(*others, count, s);
     }
     if (is_malicious) by_hand.drain();
+    if (wrong) std::rethrow_exception(wrong);
     refused += comm.transport().refused_datagrams();
   });
   INFO("seed " << seed());
   if (!may_fail) CHECK(refused > 0);
 }
+
+template <class Comm>
+constexpr bool is_multicasting = std::is_same_v<Comm, multicasting<rc>>;
 
 /// Mostly one that there is.
 std::uint16_t any_kind(bodies& words) {
@@ -146,26 +164,34 @@ std::uint16_t any_kind(bodies& words) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a rank speaks for no other, whatever it knows", "[intruders]", standard<rc>,
-                   standard<rc_send_receive>, standard<ud>, standard<ud_rdma>, standard<hybrid<1>>) {
+                   standard<rc_send_receive>, standard<ud>, standard<ud_rdma>, standard<hybrid<1>>,
+                   multicasting<rc>) {
   beside_malice<TestType>(false, 8, [](intruder& by_hand, bodies& words) {
     for (int i = 0; i < 48; ++i) {
       const int victim = static_cast<int>(words.below(malicious));
       const int source = static_cast<int>(words.below(malicious));
       const std::uint16_t kind = any_kind(words);
       const bytes body = words.of(kind, 400);
-      const bytes whole = datagram(by_hand.secret(), source, kind, body);
+      const std::uint64_t secret = secret_of(by_hand.self());
+      const bytes whole = datagram(secret, source, kind, body);
       // In the name of another, and from a queue pair of its own making also in its own.
       if (i % 2 == 0)
         by_hand.send_as_rank(victim, whole);
       else
-        by_hand.send(victim, i % 4 == 1 ? whole : datagram(by_hand.secret(), malicious, kind, body));
+        by_hand.send(victim, i % 4 == 1 ? whole : datagram(secret, malicious, kind, body));
+      if (is_multicasting<TestType> && i % 3 == 0) {
+        const bool as_rank = i % 2 == 0;
+        by_hand.multicast(datagram(multicast_secret_of(by_hand.self()), as_rank ? source : malicious,
+                                   static_cast<std::uint16_t>(80 + words.below(2)), body),
+                          as_rank);
+      }
     }
   });
 }
 
-TEMPLATE_TEST_CASE("whatever a rank says, the others get right results or an error", "[intruders]",
-                   standard<rc>, standard<rc_send_receive>, standard<ud>, standard<ud_rdma>,
-                   standard<hybrid<1>>) {
+TEMPLATE_TEST_CASE("whatever a rank says besides its data, the others get right results or an error",
+                   "[intruders]", standard<rc>, standard<rc_send_receive>, standard<ud>, standard<ud_rdma>,
+                   standard<hybrid<1>>, multicasting<rc>) {
   struct family {
     std::uint64_t first;
     std::uint64_t last;
@@ -176,7 +202,10 @@ TEMPLATE_TEST_CASE("whatever a rank says, the others get right results or an err
       for (int i = 0; i < 48; ++i) {
         const auto kind = static_cast<std::uint16_t>(of.first + words.below(of.last - of.first + 1));
         by_hand.send_as_rank(static_cast<int>(words.below(malicious)),
-                             datagram(by_hand.secret(), malicious, kind, words.of(kind, 400)));
+                             datagram(secret_of(by_hand.self()), malicious, kind, words.of(kind, 400)));
+        if (is_multicasting<TestType> && i % 3 == 0)
+          by_hand.multicast(
+              datagram(multicast_secret_of(by_hand.self()), malicious, kind, words.of(kind, 400)), true);
       }
     });
   }
