@@ -168,6 +168,16 @@ int openat(int folder, const char* path, int flags, ...) {
   return fails(call::openat) ? -1 : next(folder, path, flags, mode);
 }
 
+// What checked calls with flags that the compiler does not know are.
+int checked_open(const char* path, int flags) asm("__open64_2");
+int checked_open(const char* path, int flags) {
+  return open(path, flags);
+}
+int checked_openat(int folder, const char* path, int flags) asm("__openat64_2");
+int checked_openat(int folder, const char* path, int flags) {
+  return openat(folder, path, flags);
+}
+
 FILE* fdopen(int file, const char* mode) noexcept {
   static auto* const next = behind<FILE*(int, const char*)>("fdopen");
   return fails(call::fdopen) ? nullptr : next(file, mode);

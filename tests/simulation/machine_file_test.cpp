@@ -351,7 +351,7 @@ TEST_CASE("A machine that cannot be simulated is refused", "[machine]") {
 
 TEST_CASE("A name that is neither a machine nor a file is refused with those that are", "[machine]") {
   CHECK_THROWS_WITH(read_machine("no-such-machine"), Contains("No such file") && Contains("hdr-64core"));
-  CHECK_THROWS_WITH(read_machine("/tmp"), Contains("directory"));
+  CHECK_THROWS_WITH(read_machine("/tmp"), Contains("it is a folder"));
 }
 
 }  // namespace

@@ -361,7 +361,7 @@ class Reports(Fakes):
 
     def test_plots_quote_what_is_not_theirs(self):
         drawn = plot.script(self.figures()[0], self.measure(self.figures()[0])["P1.1"])
-        self.assertIn("title 'slow|er'", "\n".join(drawn))
+        self.assertIn(r'title "slow\174er"', "\n".join(drawn))
 
     def test_strict(self):
         figures = self.figures()
