@@ -10,18 +10,6 @@
 #include "../core/sent_code.hpp"
 
 namespace chorale::transport {
-std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
-                                               int size) noexcept {
-  datagram_header head;
-  if (bytes.size() < sizeof head) return std::nullopt;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  const auto body = bytes.subspan(sizeof head);
-  if (head.magic != datagram_header::expected_magic || head.secret != secret || head.source < 0 ||
-      head.source >= size || head.bytes != body.size())
-    return std::nullopt;
-  return received_datagram{head.source, head.kind, body};
-}
-
 std::vector<std::byte> write_notice(const error& why, std::size_t room) {
   failure_notice n{};
   n.code = code_to_send(why.code());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,8 +77,18 @@ struct received_datagram {
 };
 /// Nothing if it has not this secret, or names no rank of a group of `size`. Whether that rank has sent it is
 /// for the caller to check.
-std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
-                                               int size) noexcept;
+inline std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
+                                                      int size) noexcept {
+  datagram_header head;
+  if (bytes.size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto body = bytes.subspan(sizeof head);
+  if (head.magic != datagram_header::expected_magic || head.secret != secret || head.source < 0 ||
+      head.source >= size || head.bytes != body.size())
+    return std::nullopt;
+  return received_datagram{head.source, head.kind, body};
+}
+
 /// Encodes a failure in at most `room` bytes.
 [[nodiscard]] std::vector<std::byte> write_notice(const error& why, std::size_t room);
 /// The failure that rank `from` reports, with its ranks within 0..size-1; nothing if the bytes are malformed.
