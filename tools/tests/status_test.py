@@ -254,6 +254,8 @@ class Nothing(unittest.TestCase):
         self.assertRegex(done.stderr, rf"process {sleeper.pid} \(sleep\) belongs to user nobody, and this is run by root")
         # And the other way round.
         done = status(os.getpid(), prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"))
+        if done.returncode in (126, 127):
+            self.skipTest("nobody cannot run chorale-status here: a folder above the build is closed to others")
         self.assertEqual(done.returncode, 1)
         self.assertIn("belongs to user root, and this is run by nobody", done.stderr)
 
