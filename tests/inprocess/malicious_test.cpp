@@ -2,12 +2,14 @@
 // whatever it says besides its data, the others get right results or an error.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <exception>
 #include <random>
 #include <type_traits>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
@@ -145,6 +147,10 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
     }
     if (is_malicious) by_hand.drain();
     if (wrong) std::rethrow_exception(wrong);
+    // Over rc only the service thread reads datagrams, in its own time.
+    constexpr int naps = 300;
+    for (int i = 0; i < naps && !may_fail && !is_malicious && comm.transport().refused_datagrams() == 0; ++i)
+      chorale::clock::sleep_for(std::chrono::milliseconds{10});
     refused += comm.transport().refused_datagrams();
   });
   INFO("seed " << seed());

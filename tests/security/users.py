@@ -16,7 +16,7 @@ def lacking(*programs):
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         return "needs root and setpriv to become two other users"
     for program in programs:
-        if subprocess.run(as_user(SELF, ["test", "-x", program]), check=False).returncode != 0:
+        if subprocess.run(as_user(SELF, ["test", "-x", os.path.abspath(program)]), check=False).returncode != 0:
             return f"user {SELF} cannot run {program}"
     return None
 
