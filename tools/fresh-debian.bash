@@ -38,13 +38,13 @@ make_debian() {
   fi
 }
 
-# mount_in DEBIAN: soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and wants terminals as apt-get does.
+# mount_in DEBIAN: what every running system has. soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and wants terminals as apt-get does.
 # Its root is a mount, since without one no mount name space can be made there, as tools/with-default-packages does.
 mount_in() {
   local kind folder
   mount --bind "$1" "$1"
   mounted+=("$1")
-  for kind in proc:/proc sysfs:/sys devpts:/dev/pts; do
+  for kind in proc:/proc sysfs:/sys devpts:/dev/pts tmpfs:/dev/shm; do
     folder=$1${kind#*:}
     if ! mountpoint --quiet "$folder"; then
       mkdir -p "$folder"
