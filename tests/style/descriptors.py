@@ -51,45 +51,35 @@ def inside(text):
     return found
 
 
-def offences(root, exempt=None):
-    """Every unguarded opening, and every exemption that nothing needs, as lines of text."""
-    exempt = EXEMPT if exempt is None else exempt
+def uses(root, files, pattern, permitted, permission, remedy, is_guarded=lambda text: []):
+    """Every use of what `pattern` finds in the code of `files` beyond what `is_guarded` says, and every permission that nothing needs, as lines of text."""
     found = []
     needed = set()
-    for file in library(root):
-        if file.parts[0] != "lib":
-            continue
+    for file in files:
         text = re.sub(r"//[^\n]*", "", (root / file).read_text(encoding="utf-8"))
-        guarded = inside(text)
-        for opening in OPENS.finditer(text):
-            if any(first <= opening.start() < last for first, last in guarded):
+        guarded = is_guarded(text)
+        for use in pattern.finditer(text):
+            if any(first <= use.start() < last for first, last in guarded):
                 continue
-            if str(file) in exempt:
+            if str(file) in permitted:
                 needed.add(str(file))
             else:
-                what = re.match(r"(?:::)?[\w:]+", opening.group()).group()
-                found.append(f"{file}:{text.count(chr(10), 0, opening.start()) + 1}: {what} may take the number of a standard stream; use "
-                             "above_streams() of lib/core/streams_reserved.hpp, or foreign_call() where it may start threads")
-    return found + [f"{file}: is exempt in tests/style/descriptors.py and need not be" for file in sorted(set(exempt) - needed)]
+                what = re.match(r"(?:::)?[\w:]+", use.group()).group()
+                found.append(f"{file}:{text.count(chr(10), 0, use.start()) + 1}: {what}{remedy}")
+    return found + [f"{file}: is {permission} in tests/style/descriptors.py and need not be" for file in sorted(set(permitted) - needed)]
+
+
+def offences(root, exempt=None):
+    """Every unguarded opening, and every exemption that nothing needs, as lines of text."""
+    return uses(root, [file for file in library(root) if file.parts[0] == "lib"], OPENS, EXEMPT if exempt is None else exempt, "exempt",
+                " may take the number of a standard stream; use above_streams() of lib/core/streams_reserved.hpp, or foreign_call() where it may start threads", inside)
 
 
 def openings(root, openers=None):
     """Every file that is opened past lib/core, and every exemption that nothing needs, as lines of text."""
-    openers = OPENERS if openers is None else openers
-    found = []
-    needed = set()
-    for file in sources(root, "include", "lib", "tools"):
-        if file.parts[:2] == ("tools", "tests") or file.parts[:2] == ("lib", "preload"):
-            continue
-        text = re.sub(r"//[^\n]*", "", (root / file).read_text(encoding="utf-8"))
-        for opening in FILES.finditer(text):
-            if str(file) in openers:
-                needed.add(str(file))
-            else:
-                what = re.match(r"(?:::)?[\w:]+", opening.group()).group()
-                found.append(f"{file}:{text.count(chr(10), 0, opening.start()) + 1}: {what}: open files, and make shared memory, by the functions of "
-                             "lib/core/files.hpp, system_files.hpp and peer_descriptors.hpp")
-    return found + [f"{file}: is an opener in tests/style/descriptors.py and need not be" for file in sorted(set(openers) - needed)]
+    files = [file for file in sources(root, "include", "lib", "tools") if file.parts[:2] not in (("tools", "tests"), ("lib", "preload"))]
+    return uses(root, files, FILES, OPENERS if openers is None else openers, "an opener",
+                ": open files, and make shared memory, by the functions of lib/core/files.hpp, system_files.hpp and peer_descriptors.hpp")
 
 
 if __name__ == "__main__":
