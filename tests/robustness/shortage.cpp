@@ -64,6 +64,11 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
+/// The argument behind `flags`, which is there only if a file may be made.
+mode_t mode_of(int flags, va_list& rest) noexcept {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+}
+
 }  // namespace
 
 const char* name(call what) noexcept {
@@ -117,6 +122,7 @@ unsigned long tracer() noexcept {
 using shortage::behind;
 using shortage::call;
 using shortage::fails;
+using shortage::mode_of;
 
 // NOLINTBEGIN: these are the C library's own signatures.
 int memfd_create(const char* label, unsigned flags) noexcept {
@@ -146,25 +152,19 @@ int bind(int fd, const sockaddr* address, socklen_t bytes) noexcept {
 
 int open(const char* path, int flags, ...) {
   static auto* const next = behind<int(const char*, int, ...)>("open");
-  mode_t mode = 0;
-  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
-    va_list rest;
-    va_start(rest, flags);
-    mode = va_arg(rest, mode_t);
-    va_end(rest);
-  }
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
   return fails(call::open) ? -1 : next(path, flags, mode);
 }
 
 int openat(int folder, const char* path, int flags, ...) {
   static auto* const next = behind<int(int, const char*, int, ...)>("openat");
-  mode_t mode = 0;
-  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
-    va_list rest;
-    va_start(rest, flags);
-    mode = va_arg(rest, mode_t);
-    va_end(rest);
-  }
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
   return fails(call::openat) ? -1 : next(folder, path, flags, mode);
 }
 
