@@ -282,6 +282,11 @@ std::vector<setting> make_settings() {
           "that is"),
       elsewhere("CHORALE_SOFT_ENGINE", "immediate or deferred", "immediate",
                 "soft0: requests are executed at once, or held and reordered by a seed"),
+      elsewhere(
+          "CHORALE_SOFT_PROFILE", "a name, key=value, or both, with commas between (docs/soft0.md)",
+          "the device as it is",
+          "soft0: what it grants, refuses and does, as adapters may; with semicolons between, the ranks "
+          "take turns"),
       elsewhere("CHORALE_SOFT_SEED", "0 to 18446744073709551615", "1", "soft0, deferred: the seed"),
       elsewhere("CHORALE_SOFT_LOSS", "0 to 100", "0",
                 "soft0, deferred: percentage of datagrams that are lost"),

@@ -1,6 +1,7 @@
 // Address vectors and handles: the whole fabric has a single LID and GID.
 #include <cerrno>
 
+#include "../verbs/profile_rules.hpp"
 #include "../verbs/sender_of.hpp"
 #include "queue_pair.hpp"
 
@@ -26,15 +27,20 @@ address_vector resolve(const registry& fabric, const ibv_ah_attr& a) noexcept {
 }
 
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* a) noexcept {
-  if (a->port_num != 1 || (a->is_global != 0 && a->grh.sgid_index != 0)) {
-    errno = EINVAL;
+  process& self = process_of(pd->context);
+  errno = verbs::check(self.profile(), *a);
+  if (errno != 0) return nullptr;
+  auto& made = self.in_use().address_handles;
+  auto* ah =
+      made.fetch_add(1) < self.profile().address_handles ? make_object<address_handle>(pd->context) : nullptr;
+  if (ah == nullptr) {
+    made.fetch_sub(1);
+    errno = ENOMEM;
     return nullptr;
   }
-  auto* ah = make_object<address_handle>(pd->context);
-  if (ah == nullptr) return nullptr;
   ah->pd = pd;
-  ah->to = resolve(process_of(pd->context).fabric(), *a);
-  engine_counters& counts = process_of(pd->context).motor().counters;
+  ah->to = resolve(self.fabric(), *a);
+  engine_counters& counts = self.motor().counters;
   (ah->to.multicast ? counts.multicast_levels : counts.datagram_levels)
       .fetch_or(static_cast<std::uint16_t>(1U << (a->sl & 15U)), std::memory_order_relaxed);
   static_cast<protection_domain*>(pd)->users.fetch_add(1);
@@ -48,6 +54,7 @@ ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t por
 
 int destroy_ah(ibv_ah* base) noexcept {
   auto* ah = static_cast<address_handle*>(base);
+  process_of(ah->context).in_use().address_handles.fetch_sub(1);
   static_cast<protection_domain*>(ah->pd)->users.fetch_sub(1);
   destroy_object(ah);
   return 0;

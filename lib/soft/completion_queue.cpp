@@ -161,7 +161,7 @@ void purge_completions(process& self, completion_queue& cq, std::uint32_t qpn) n
 ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channel* channel,
                   int vector) noexcept {
   process& self = process_of(c);
-  if (entries < 1 || static_cast<std::uint32_t>(entries) > max_cqe || vector < 0 ||
+  if (entries < 1 || static_cast<std::uint32_t>(entries) > self.profile().completions || vector < 0 ||
       vector >= c->num_comp_vectors || self.abandoned()) {
     errno = EINVAL;
     return nullptr;
@@ -204,7 +204,8 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
 int resize_cq(ibv_cq* base, int entries) noexcept {
   auto& cq = static_cast<completion_queue&>(*base);
   process& self = *cq.owner;
-  if (entries < 1 || static_cast<std::uint32_t>(entries) > max_cqe || self.abandoned()) return EINVAL;
+  if (entries < 1 || static_cast<std::uint32_t>(entries) > self.profile().completions || self.abandoned())
+    return EINVAL;
   try {
     std::uint64_t size = 0;
     const std::uint64_t ring = make_ring(self, entries, size);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../core/streams_reserved.hpp"
+#include "../verbs/profile_rules.hpp"
 #include "extended.hpp"
 #include "queue_pair.hpp"
 
@@ -51,6 +52,12 @@ void take_out_of_service(context& c) noexcept {
     const std::lock_guard guard(qp->attributes_mutex);
     leave_service(*qp, IBV_QPS_RESET);
   }
+}
+
+int find_own_gid(process& self, int index, verbs::profile_gid& row) noexcept {
+  ibv_gid own{};
+  own.global.interface_id = htobe64(self.fabric().guid);
+  return verbs::find_gid(self.profile(), index, own, row);
 }
 
 }  // namespace
@@ -142,25 +149,13 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   a->vendor_part_id = 1;
   a->max_mr_size = ~std::uint64_t{0};
   a->page_size_cap = 0xfffff000;
-  a->max_qp = static_cast<int>(qp_count - 2);
-  a->max_qp_wr = static_cast<int>(max_work_requests);
   a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
-  a->max_sge = a->max_sge_rd = static_cast<int>(max_sge);
   a->max_cq = 65536;
-  a->max_cqe = static_cast<int>(max_cqe);
   a->max_mr = static_cast<int>(mr_count - 1);
   a->max_pd = 1 << 24;
-  a->max_qp_rd_atom = a->max_qp_init_rd_atom = 16;
-  a->max_res_rd_atom = 16 * a->max_qp;
-  a->atomic_cap = IBV_ATOMIC_HCA;
-  a->max_mcast_grp = a->max_mcast_qp_attach = a->max_total_mcast_qp_attach =
-      static_cast<int>(multicast_entries);
-  a->max_ah = 1 << 24;
-  a->max_srq = 65536;
-  a->max_srq_wr = static_cast<int>(max_work_requests);
-  a->max_srq_sge = static_cast<int>(max_sge);
-  a->max_pkeys = 1;
   a->phys_port_cnt = 1;
+  verbs::describe(process_of(c).profile(), *a);
+  a->max_res_rd_atom = a->max_qp_rd_atom * a->max_qp;
   return 0;
 }
 
@@ -169,43 +164,37 @@ int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
   process& self = process_of(c);
   *a = {};
   a->state = IBV_PORT_ACTIVE;
-  a->max_mtu = a->active_mtu = IBV_MTU_4096;
-  a->gid_tbl_len = 1;
   a->port_cap_flags = IBV_PORT_SM;
-  a->max_msg_sz = static_cast<std::uint32_t>(max_message_bytes);
   a->qkey_viol_cntr = static_cast<std::uint32_t>(self.own().qkey_violations.load());
-  a->pkey_tbl_len = 1;
-  a->lid = a->sm_lid = static_cast<std::uint16_t>(self.fabric().lid);
   a->max_vl_num = 1;
-  a->active_width = 2;
-  a->active_speed = 32;
   a->phys_state = 5;
-  a->link_layer = IBV_LINK_LAYER_INFINIBAND;
+  verbs::describe(self.profile(), static_cast<std::uint16_t>(self.fabric().lid), *a);
+  a->sm_lid = a->lid;
   return 0;
 }
 
 int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept {
-  if (port != 1 || index != 0) {
-    errno = EINVAL;
-    return -1;
-  }
-  gid->global.subnet_prefix = htobe64(0xfe80000000000000);
-  gid->global.interface_id = htobe64(process_of(c).fabric().guid);
+  verbs::profile_gid row;
+  errno = port != 1 ? EINVAL : find_own_gid(process_of(c), index, row);
+  if (errno != 0) return -1;
+  *gid = row.gid;
   return 0;
 }
 
-int query_gid_type(ibv_context*, std::uint8_t port, int index, std::uint32_t* type) noexcept {
-  if (port != 1 || index != 0) return ENODATA;
-  *type = 0;  // IBV_GID_TYPE_IB
+int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept {
+  verbs::profile_gid row;
+  if (port != 1 || find_own_gid(process_of(c), index, row) != 0) return ENODATA;
+  *type = row.type;
   return 0;
 }
 
-int query_pkey(ibv_context*, std::uint8_t port, int index, __be16* pkey) noexcept {
-  if (port != 1 || index != 0) {
+int query_pkey(ibv_context* c, std::uint8_t port, int index, __be16* pkey) noexcept {
+  const auto& keys = process_of(c).profile().pkeys;
+  if (port != 1 || index < 0 || static_cast<std::size_t>(index) >= keys.size()) {
     errno = EINVAL;
     return -1;
   }
-  *pkey = 0xffff;
+  *pkey = htons(keys[static_cast<std::size_t>(index)]);
   return 0;
 }
 

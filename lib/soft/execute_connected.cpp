@@ -241,7 +241,7 @@ void move_lines(queue_pair& qp, const region_view& region, std::uint64_t address
 }  // namespace
 
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept {
-  if (wr.opcode != IBV_WR_RDMA_WRITE || wr.bytes > max_message_bytes) return false;
+  if (wr.opcode != IBV_WR_RDMA_WRITE || wr.bytes > qp.owner->profile().max_message) return false;
   const qp_record* record = find_target(qp);
   std::array<local_piece, max_sge> pieces;
   return record != nullptr &&
@@ -296,7 +296,7 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
     if (!reliable(qp) && !gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
     return no_answer(qp);
   }
-  if (wr.bytes > max_message_bytes) return outcome::failure(IBV_WC_LOC_LEN_ERR);
+  if (wr.bytes > qp.owner->profile().max_message) return outcome::failure(IBV_WC_LOC_LEN_ERR);
   if (qp.owner->motor().counts_contexts()) [[unlikely]] {
     use_contexts(qp);
     if (qp.owner->motor().deferred() && is_lost(qp, wr)) return {};

@@ -62,20 +62,25 @@ int query_gid_ex(ibv_context* c, std::uint32_t port, std::uint32_t index, ibv_gi
                  std::uint32_t flags, std::size_t bytes) noexcept {
   if (flags != 0) return EINVAL;
   if (port != 1) return EINVAL;
-  if (index != 0) return ENODATA;
   ibv_gid_entry entry{};
-  query_gid(c, 1, 0, &entry.gid);
+  if (query_gid_type(c, 1, static_cast<int>(index), &entry.gid_type) != 0) return ENODATA;
+  query_gid(c, 1, static_cast<int>(index), &entry.gid);
+  entry.gid_index = index;
   entry.port_num = 1;
-  entry.gid_type = IBV_GID_TYPE_IB;
   hand_out(entry, out, bytes);
   return 0;
 }
 
 ssize_t query_gid_table(ibv_context* c, ibv_gid_entry* entries, std::size_t count, std::uint32_t flags,
                         std::size_t bytes) noexcept {
-  if (flags != 0 || count == 0) return -EINVAL;
-  query_gid_ex(c, 1, 0, entries, 0, bytes);
-  return 1;
+  ibv_port_attr port{};
+  query_port(c, 1, &port);
+  const auto rows = static_cast<std::size_t>(port.gid_tbl_len);
+  if (flags != 0 || count < rows) return -EINVAL;
+  auto* row = reinterpret_cast<unsigned char*>(entries);
+  for (std::uint32_t i = 0; i < rows; ++i, row += bytes)
+    query_gid_ex(c, 1, i, reinterpret_cast<ibv_gid_entry*>(row), 0, bytes);
+  return static_cast<ssize_t>(rows);
 }
 
 int query_rt_values(ibv_context*, ibv_values_ex* values) noexcept {

@@ -8,7 +8,7 @@
 
 #include "../core/immortal.hpp"
 #include "../core/pages.hpp"
-#include "../verbs/mapped_memory.hpp"
+#include "../verbs/profile_rules.hpp"
 
 namespace chorale::soft {
 namespace {
@@ -130,19 +130,21 @@ int dealloc_pd(ibv_pd* base) noexcept {
 
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
   const auto begin = reinterpret_cast<std::uint64_t>(address);
-  if (const int failure = verbs::registration_failure(begin, bytes, access); failure != 0) {
-    errno = failure;
+  process& self = process_of(pd->context);
+  auto& locked = self.in_use().registered_bytes;
+  errno = verbs::check_registration(self.profile(), begin, bytes, access, locked.fetch_add(bytes));
+  auto* mr = errno == 0 ? make_object<memory_region>(pd->context) : nullptr;
+  if (mr == nullptr) {
+    locked.fetch_sub(bytes);
     return nullptr;
   }
-  process& self = process_of(pd->context);
-  auto* mr = make_object<memory_region>(pd->context);
-  if (mr == nullptr) return nullptr;
   std::uint32_t index = 0;
   if (!self.abandoned()) {
     const std::lock_guard lock(self.objects_mutex());
     index = self.next_mr_index();
   }
   if (index == 0) {
+    locked.fetch_sub(bytes);
     destroy_object(mr);
     errno = self.abandoned() ? EINVAL : ENOMEM;
     return nullptr;
@@ -191,6 +193,7 @@ int dereg_mr(ibv_mr* base) noexcept {
       note_mapped(reinterpret_cast<std::uint64_t>(mr->addr));
     const std::lock_guard lock(self.objects_mutex());
     self.mr_used()[mr->index] = false;
+    self.in_use().registered_bytes.fetch_sub(mr->length);
   }
   static_cast<protection_domain*>(mr->pd)->users.fetch_sub(1);
   destroy_object(mr);

@@ -36,6 +36,7 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
   auto& qp = static_cast<queue_pair&>(*base);
   process& self = *qp.owner;
   if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid) || self.abandoned()) return EINVAL;
+  if (self.profile().multicast_groups == 0) return EOPNOTSUPP;
   std::uint64_t words[2];
   words_of(gid, words);
   registry& fabric = self.fabric();
@@ -53,7 +54,9 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
       if (holder == 0 || is_stale(self, fabric.multicast[i])) free = i;
     }
     if (free == multicast_entries) free = high;
-    if (free == multicast_entries) return ENOMEM;
+    auto& memberships = self.in_use().memberships;
+    if (free == multicast_entries || memberships.load() >= self.profile().multicast_groups) return ENOMEM;
+    memberships.fetch_add(1);
     multicast_entry& e = fabric.multicast[free];
     e.qpn.store(0);
     e.gid[0].store(words[0]);
@@ -86,6 +89,7 @@ int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
     const lock_guard lock(fabric.multicast_lock, self.lock_name());
     if (!lock) return EBUSY;
     fabric.multicast[*it].qpn.store(0, std::memory_order_release);
+    self.in_use().memberships.fetch_sub(1);
     qp.groups.erase(it);
     return 0;
   }

@@ -26,7 +26,9 @@ int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexce
       break;
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      if (!reliable || (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+      if (!reliable || qp.owner->profile().atomics == IBV_ATOMIC_NONE ||
+          (wr.send_flags & IBV_SEND_INLINE) != 0)
+        return EINVAL;
       out.remote_address = wr.wr.atomic.remote_addr;
       out.rkey = wr.wr.atomic.rkey;
       out.compare_add = wr.wr.atomic.compare_add;

@@ -16,6 +16,7 @@
 
 #include "../core/helper_thread.hpp"
 #include "../core/streams_reserved.hpp"
+#include "../verbs/profile_rules.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 
@@ -28,6 +29,24 @@ process* current = nullptr;  // modified under join_mutex
 process* abandoned_ones = nullptr;
 std::atomic<registry*> current_registry{nullptr};
 std::atomic<process*> current_process{nullptr};  // equals current once it is complete
+
+/// 0, or EINVAL if CHORALE_SOFT_PROFILE cannot be read.
+int read_own_profile(std::uint64_t rank, verbs::device_profile& profile) {
+  const char* text = std::getenv("CHORALE_SOFT_PROFILE");
+  if (text != nullptr && !verbs::read_profile(text, rank, profile).empty()) return EINVAL;
+  verbs::keep_within(profile, {.inline_bytes = max_inline_bytes,
+                               .rd_atomic = 16,
+                               .sges = max_sge,
+                               .depth = max_work_requests,
+                               .completions = max_cqe,
+                               .queue_pairs = qp_count - 2,
+                               .address_handles = 1 << 24,
+                               .multicast_groups = multicast_entries,
+                               .shared_receive_queues = 65536,
+                               .max_message = max_message_bytes,
+                               .mtu = IBV_MTU_4096});
+  return 0;
+}
 
 }  // namespace
 
@@ -79,6 +98,7 @@ void process::leave() noexcept {
 int process::set_up() noexcept {
   try {
     if (const int status = read_engine_settings(motor_.settings)) return status;
+    if (const int status = read_own_profile(motor_.settings.rank, profile_)) return status;
     if (const char* mode = std::getenv("CHORALE_SOFT_COPY")) {
       const std::string_view text{mode};
       if (text == "vm")

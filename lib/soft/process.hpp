@@ -12,6 +12,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "../verbs/device_profile.hpp"
 #include "arena.hpp"
 #include "engine.hpp"
 #include "fabric.hpp"
@@ -50,6 +51,15 @@ class process {
   void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
   [[nodiscard]] engine& motor() noexcept { return motor_; }
+  /// What the device grants, refuses and does: never more than it can.
+  [[nodiscard]] const verbs::device_profile& profile() const noexcept { return profile_; }
+  /// What is counted, since the profile limits it. Each is reserved before its object is made.
+  struct use {
+    std::atomic<std::uint64_t> address_handles{0};
+    std::atomic<std::uint64_t> memberships{0};
+    std::atomic<std::uint64_t> registered_bytes{0};
+  };
+  [[nodiscard]] use& in_use() noexcept { return in_use_; }
   /// Datagrams in flight, with the deferred engine.
   [[nodiscard]] flights& air() noexcept { return *air_; }
   /// True if a forked child sees the parent's process object: everything shared has become private zeroes.
@@ -134,6 +144,8 @@ class process {
   std::uint32_t lock_name_ = 0;
   copy_mode copying_ = copy_mode::automatic;
   engine motor_;
+  verbs::device_profile profile_;
+  use in_use_;
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
   process* of_parents_ = nullptr;  ///< list of those that forked children have

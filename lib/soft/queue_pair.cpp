@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "../verbs/profile_rules.hpp"
 #include "../verbs/queue_pair_attributes.hpp"
 
 namespace chorale::soft {
 namespace {
-
-int check_capabilities(const ibv_qp_init_attr& a) noexcept {
-  const ibv_qp_cap& cap = a.cap;
-  if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
-  if (a.send_cq == nullptr || a.recv_cq == nullptr || cap.max_send_wr > max_work_requests ||
-      cap.max_send_sge > max_sge || cap.max_inline_data > max_inline_bytes ||
-      (a.srq == nullptr && (cap.max_recv_wr > max_work_requests || cap.max_recv_sge > max_sge)))
-    return EINVAL;
-  return 0;
-}
 
 void clear(qp_record& r) noexcept {
   for (auto* field :
@@ -125,7 +116,7 @@ int leave_service(queue_pair& qp, ibv_qp_state to) noexcept {
 
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   process& self = process_of(pd->context);
-  errno = self.abandoned() ? EINVAL : check_capabilities(*init);
+  errno = self.abandoned() ? EINVAL : verbs::grant(self.profile(), *init);
   if (errno != 0) return nullptr;
   auto* qp = make_object<queue_pair>(pd->context);
   if (qp == nullptr) return nullptr;
@@ -153,7 +144,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   if (status == 0) {
     try {
       const std::lock_guard lock(self.objects_mutex());
-      qp->index = self.next_qp_index();
+      qp->index = self.queue_pairs().size() < self.profile().queue_pairs ? self.next_qp_index() : 0;
       if (qp->index == 0) throw std::bad_alloc();
       publish(*qp);
       self.queue_pairs().push_back(qp);
@@ -184,6 +175,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
   if (const int status = verbs::check_transition(qp.qp_type, from, to, mask)) return status;
   if (const int status = verbs::check_values(*a, mask)) return status;
+  if (const int status = verbs::check(qp.owner->profile(), *a, mask)) return status;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
     if (const int status = leave_service(qp, to)) return status;
     if (to == IBV_QPS_RESET) qp.last_receive_raised.store(false);
@@ -218,8 +210,10 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  return flags == 0 && static_cast<const queue_pair*>(qp)->in_order ? 1 : 0;
+int query_qp_data_in_order(ibv_qp* base, ibv_wr_opcode, std::uint32_t flags) noexcept {
+  const auto& qp = *static_cast<const queue_pair*>(base);
+  const auto known = qp.in_order ? verbs::order_answer::whole : verbs::order_answer::none;
+  return verbs::data_in_order(qp.owner->profile().in_order.value_or(known), flags);
 }
 
 int destroy_qp(ibv_qp* base) noexcept {

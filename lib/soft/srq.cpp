@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "../verbs/profile_rules.hpp"
 #include "queues.hpp"
 
 namespace chorale::soft {
@@ -7,10 +8,8 @@ namespace chorale::soft {
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* init) noexcept {
   process& self = process_of(pd->context);
   const ibv_srq_attr& a = init->attr;
-  if (a.max_wr == 0 || a.max_wr > max_work_requests || a.max_sge > max_sge || self.abandoned()) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  errno = self.abandoned() ? EINVAL : verbs::check(self.profile(), *init);
+  if (errno != 0) return nullptr;
   auto* srq = make_object<shared_receive_queue>(pd->context);
   if (srq == nullptr) return nullptr;
   int status =
@@ -18,6 +17,7 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* init) noexcept {
   if (status == 0) {
     try {
       const std::lock_guard lock(self.objects_mutex());
+      if (self.shared_receive_queues().size() >= self.profile().shared_receive_queues) throw std::bad_alloc();
       self.shared_receive_queues().push_back(srq);
     } catch (...) {
       status = ENOMEM;

@@ -1,11 +1,17 @@
 #include "mapped_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <string_view>
 #include <sys/mman.h>
 
 #include <infiniband/verbs.h>
 
 #include "../core/pages.hpp"
+#include "../core/system_files.hpp"
 
 namespace chorale::verbs {
 namespace {
@@ -60,6 +66,29 @@ int registration_failure(std::uint64_t address, std::uint64_t bytes, int access)
       ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !are_writable(address, address + bytes - 1)))
     return EFAULT;
   return 0;
+}
+
+bool is_mapped_file(std::uint64_t address, std::uint64_t bytes) noexcept {
+  try {
+    const std::string all = detail::text_of_system("/proc/self/maps");
+    for (std::string_view left = all; !left.empty();
+         left.remove_prefix(std::min(left.size(), left.find('\n') + 1))) {
+      const std::string line{left.substr(0, left.find('\n'))};
+      std::uint64_t begin = 0;
+      std::uint64_t end = 0;
+      char rights[5] = "";
+      int path = 0;
+      if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &begin, &end, rights,
+                      &path) < 3)
+        continue;
+      const auto name = std::string_view{line}.substr(static_cast<std::size_t>(path));
+      if (address < end && address + bytes > begin && rights[3] == 's' && name.starts_with('/') &&
+          !name.starts_with("/memfd:") && !name.starts_with("/dev/"))
+        return true;
+    }
+  } catch (...) {  // no memory for the list: it is not known to be one
+  }
+  return false;
 }
 
 }  // namespace chorale::verbs

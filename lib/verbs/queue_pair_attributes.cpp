@@ -75,15 +75,11 @@ int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int m
 // them.
 int check_values(const ibv_qp_attr& a, int mask) noexcept {
   const auto wrong = [&](int bit, bool good) { return (mask & bit) != 0 && !good; };
-  if (wrong(IBV_QP_PORT, a.port_num == 1) || wrong(IBV_QP_PKEY_INDEX, a.pkey_index == 0) ||
+  if (wrong(IBV_QP_PORT, a.port_num == 1) ||
       wrong(IBV_QP_PATH_MTU, a.path_mtu >= IBV_MTU_256 && a.path_mtu <= IBV_MTU_4096) ||
       wrong(IBV_QP_DEST_QPN, a.dest_qp_num <= 0xffffff) || wrong(IBV_QP_TIMEOUT, a.timeout <= 31) ||
       wrong(IBV_QP_RETRY_CNT, a.retry_cnt <= 7) || wrong(IBV_QP_RNR_RETRY, a.rnr_retry <= 7) ||
-      wrong(IBV_QP_MIN_RNR_TIMER, a.min_rnr_timer <= 31) ||
-      wrong(IBV_QP_MAX_QP_RD_ATOMIC, a.max_rd_atomic <= 16) ||
-      wrong(IBV_QP_MAX_DEST_RD_ATOMIC, a.max_dest_rd_atomic <= 16) ||
-      wrong(IBV_QP_AV,
-            a.ah_attr.port_num == 1 && (a.ah_attr.is_global == 0 || a.ah_attr.grh.sgid_index == 0)))
+      wrong(IBV_QP_MIN_RNR_TIMER, a.min_rnr_timer <= 31))
     return EINVAL;
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "../core/printable.hpp"
 #include "../core/shortage.hpp"
+#include "device_profile.hpp"
 #include "failure.hpp"
 
 namespace chorale::verbs {
@@ -20,9 +21,15 @@ std::string settings_remedy() {
     const std::string name{v.name};
     const char* value = name.starts_with("CHORALE_SOFT_") ? std::getenv(name.c_str()) : nullptr;
     if (value == nullptr || name == "CHORALE_SOFT_FABRIC" || name == "CHORALE_SOFT_SHARE") continue;
+    std::string wrong;
+    if (name == "CHORALE_SOFT_PROFILE") {
+      device_profile ignored;
+      wrong = read_profile(value, 0, ignored);
+      if (wrong.empty()) continue;
+    }
     ++set;
-    text +=
-        fmt::format("{}{}='{}' (it accepts {})", text.empty() ? "" : ", ", name, printable(value), v.accepts);
+    text += fmt::format("{}{}='{}' ({})", text.empty() ? "" : ", ", name, printable(value),
+                        wrong.empty() ? fmt::format("it accepts {}", v.accepts) : wrong);
   }
   if (set == 0) return "soft0 could not be set up";
   return (set == 1 ? "a setting cannot be used, mend or unset it: "

@@ -1,0 +1,62 @@
+// What a profile makes of the calls of a software device: both soft0 and sim0 decide by these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device_profile.hpp"
+
+namespace chorale::verbs {
+
+/// What a software device has of itself: its profile cannot grant more.
+struct device_limits {
+  std::uint32_t inline_bytes;
+  std::uint32_t rd_atomic;
+  std::uint32_t sges;
+  std::uint32_t depth;
+  std::uint32_t completions;
+  std::uint32_t queue_pairs;
+  std::uint32_t address_handles;
+  std::uint32_t multicast_groups;
+  std::uint32_t shared_receive_queues;
+  std::uint64_t max_message;
+  ibv_mtu mtu;
+};
+/// Lowers each limit of the profile to that of the device.
+void keep_within(device_profile& profile, const device_limits& device) noexcept;
+
+// The following read a profile that is within its device.
+
+/// Fills the limits.
+void describe(const device_profile& profile, ibv_device_attr& attributes) noexcept;
+/// Fills all that is the same for all ports of the profile. `lid`: of InfiniBand.
+void describe(const device_profile& profile, std::uint16_t lid, ibv_port_attr& attributes) noexcept;
+
+/// A row of the port's table of GIDs; `own` is what the device has without any of its profile. 0 or EINVAL.
+int find_gid(const device_profile& profile, int index, const ibv_gid& own, profile_gid& found) noexcept;
+
+/// Checks the wishes for a queue pair, and lowers that for inline bytes where it is granted less. 0 or an errno.
+int grant(const device_profile& profile, ibv_qp_init_attr& wanted) noexcept;
+int check(const device_profile& profile, const ibv_srq_init_attr& wanted) noexcept;
+/// The attributes in `mask`, besides what transitions require.
+int check(const device_profile& profile, const ibv_qp_attr& attributes, int mask) noexcept;
+int check(const device_profile& profile, const ibv_ah_attr& path) noexcept;
+/// `locked`: bytes that are registered already.
+int check_registration(const device_profile& profile, std::uint64_t begin, std::uint64_t bytes, int access,
+                       std::uint64_t locked) noexcept;
+
+/// Whether members of two partitions may talk: of the same one, and not both limited.
+constexpr bool share_partition(std::uint16_t one, std::uint16_t other) noexcept {
+  return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
+}
+
+/// What `ibv_query_qp_data_in_order` returns for these flags, if that is what the device answers: without flags
+/// 1 if whole messages are in order; with 1, "return capabilities", the bits 1 for whole messages, 2 for aligned
+/// blocks of 128 bytes.
+constexpr int data_in_order(order_answer answer, std::uint32_t flags) noexcept {
+  if (flags > 1) return 0;
+  if (flags == 0) return answer == order_answer::whole ? 1 : 0;
+  return answer == order_answer::whole ? 3 : answer == order_answer::aligned_128 ? 2 : 0;
+}
+
+}  // namespace chorale::verbs
