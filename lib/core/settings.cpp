@@ -24,6 +24,7 @@ struct numbers {
   long long highest = 0;
   bool (*also)(long long) = nullptr;
   const char* words = nullptr;
+  bool or_hexadecimal = false;  ///< also with 0x before it
 
   [[nodiscard]] bool take(long long value) const {
     return value >= lowest && value <= highest && (also == nullptr || also(value));
@@ -45,10 +46,12 @@ Field from_number(long long value) {
     return static_cast<Field>(value);
 }
 
-std::optional<long long> read_number(std::string_view text) {
+std::optional<long long> read_number(std::string_view text, const numbers& range) {
   long long value = 0;
+  const bool is_hexadecimal = range.or_hexadecimal && text.starts_with("0x");
+  if (is_hexadecimal) text.remove_prefix(2);
   const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  const auto [stop, status] = std::from_chars(text.data(), end, value, is_hexadecimal ? 16 : 10);
   if (status != std::errc{} || stop != end) return std::nullopt;
   return value;
 }
@@ -68,7 +71,7 @@ setting number(const char* variable, const char* name, Field config::*field, num
           .meaning = meaning,
           .set =
               [field, range](config& c, std::string_view text) {
-                const auto value = read_number(text);
+                const auto value = read_number(text, range);
                 if (!value || !range.take(*value)) return false;
                 c.*field = from_number<Field>(*value);
                 return true;
@@ -89,7 +92,7 @@ setting optional_number(const char* variable, const char* name, std::optional<Va
       .meaning = meaning,
       .set =
           [field, range](config& c, std::string_view text) {
-            const auto value = read_number(text);
+            const auto value = read_number(text, range);
             if (!value || !range.take(*value)) return false;
             c.*field = static_cast<Value>(*value);
             return true;
@@ -168,20 +171,28 @@ std::vector<setting> make_settings() {
   return {
       text("CHORALE_DEVICE", "device", &config::device,
            "device names (ibv_devinfo shows them) with commas between, or soft0",
-           "the first RDMA device with an active port, else soft0",
+           "the RDMA device that suits best, else soft0",
            "device; of several, the ranks of a host take turns"),
       number("CHORALE_PORT", "port", &config::port, {1, 255}, "port of the device"),
       optional_number("CHORALE_GID_INDEX", "gid_index", &config::gid_index, {0, 255},
-                      "on RoCE the first IPv4 RoCE v2 row, else 0", "row of the port's GID table"),
-      number("CHORALE_PKEY_INDEX", "pkey_index", &config::pkey_index, {0, 65535},
-             "row of the port's partition key table"),
+                      "on RoCE the first IPv4 RoCE v2 row, else a routed IPv6 one, else any; 0 on InfiniBand",
+                      "row of the port's GID table"),
+      optional_number("CHORALE_PKEY_INDEX", "pkey_index", &config::pkey_index, {0, 65535},
+                      "as CHORALE_PKEY says", "row of the port's partition key table"),
+      optional_number("CHORALE_PKEY", "pkey", &config::pkey,
+                      {1, 65535, [](long long value) { return (value & 0x7fff) != 0; },
+                       "1 to 65535, or 0x1 to 0xffff in base 16, but not 0x8000", true},
+                      "the first full membership, else the first row",
+                      "partition key, whose row may differ from host to host; the top bit is ignored"),
       number("CHORALE_SERVICE_LEVEL", "service_level", &config::service_level, {0, 15}, "service level"),
       optional_number("CHORALE_UD_SERVICE_LEVEL", "ud_service_level", &config::ud_service_level, {0, 15},
                       "CHORALE_SERVICE_LEVEL", "service level of datagrams and multicasts"),
+      number("CHORALE_TRAFFIC_CLASS", "traffic_class", &config::traffic_class, {0, 255},
+             "traffic class of packets with a global route header, as on RoCE"),
       number("CHORALE_MTU", "mtu", &config::mtu, {0, 4096, is_mtu, "256, 512, 1024, 2048, 4096, or 0"},
-             "path MTU in bytes; 0: the port's active MTU"),
+             "largest path MTU in bytes; 0: the port's active MTU; the smallest of all ranks is used"),
       number("CHORALE_QP_TIMEOUT", "qp_timeout", &config::qp_timeout, {1, 31},
-             "acknowledgement timeout of a connection, 4.096 us * 2^value: 14 is 67 ms"),
+             "acknowledgement timeout of a connection, 4.096 us * 2^value: 18 is 1.07 s"),
       number("CHORALE_QP_RETRY", "qp_retry", &config::qp_retry, {0, 7},
              "retries of a connection before its peer counts as lost"),
       number("CHORALE_SILENCE_MS", "silence", &config::silence, {100, longest_wait},

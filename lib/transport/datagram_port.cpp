@@ -14,11 +14,12 @@ datagram_port::datagram_port(const device_port& over, const options& o)
              {.datagram_bytes = o.payload_bytes,
               .receives = o.receives,
               .sends = o.sends,
-              .channel = o.channel}) {}
+              .channel = o.channel,
+              .completion_vector = o.completion_vector}) {}
 
 void datagram_port::open(std::uint32_t qkey) {
   qkey_ = qkey;
-  queue_.open({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = 0, .qkey = qkey});
+  queue_.open({.port = over_->local().number, .pkey_index = over_->local().pkey_index, .access = 0, .qkey = qkey});
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {

@@ -44,7 +44,6 @@ config validated(config settings) {
 
 port_terms terms_of(const device_port& port, bool reaches_all) {
   port_terms terms;
-  terms.mtu = port.chosen().mtu_bytes;
   terms.is_soft = port.device().is_soft() ? 1 : 0;
   terms.is_for_all = terms.is_soft != 0 && reaches_all ? 1 : 0;
   if (terms.is_for_all != 0) terms.fabric = port.local().address;
@@ -67,18 +66,19 @@ error set_up_failure(int rank, int size, std::error_code code, const std::string
                {rank}};
 }
 
-joined_group::joined_group(config with, std::span<const port_selection> more_ports, int local_rank)
-    : settings(validated(std::move(with))) {
-  const std::size_t count = 1 + more_ports.size();
+joined_group::joined_group(const joining_plan& plan, int local_rank) : settings(validated(plan.settings)) {
+  const std::size_t count = 1 + plan.more_ports.size();
+  const verbs::device_needs needs{.shared_receives = plan.shared_receives,
+                                  .transport = "transport::" + plan.transport.substr(0, plan.transport.find(' '))};
   if (count > group_terms::most_ports)
     throw error(errc::invalid_argument,
                 fmt::format("the transport asks for {} device ports: a rank has at most {}", count,
                             group_terms::most_ports));
   ports.reserve(count);
-  ports.emplace_back(settings, local_rank);
-  for (const port_selection& wanted : more_ports) {
+  ports.emplace_back(settings, local_rank, needs);
+  for (const port_selection& wanted : plan.more_ports) {
     try {
-      ports.emplace_back(wanted.within(settings), local_rank);
+      ports.emplace_back(wanted.within(settings), local_rank, needs);
     } catch (const error& e) {
       throw error(e.code(), fmt::format("device port {} of {}, which the transport asks for: {}",
                                         ports.size() + 1, count, e.reason()));
@@ -174,13 +174,15 @@ joining::~joining() = default;
 
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
-  group_.emplace(plan.settings, plan.more_ports, group.local_rank);
+  group_.emplace(plan, group.local_rank);
   const device_port& first = group_->ports.front();
   const config& settings = group_->settings;
   require_places(settings);
   group_->channel = std::make_unique<verbs::completion_channel>(first.device());
   auto sizes = plan.port;
   sizes.channel = group_->channel.get();
+  // Each goes to a core of its own, so that one does not serve the interrupts of all ranks of the host.
+  sizes.completion_vector = group.local_rank;
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
   group_->members = std::make_unique<membership>(rank_, size_, group.launched(),
@@ -272,14 +274,27 @@ void joining::take_cards(const bootstrap::cards& all) {
     is_alike = is_alike && theirs->card.terms == mine_->card.terms && theirs->card.ports == ports.size();
     group_->members->add(*theirs, mine_->card);
     group_->port->add_peer(theirs->card.qp_number);
-    if (!is_alike) continue;
-    for (std::size_t i = 0; i < ports.size(); ++i) ports[i].add_peer(theirs->address(i));
+    for (std::size_t i = 0; i < std::min(ports.size(), std::size_t{theirs->card.ports}); ++i) {
+      if (r != rank_) require_reach(r, i, theirs->address(i));
+      ports[i].add_peer(theirs->address(i));
+    }
   }
   group_->members->complete();
+  group_->port->limit_payload(static_cast<std::size_t>(ports.front().mtu_bytes()));
   if (is_alike) return;
   const auto bytes = mine_->terms.bytes();
   say({bytes.begin(), bytes.end()});
   due_ = round::terms;
+}
+
+void joining::require_reach(int peer, std::size_t port, const verbs::endpoint_address& theirs) const {
+  const device_port& here = group_->ports[port];
+  const std::string why = verbs::why_apart(here.local().address, theirs);
+  if (why.empty()) return;
+  throw error(errc::unsupported,
+              fmt::format("rank {} (port {} of {} on host {}) cannot reach rank {}: {}", rank_,
+                          here.local().number, here.chosen().device.name, this_host_name(), peer, why),
+              {rank_, peer});
 }
 
 void joining::refuse_card(int peer, std::span<const std::byte> card) const {

@@ -16,11 +16,11 @@ loopback::loopback(const device_port& port, const config& settings)
       cq_(port.device(), 4),
       qp_(port.domain(), {.type = IBV_QPT_RC, .send = &cq_, .recv = &cq_, .send_depth = 4, .recv_depth = 1}) {
   qp_.to_init({.port = port.local().number,
-               .pkey_index = port.pkey_index(),
-               .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC});
+               .pkey_index = port.local().pkey_index,
+               .access = port.device().remote_access()});
   verbs::connection itself;
   itself.remote_qp = qp_.number();
-  itself.path_mtu = verbs::mtu_from_bytes(port.chosen().mtu_bytes);
+  itself.path_mtu = verbs::mtu_from_bytes(port.mtu_bytes());
   itself.path = verbs::path_to(port.local(), port.local().address);
   itself.timeout = settings.qp_timeout;
   itself.retry = settings.qp_retry;

@@ -13,8 +13,7 @@ namespace {
 /// No card begins like this.
 constexpr std::string_view refusal_mark = "chorale refusal ";
 constexpr std::size_t most_text = 4096;
-/// Size of a further device port's address, without padding.
-constexpr std::size_t address_bytes = sizeof(ibv_gid) + sizeof(std::uint16_t);
+constexpr std::size_t address_bytes = sizeof(verbs::endpoint_address);
 
 std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -46,10 +45,8 @@ void group_numbers::add(const group_numbers& of_rank) noexcept {
 
 verbs::endpoint_address received_card::address(std::size_t port) const noexcept {
   if (port == 0) return card.address;
-  const std::byte* at = more_addresses.data() + (port - 1) * address_bytes;
   verbs::endpoint_address read{};
-  std::memcpy(read.gid.raw, at, sizeof read.gid.raw);
-  std::memcpy(&read.lid, at + sizeof read.gid.raw, sizeof read.lid);
+  std::memcpy(static_cast<void*>(&read), more_addresses.data() + (port - 1) * address_bytes, address_bytes);
   return read;
 }
 
@@ -71,10 +68,7 @@ std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
   };
   append(&card, sizeof card);
   append(cores.words.data() + first, card.words * sizeof(std::uint64_t));
-  for (const verbs::endpoint_address& address : more) {
-    append(address.gid.raw, sizeof address.gid.raw);
-    append(&address.lid, sizeof address.lid);
-  }
+  append(more.data(), more.size() * address_bytes);
   return bytes;
 }
 

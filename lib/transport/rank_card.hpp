@@ -35,10 +35,10 @@ struct group_numbers {
 static_assert(std::has_unique_object_representations_v<group_numbers>);
 
 /// Every rank receives every other's card, so it is small: fingerprints represent what is only compared. It
-/// is followed by the nonzero range of words of its core mask, and 18 bytes for the address of each further
+/// is followed by the nonzero range of words of its core mask, and the address of each further
 /// device port.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 14;
+  static constexpr std::uint32_t binary_interface = 15;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port

@@ -13,12 +13,6 @@
 namespace chorale::transport {
 namespace {
 
-int access_of(registration_cache::rights wanted) noexcept {
-  return wanted == registration_cache::rights::read ? IBV_ACCESS_REMOTE_READ
-                                                    : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                                          IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-}
-
 /// Memory that programs have returned to devices, for all caches of the process.
 unmapped_log& given_back() noexcept {
   static unmapped_log log;
@@ -28,11 +22,12 @@ unmapped_log& given_back() noexcept {
 }  // namespace
 
 struct registration_cache::entry {
-  entry(const verbs::protection_domain& domain, std::uintptr_t first, std::uintptr_t last, rights wanted)
+  entry(const verbs::protection_domain& domain, std::uintptr_t first, std::uintptr_t last, rights wanted,
+        int access)
       : begin(first),
         end(last),
         kind(wanted),
-        region(domain, reinterpret_cast<void*>(first), last - first, access_of(wanted)) {}
+        region(domain, reinterpret_cast<void*>(first), last - first, access) {}
 
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -83,8 +78,9 @@ std::uint32_t registration_cache::handle::rkey() const noexcept {
 }
 
 registration_cache::registration_cache(const verbs::protection_domain& domain, const config& settings,
-                                       bool by_address)
+                                       bool by_address, int remote_access)
     : domain_(&domain),
+      remote_access_(remote_access),
       most_entries_(settings.registration_entries),
       most_bytes_(settings.registration_bytes),
       guarantee_(registration_guarantee::per_operation),
@@ -150,7 +146,9 @@ registration_cache::entry& registration_cache::make(std::uintptr_t first, std::u
   std::unique_ptr<entry> made;
   for (;;) {
     try {
-      made = std::make_unique<entry>(*domain_, first, last, wanted);
+      made = std::make_unique<entry>(
+          *domain_, first, last, wanted,
+          wanted == rights::read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_LOCAL_WRITE | remote_access_);
       break;
     } catch (const error& e) {
       // Pinned memory is scarce: evict unused cached registrations first.

@@ -100,8 +100,8 @@ std::uint64_t group_terms::fingerprint() const noexcept {
         std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
-    for (const std::uint64_t word : {static_cast<std::uint64_t>(p.mtu), std::uint64_t{p.is_soft},
-                                     std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric.lid}})
+    for (const std::uint64_t word :
+         {std::uint64_t{p.is_soft}, std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric.lid}})
       add(word);
     for (const std::uint8_t byte : p.fabric.gid.raw) add(byte);
     if (p.is_for_all == 0) continue;
@@ -183,9 +183,6 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
     // Settings apply to the first port; the transport requests the others.
     const std::string which = i == 0 ? "" : fmt::format(" of device port {} of {}", i + 1, mine.port_count);
     const char* const remedy = "the transport has to ask for the same ports on all ranks";
-    if (there.mtu != here.mtu)
-      differ("the path MTU" + which, here.mtu, there.mtu,
-             i == 0 ? "set CHORALE_MTU to the smaller one" : remedy);
     if (there.is_soft != here.is_soft)
       differ("the kind of device" + which, printable(here.device), printable(there.device),
              i == 0 ? "set CHORALE_DEVICE alike" : remedy);

@@ -18,7 +18,6 @@ namespace chorale::transport {
 
 /// The terms of one device port.
 struct port_terms {
-  std::int64_t mtu = 0;
   std::uint32_t is_soft = 0;  ///< 1 for soft0
   /// 1 if a soft0 has to reach all ranks, which must then share a host and a fabric.
   std::uint32_t is_for_all = 0;

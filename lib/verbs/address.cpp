@@ -22,30 +22,56 @@ void add_route_header(ibv_ah_attr& path, const local_port& from, const ibv_gid& 
   path.grh.dgid = to;
   path.grh.sgid_index = static_cast<std::uint8_t>(from.gid_index);
   path.grh.hop_limit = 64;
+  path.grh.traffic_class = from.traffic_class;
 }
 
 }  // namespace
 
 local_port query_local_port(const device& owner, std::uint8_t port, int gid_index,
-                            std::uint8_t service_level) {
+                            std::uint8_t service_level, std::uint16_t pkey_index) {
   if (gid_index > 255)
     throw error(errc::invalid_argument,
                 fmt::format("GID index {} of {}: an address names a row in 8 bits, so at most 255", gid_index,
                             owner.name()));
   const ibv_port_attr attributes = owner.port(port);
-  return {.number = port,
-          .gid_index = gid_index,
-          .service_level = service_level,
-          .ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET,
-          .address = {.gid = owner.gid(port, gid_index), .lid = attributes.lid}};
+  local_port found{.number = port,
+                   .gid_index = gid_index,
+                   .service_level = service_level,
+                   .pkey_index = pkey_index,
+                   .ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET,
+                   .global_only = (attributes.flags & IBV_QPF_GRH_REQUIRED) != 0,
+                   .address = {.gid = owner.gid(port, gid_index),
+                               .lid = attributes.lid,
+                               .pkey = owner.pkey(port, pkey_index),
+                               .mtu = static_cast<std::uint8_t>(attributes.active_mtu),
+                               .link = attributes.link_layer,
+                               .is_soft = static_cast<std::uint8_t>(owner.is_soft() ? 1 : 0)}};
+  std::uint32_t type = 0;
+  if (found.ethernet && owner.provider().query_gid_type(owner.native(), port, gid_index, &type) == 0)
+    found.address.gid_type = static_cast<std::uint8_t>(type);
+  return found;
 }
 
 ibv_ah_attr path_to(const local_port& from, const endpoint_address& to) {
   ibv_ah_attr path = start_of_path(from);
   path.dlid = to.lid;
-  const bool same_subnet = std::memcmp(from.address.gid.raw, to.gid.raw, 8) == 0;
-  if (from.ethernet || to.lid == 0 || !same_subnet) add_route_header(path, from, to.gid);
+  const bool same_subnet = is_same_subnet(from.address.gid, to.gid);
+  if (from.ethernet || from.global_only || to.lid == 0 || !same_subnet) add_route_header(path, from, to.gid);
+  if (const std::uint16_t router = router_lid(to.gid); !from.ethernet && !same_subnet && router != 0)
+    path.dlid = router;
   return path;
+}
+
+std::uint16_t router_lid(const ibv_gid& of_peer) noexcept {
+  constexpr std::uint8_t site_local[4]{0xfe, 0xc0, 0, 0};
+  if (std::memcmp(of_peer.raw, site_local, sizeof site_local) != 0) return 0;
+  return static_cast<std::uint16_t>(of_peer.raw[4] << 8 | of_peer.raw[5]);
+}
+
+bool is_same_subnet(const ibv_gid& a, const ibv_gid& b) noexcept {
+  // With a floating LID, the prefixes of a subnet differ in it.
+  const std::size_t first = router_lid(a) != 0 && router_lid(b) != 0 ? 6 : 0;
+  return std::memcmp(a.raw + first, b.raw + first, 8 - first) == 0;
 }
 
 ibv_ah_attr path_to_group(const local_port& from, const ibv_gid& group, std::uint16_t lid) {

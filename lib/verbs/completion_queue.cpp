@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -22,12 +23,14 @@ std::string entries_remedy(const driver& provider, ibv_context* context, int ent
 
 }  // namespace
 
-completion_queue::completion_queue(const device& owner, int entries, completion_channel* channel) {
+completion_queue::completion_queue(const device& owner, int entries, completion_channel* channel,
+                                   int vector) {
   if (owner.native() == nullptr) fail_closed("ibv_create_cq", "device");
   if (channel != nullptr && channel->native() == nullptr) fail_closed("ibv_create_cq", "completion channel");
   errno = 0;
   ibv_cq* const made = owner.provider().create_cq(owner.native(), entries, nullptr,
-                                                  channel == nullptr ? nullptr : channel->native(), 0);
+                                                  channel == nullptr ? nullptr : channel->native(),
+                                                  vector % std::max(owner.native()->num_comp_vectors, 1));
   if (made == nullptr) {
     const int failure = errno;
     fail(failure, fmt::format("ibv_create_cq of {} entries", entries), owner.name(),

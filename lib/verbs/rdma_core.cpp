@@ -11,11 +11,23 @@ namespace chorale::verbs {
 
 namespace {
 
+/// Without copy-on-fork in the kernel (before 5.12), a page that was registered moves when a child of fork(),
+/// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs
+/// can leave registered pages to the parent, if it is asked before it does anything else.
+void prepare_for_fork() noexcept {
+  if (ibv_is_fork_initialized() == IBV_FORK_DISABLED) static_cast<void>(ibv_fork_init());
+}
+
 // Lambdas where the name in verbs.h is a macro or an inline function, and where the contract differs.
 const driver libibverbs{
     .name = "rdma-core",
     .get_device_list =
-        [](int* count) { return detail::foreign_call([&] { return ibv_get_device_list(count); }); },
+        [](int* count) {
+          return detail::foreign_call([&] {
+            prepare_for_fork();
+            return ibv_get_device_list(count);
+          });
+        },
     .free_device_list = ibv_free_device_list,
     .open_device =
         [](ibv_device* which) { return detail::foreign_call([&] { return ibv_open_device(which); }); },

@@ -1,14 +1,19 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/address.hpp>
+#include <chorale/verbs/completion_queue.hpp>
+#include <chorale/verbs/protection_domain.hpp>
+#include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/selection.hpp>
 
 #include "diagnosis.hpp"
+#include "numa.hpp"
 #include "text.hpp"
 
 namespace chorale::verbs {
@@ -56,42 +61,78 @@ int configured_gid(const device& from, std::uint8_t port, int index, bool ethern
   return index;
 }
 
+/// Routers forward its packets.
+bool is_routed(const gid_row& row) {
+  const bool is_link_local = row.gid.raw[0] == 0xfe && (row.gid.raw[1] & 0xc0) == 0x80;
+  return row.type == IBV_GID_TYPE_ROCE_V2 && !is_link_local;
+}
+
 int default_gid(const device& from, std::uint8_t port, bool ethernet, choice& result) {
-  if (!ethernet) return 0;
   const auto rows = from.gids(port);
   const auto first = [&](auto&& suits) {
     return std::find_if(rows.begin(), rows.end(),
                         [&](const gid_row& r) { return r.index <= 255 && suits(r); });
   };
-  auto row = first([](const gid_row& r) { return r.type == IBV_GID_TYPE_ROCE_V2 && is_ipv4_mapped(r.gid); });
+  if (!ethernet) {
+    const auto row = first([](const gid_row& r) { return router_lid(r.gid) != 0; });
+    return row == rows.end() ? 0 : row->index;
+  }
+  auto row = first([](const gid_row& r) { return is_routed(r) && is_ipv4_mapped(r.gid); });
   if (row != rows.end()) return row->index;
-  row = first([](const gid_row& r) { return r.type == IBV_GID_TYPE_ROCE_V2; });
+  row = first(is_routed);
+  if (row == rows.end()) row = first([](const gid_row& r) { return r.type == IBV_GID_TYPE_ROCE_V2; });
   if (row == rows.end()) row = first([](const gid_row&) { return true; });
   if (row == rows.end())
     throw error(
         errc::no_device,
-        fmt::format("port {} of {} has no GID: give its network interface an address", port, from.name()));
+        fmt::format("port {} of {} has no GID: give its network interface an address; in a container, its "
+                    "network name space needs the interface, since GIDs of others are hidden (--network=host)",
+                    port, from.name()));
   result.remarks.push_back(fmt::format(
-      "port {} of {} has no RoCE v2 GID with an IPv4 address, so row {} is used: {} ({}); give its "
+      "port {} of {} has no RoCE v2 GID with an IPv4 address, so row {} is used: {} ({}){}; give its "
       "network interface an IPv4 address if peers cannot be reached",
-      port, from.name(), row->index, to_string(row->gid), gid_type_name(row->type)));
+      port, from.name(), row->index, to_string(row->gid), gid_type_name(row->type),
+      is_routed(*row) ? "" : ", which is not routed"));
   return row->index;
 }
 
-void check_pkey(const device& from, std::uint8_t port, int index, choice& result) {
-  const std::uint16_t key = from.pkey(port, index);
-  if ((key & 0x7fff) == 0)
+/// The row of the partition key table to use.
+std::uint16_t settled_pkey(const config& settings, const device& from, choice& result) {
+  constexpr unsigned membership_bit = 0x8000;
+  const std::uint8_t port = settings.port;
+  std::optional<std::uint16_t> index = settings.pkey_index;
+  if (!index) {
+    const auto rows = from.port(port).pkey_tbl_len;
+    std::string others;
+    bool is_full = false;
+    for (std::uint16_t row = 0; row < rows && !is_full; ++row) {
+      const std::uint16_t key = from.pkey(port, row);
+      if ((key & ~membership_bit) == 0) continue;
+      others += fmt::format("{}{:#06x}", others.empty() ? "" : ", ", key);
+      if (settings.pkey && ((key ^ *settings.pkey) & ~membership_bit) != 0) continue;
+      is_full = (key & membership_bit) != 0;
+      if (!index || is_full) index = row;
+    }
+    if (!index && settings.pkey)
+      throw error(errc::invalid_argument,
+                  fmt::format("port {} of {} is in no partition {:#06x}, only in: {}; set CHORALE_PKEY to one of "
+                              "these or unset it, or ask the subnet manager for membership",
+                              port, from.name(), *settings.pkey, others.empty() ? "none" : others));
+  }
+  const std::uint16_t key = from.pkey(port, index.value_or(0));
+  if ((key & ~membership_bit) == 0)
     throw error(
         errc::invalid_argument,
         fmt::format(
             "PKey index {} of port {} of {} is empty: set CHORALE_PKEY_INDEX to a row that the subnet "
             "manager filled, or unset it",
-            index, port, from.name()));
-  if ((key & 0x8000) == 0)
+            index.value_or(0), port, from.name()));
+  if ((key & membership_bit) == 0)
     result.remarks.push_back(fmt::format(
         "port {} of {} is a limited member of partition {:#06x}: it reaches full members only; ask for full "
         "membership in the subnet manager's partition configuration",
         port, from.name(), key));
+  return index.value_or(0);
 }
 
 int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attributes, int wanted) {
@@ -110,39 +151,82 @@ int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attr
   return wanted == 0 ? active : wanted;
 }
 
-choice settle(const config& settings, const device_info& info, const device& opened, std::string why,
-              std::vector<std::string> remarks) {
-  choice result{.device = info, .port = settings.port, .why = std::move(why), .remarks = std::move(remarks)};
+/// Why the device cannot carry what the transport needs; nothing if it can.
+std::optional<std::string> lack_of(const device& opened, const device_needs& needs) {
+  const char* const whose = needs.transport.empty() ? "the transport" : needs.transport.c_str();
+  if (needs.shared_receives && opened.attributes().max_srq <= 0)
+    return fmt::format("{} has no shared receive queues (max_srq is 0), which {} needs; transport::ud and "
+                       "ud_rdma do without",
+                       opened.name(), whose);
+  // No attribute tells whether there are datagrams.
+  try {
+    const protection_domain domain{opened};
+    completion_queue completions{opened, 1};
+    const queue_pair datagrams{domain,
+                               {.type = IBV_QPT_UD,
+                                .send = &completions,
+                                .recv = &completions,
+                                .send_depth = 1,
+                                .recv_depth = 1}};
+  } catch (const error& failure) {
+    return fmt::format("{} offers no datagrams (UD) to programs, which all transports need: {}", opened.name(),
+                       failure.what());
+  }
+  return std::nullopt;
+}
+
+choice settle(const config& settings, const device_info& info, const device& opened,
+              const device_needs& needs, std::string why) {
+  choice result{.device = info, .port = settings.port, .why = std::move(why)};
   const ibv_port_attr port = opened.port(settings.port);
   if (!is_active(port.state))
     throw error(errc::no_device,
                 fmt::format("port {} of {} is {}, not ACTIVE: {}; or set CHORALE_DEVICE=soft0", settings.port,
                             info.name, to_string(port.state), port_remedy(port)));
+  if (const auto lack = lack_of(opened, needs))
+    throw error(errc::unsupported, fmt::format("{}; or set CHORALE_DEVICE to another device, or soft0", *lack));
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
   result.gid_index = settings.gid_index
                          ? configured_gid(opened, settings.port, *settings.gid_index, ethernet, result)
                          : default_gid(opened, settings.port, ethernet, result);
-  check_pkey(opened, settings.port, settings.pkey_index, result);
+  result.pkey_index = settled_pkey(settings, opened, result);
   result.mtu_bytes = settled_mtu(opened, settings.port, port, settings.mtu);
   if (std::string_view{info.provider->name} != software)
     if (auto remark = memlock_remark(memlock_limit(), memlock_exempt())) result.remarks.push_back(*remark);
   return result;
 }
 
-/// Why `info` cannot be chosen automatically; nothing if it can, and then it is left open in `opened`.
-std::optional<std::string> obstacle(const device_info& info, std::uint8_t port,
-                                    std::optional<device>& opened) {
-  if (info.transport != IBV_TRANSPORT_IB) return transport_remark(info);
-  try {
-    device candidate = device::open(info);
-    const ibv_port_attr attributes = candidate.port(port);
-    if (!is_active(attributes.state))
-      return fmt::format("port {} of {} is {}: {}", port, info.name, to_string(attributes.state),
-                         port_remedy(attributes));
-    opened.emplace(std::move(candidate));
+/// A device that can be used, and how well it suits: less is better.
+struct candidate {
+  choice settled;
+  int kind = 0;  ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
+  int distance = 0;
+};
+
+/// Nothing if the device cannot be used, which `remarks` then explains.
+std::optional<candidate> judge(const config& settings, const device_info& info, const device_needs& needs,
+                               std::vector<std::string>& remarks) {
+  if (info.transport != IBV_TRANSPORT_IB) {
+    remarks.push_back(transport_remark(info));
     return std::nullopt;
+  }
+  try {
+    const device opened = device::open(info);
+    candidate found{.settled = settle(settings, info, opened, needs, {})};
+    if (opened.port(settings.port).link_layer == IBV_LINK_LAYER_ETHERNET) {
+      const auto rows = opened.gids(settings.port);
+      found.kind = std::any_of(rows.begin(), rows.end(),
+                               [&](const gid_row& r) {
+                                 return r.index == found.settled.gid_index && is_routed(r);
+                               })
+                       ? 1
+                       : 2;
+    }
+    found.distance = is_elsewhere(info.name) ? 1 : 0;
+    return found;
   } catch (const error& failure) {
-    return fmt::format("{} cannot be used: {}", info.name, failure.what());
+    remarks.push_back(fmt::format("{} cannot be used: {}", info.name, failure.what()));
+    return std::nullopt;
   }
 }
 
@@ -162,7 +246,8 @@ std::vector<std::string> names_in(std::string_view list) {
   }
 }
 
-choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank) {
+choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank,
+                    const device_needs& needs) {
   const auto names = names_in(settings.device);
   const auto turn = static_cast<std::size_t>(local_rank) % names.size();
   const std::string& name = names[turn];
@@ -173,36 +258,49 @@ choice choose_named(const config& settings, std::span<const driver* const> from,
   if (info == devices.end()) throw error(errc::no_device, fmt::format("device '{}' is gone", name));
   if (info->transport != IBV_TRANSPORT_IB) throw error(errc::unsupported, transport_remark(*info));
   return settle(
-      settings, *info, opened,
+      settings, *info, opened, needs,
       names.size() == 1
           ? fmt::format("{} was asked for by name", name)
           : fmt::format("{} is number {} of the {} devices that were asked for, the turn of local rank {}",
-                        name, turn + 1, names.size(), local_rank),
-      {});
+                        name, turn + 1, names.size(), local_rank));
+}
+
+/// Why the best of several was chosen.
+std::string preference(const candidate& best, std::size_t usable) {
+  constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
+  const std::string& name = best.settled.device.name;
+  if (usable == 1) return fmt::format("{} is the only RDMA device that can be used", name);
+  return fmt::format("{} suits best of {} RDMA devices that can be used: {}{}", name, usable, kinds[best.kind],
+                     best.distance == 0 ? "" : ", on another NUMA node than this thread");
 }
 
 }  // namespace
 
-choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
+choice choose(const config& settings, std::span<const driver* const> from, int local_rank,
+              const device_needs& needs) {
   detail::require_same_layouts();
   settings.validate();
   if (local_rank < 0)
     throw error(errc::invalid_argument, fmt::format("local rank {} is below 0", local_rank));
-  if (!settings.device.empty()) return choose_named(settings, from, local_rank);
-  std::vector<std::string> remarks;
+  if (!settings.device.empty()) return choose_named(settings, from, local_rank, needs);
 
+  std::vector<std::string> remarks;
   const auto devices = list_devices(from, &remarks);
   std::size_t real = 0;
+  std::vector<candidate> usable;
   for (const auto& info : devices) {
     if (std::string_view{info.provider->name} == software) continue;
     ++real;
-    std::optional<device> opened;
-    if (auto reason = obstacle(info, settings.port, opened))
-      remarks.push_back(std::move(*reason));
-    else
-      return settle(settings, info, *opened,
-                    fmt::format("{} is the first RDMA device with port {} active", info.name, settings.port),
-                    std::move(remarks));
+    if (auto found = judge(settings, info, needs, remarks)) usable.push_back(std::move(*found));
+  }
+  if (!usable.empty()) {
+    candidate& best =
+        *std::min_element(usable.begin(), usable.end(), [](const candidate& a, const candidate& b) {
+          return std::pair{a.kind, a.distance} < std::pair{b.kind, b.distance};
+        });
+    best.settled.why = preference(best, usable.size());
+    best.settled.remarks.insert(best.settled.remarks.begin(), remarks.begin(), remarks.end());
+    return std::move(best.settled);
   }
   if (std::find(from.begin(), from.end(), rdma_core()) != from.end()) {
     const auto hidden = hidden_device_remarks(devices);
@@ -217,12 +315,13 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
     throw error(errc::no_device, text);
   }
   const device opened = device::open(*fallback);
-  return settle(settings, *fallback, opened,
-                real == 0
-                    ? fmt::format("{}: this machine has no RDMA device", fallback->name)
-                    : fmt::format("{}: of {} RDMA device(s) of this machine, none has port {} ready for use",
-                                  fallback->name, real, settings.port),
-                std::move(remarks));
+  choice result = settle(
+      settings, *fallback, opened, needs,
+      real == 0 ? fmt::format("{}: this machine has no RDMA device", fallback->name)
+                : fmt::format("{}: of {} RDMA device(s) of this machine, none can be used with port {}",
+                              fallback->name, real, settings.port));
+  result.remarks.insert(result.remarks.begin(), remarks.begin(), remarks.end());
+  return result;
 }
 
 }  // namespace chorale::verbs

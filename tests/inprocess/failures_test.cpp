@@ -358,7 +358,6 @@ TEST_CASE("ranks with different settings do not make a communicator", "[failures
   };
   all_refuse([](auto& c) { c.block_bytes = 512; }, "CHORALE_BLOCK_BYTES");
   all_refuse([](auto& c) { c.blocks = 4; }, "CHORALE_BLOCKS");
-  all_refuse([](auto& c) { c.mtu = 256; }, "CHORALE_MTU");
 }
 
 TEST_CASE("ranks with different transports do not make a communicator", "[failures]") {

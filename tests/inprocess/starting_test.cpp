@@ -257,7 +257,6 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.trials = 2; }, "config::trials");
   differs([](auto& t) { t.numbers ^= 2; }, "the format of numbers differs between ranks");
   differs([](auto& t) { t.connections = 3; }, "config::connections");
-  differs([](auto& t) { t.ports[0].mtu = 256; }, "the path MTU");
   differs([](auto& t) { t.set_transport("ud"); }, "the transport differs between ranks: rc on rank 3, ud");
   differs([](auto& t) { t.set_composition("scan chain; else standard"); }, "'scan chain; else standard'");
   differs([](auto& t) { t.ports[0].is_soft = 0; }, "the kind of device");
@@ -273,10 +272,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   // So does what concerns a further port. Soft devices that reach only some ranks may be of different
   // fabrics.
   mine.port_count = 2;
-  mine.ports[1].mtu = 4096;
   std::strcpy(mine.ports[1].device, "mlx5_1");
-  differs([](auto& t) { t.ports[1].mtu = 1024; },
-          "the path MTU of device port 2 of 2 differs between ranks: 4096 on rank 3, 1024 on rank 5");
   differs([](auto& t) { t.ports[1].is_soft = 1; },
           "the kind of device of device port 2 of 2 differs between ranks: mlx5_1");
   mine.ports[1].is_soft = 1;

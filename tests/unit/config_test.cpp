@@ -92,11 +92,13 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK(c.device.empty());
   CHECK(c.port == 1);
   CHECK_FALSE(c.gid_index.has_value());
-  CHECK(c.pkey_index == 0);
+  CHECK(!c.pkey_index);
+  CHECK(!c.pkey);
+  CHECK(c.traffic_class == 0);
   CHECK(c.service_level == 0);
   CHECK_FALSE(c.ud_service_level.has_value());
   CHECK(c.mtu == 0);
-  CHECK(c.qp_timeout == 14);
+  CHECK(c.qp_timeout == 18);
   CHECK(c.qp_retry == 7);
   CHECK(c.silence == std::chrono::seconds{20});
   CHECK(c.stall == std::chrono::seconds{60});
@@ -131,6 +133,9 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_GID_INDEX", "0").gid_index == 0);
   CHECK(with("CHORALE_GID_INDEX", "255").gid_index == 255);
   CHECK(with("CHORALE_PKEY_INDEX", "65535").pkey_index == 65535);
+  CHECK(with("CHORALE_PKEY", "0x8006").pkey == 0x8006);
+  CHECK(with("CHORALE_PKEY", "6").pkey == 6);
+  CHECK(with("CHORALE_TRAFFIC_CLASS", "106").traffic_class == 106);
   CHECK(with("CHORALE_SERVICE_LEVEL", "15").service_level == 15);
   CHECK(with("CHORALE_UD_SERVICE_LEVEL", "0").ud_service_level == 0);
   CHECK(with("CHORALE_UD_SERVICE_LEVEL", "15").ud_service_level == 15);

@@ -113,6 +113,8 @@ struct table {
     attributes->max_cqe = 1000;
     attributes->max_qp_wr = 500;
     attributes->max_sge = 30;
+    attributes->max_srq = device_of(c->device).max_srq;
+    attributes->atomic_cap = device_of(c->device).atomics;
     attributes->max_srq_wr = 300;
     attributes->max_srq_sge = 20;
     return failure("query_device");
@@ -125,6 +127,7 @@ struct table {
     attributes->active_mtu = p.active_mtu;
     attributes->gid_tbl_len = static_cast<int>(p.gids.size());
     attributes->pkey_tbl_len = static_cast<std::uint16_t>(p.pkeys.size());
+    attributes->flags = p.flags;
     attributes->lid = p.link_layer == IBV_LINK_LAYER_INFINIBAND ? 7 : 0;
     return failure("query_port");
   }
@@ -147,7 +150,8 @@ struct table {
     if (pd != nullptr) pd->context = c;
     return pd;
   }
-  static ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int) {
+  static ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) {
+    m().registered_access = access;
     auto* mr = make<ibv_mr>("reg_mr", "mr");
     if (mr == nullptr) return nullptr;
     mr->context = pd->context;
@@ -175,6 +179,11 @@ struct table {
     return cq;
   }
   static ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
+    if (const device& d = device_of(pd->context->device);
+        (attributes->qp_type == IBV_QPT_UD && !d.datagrams) || attributes->cap.max_inline_data > d.most_inline) {
+      errno = EOPNOTSUPP;
+      return nullptr;
+    }
     auto* qp = make<ibv_qp>("create_qp", "qp");
     if (qp == nullptr) return nullptr;
     qp->context = pd->context;
@@ -294,6 +303,12 @@ row ipv4_row(std::uint32_t type) {
 row link_local_row(std::uint32_t type) {
   row r{.type = type};
   inet_pton(AF_INET6, "fe80::1", r.gid.raw);
+  return r;
+}
+
+row row_of(const char* address, std::uint32_t type) {
+  row r{.type = type};
+  inet_pton(AF_INET6, address, r.gid.raw);
   return r;
 }
 

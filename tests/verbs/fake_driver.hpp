@@ -23,6 +23,7 @@ struct port {
   ibv_mtu active_mtu = IBV_MTU_4096;
   std::vector<row> gids;
   std::vector<std::uint16_t> pkeys{0xffff};
+  std::uint8_t flags = 0;
 };
 
 struct device {
@@ -30,6 +31,10 @@ struct device {
   std::vector<port> ports;
   ibv_transport_type transport = IBV_TRANSPORT_IB;
   int open_errno = 0;  ///< with which opening it fails
+  int max_srq = 100;
+  ibv_atomic_cap atomics = IBV_ATOMIC_HCA;
+  bool datagrams = true;             ///< whether it has UD queue pairs
+  std::uint32_t most_inline = 1U << 31;  ///< queue pairs with more cannot be made
 };
 
 /// What the driver has and what happened to it. Each driver has one of its own.
@@ -45,6 +50,7 @@ struct machine {
   int post_result = 0;                                          ///< of ibv_post_send and its kin
   ibv_qp_state state = IBV_QPS_RESET;                           ///< of every queue pair
   ibv_qp_init_attr created{};                                   ///< what the last queue pair was asked to be
+  int registered_access = 0;  ///< what the last memory region allows
   ibv_qp_attr modified{};  ///< what the last ibv_modify_qp was given, with its mask
   int modified_mask = 0;
 
@@ -67,6 +73,8 @@ const chorale::verbs::driver& software_driver();
 row ipv4_row(std::uint32_t type = IBV_GID_TYPE_ROCE_V2);
 row link_local_row(std::uint32_t type);
 row empty_row();
+/// A row with that address, as IPv6.
+row row_of(const char* address, std::uint32_t type);
 /// A device with one active InfiniBand port, one active Ethernet port with the usual four GID rows.
 device infiniband(const std::string& name);
 device roce(const std::string& name);

@@ -40,7 +40,7 @@ struct scene {
     c.registration = policy;
     c.registration_entries = entries;
     c.registration_bytes = bytes;
-    cache.emplace(*domain, c, by_address);
+    cache.emplace(*domain, c, by_address, device->remote_access());
   }
   ~scene() {
     cache.reset();
@@ -207,7 +207,7 @@ TEST_CASE("nothing is kept longer than an operation if nothing else is safe", "[
 
 TEST_CASE("memory given back to a device is forgotten by all caches", "[registration]") {
   scene s = cached();
-  registration_cache another{*s.domain, chorale::config{}, true};
+  registration_cache another{*s.domain, chorale::config{}, true, IBV_ACCESS_REMOTE_WRITE};
   const auto memory = map(6);
   const auto in_use = s.cache->find(memory.first(page), rights::remote);
   const auto here = s.cache->find(memory.subspan(2 * page, page), rights::remote).lkey();

@@ -1,5 +1,7 @@
 // choose(): which device, port, GID, MTU; every setting that does not fit, and what is remarked.
 #include <algorithm>
+#include <sched.h>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -7,7 +9,9 @@
 #include <chorale/verbs/selection.hpp>
 
 #include "../../lib/verbs/diagnosis.hpp"
+#include "../../lib/verbs/numa.hpp"
 #include "fake_driver.hpp"
+#include "scratch.hpp"
 #include "support.hpp"
 
 using Catch::Contains;
@@ -90,7 +94,7 @@ TEST_CASE("the first real device with an active port, else the software device",
     CHECK(c.port == 1);
     CHECK(c.gid_index == 0);
     CHECK(c.mtu_bytes == 4096);
-    CHECK_THAT(c.why, Contains("ib0") && Contains("first RDMA device"));
+    CHECK_THAT(c.why, Contains("ib0") && Contains("of 2 RDMA devices") && Contains("InfiniBand"));
   }
   SECTION("ports down are passed over, with a remark") {
     const scene here(
@@ -174,11 +178,11 @@ TEST_CASE("ports", "[fake]") {
 }
 
 TEST_CASE("GID rows", "[fake]") {
-  const scene here({fake::roce("roce0"), fake::infiniband("ib0")});
+  const scene here({fake::roce("roce0"), down(fake::infiniband("ib0"))});
   auto& rows = fake::real().devices[0].ports[0].gids;
   SECTION("RoCE: first RoCE v2 row with an IPv4 address") {
     CHECK(here.pick().gid_index == 3);
-    CHECK(here.pick().remarks.empty());
+    CHECK(here.pick().remarks.size() == 1);  // that ib0 is down
     std::swap(rows[0], rows[3]);
     CHECK(here.pick().gid_index == 0);
   }
@@ -196,9 +200,23 @@ TEST_CASE("GID rows", "[fake]") {
   }
   SECTION("no row at all") {
     rows = {fake::empty_row()};
-    const auto e = here.refusal({});
+    const auto e = here.refusal({.device = "roce0"});
     CHECK(e.code() == errc::no_device);
-    CHECK_THAT(e.what(), Contains("no GID"));
+    CHECK_THAT(e.what(), Contains("no GID") && Contains("container"));
+    check_remark(here.pick({}), {"roce0 cannot be used", "no GID"});
+    CHECK(here.pick({}).device.name == "soft0");
+  }
+  SECTION("RoCE with IPv6 only: the row that is routed") {
+    rows[2] = fake::row_of("2001:db8::7", IBV_GID_TYPE_ROCE_V1);
+    rows[3] = fake::row_of("2001:db8::7", IBV_GID_TYPE_ROCE_V2);
+    const choice c = here.pick();
+    CHECK(c.gid_index == 3);
+    check_remark(c, {"row 3", "2001:db8::7", "RoCE v2"});
+  }
+  SECTION("InfiniBand: the row whose GID names its router") {
+    fake::real().devices[1].ports[0].state = IBV_PORT_ACTIVE;
+    fake::real().devices[1].ports[0].gids.push_back(fake::row_of("fec0:0:45:2::7", IBV_GID_TYPE_IB));
+    CHECK(here.pick({.device = "ib0"}).gid_index == 1);
   }
   SECTION("a row that says it is used but is zero counts as empty") {
     rows = {fake::empty_row(), fake::ipv4_row()};
@@ -208,36 +226,140 @@ TEST_CASE("GID rows", "[fake]") {
   }
   SECTION("asked for") {
     CHECK(here.pick({.gid_index = 1}).gid_index == 1);
-    CHECK(here.pick({.gid_index = 1}).remarks.empty());
+    CHECK(here.pick({.gid_index = 1}).remarks.size() == 1);
     check_remark(here.pick({.gid_index = 2}), {"GID index 2", "RoCE v1"});
-    const auto outside = here.refusal({.gid_index = 5});
+    const auto outside = here.refusal({.device = "roce0", .gid_index = 5});
     CHECK(outside.code() == errc::invalid_argument);
     CHECK_THAT(outside.what(),
                Contains("GID index 5") && Contains("5 row(s)") && Contains("CHORALE_GID_INDEX"));
-    const auto empty = here.refusal({.gid_index = 4});
+    const auto empty = here.refusal({.device = "roce0", .gid_index = 4});
     CHECK(empty.code() == errc::invalid_argument);
     CHECK_THAT(empty.what(), Contains("is empty") && Contains("3 ::ffff:10.0.0.1 (RoCE v2)") &&
                                  Contains("0 fe80::1 (RoCE v1)"));
     CHECK_THAT(here.refusal({.gid_index = -1}).what(), Contains("gid_index"));
   }
   SECTION("InfiniBand: row 0") {
+    fake::real().devices[1].ports[0].state = IBV_PORT_ACTIVE;
     CHECK(here.pick({.device = "ib0"}).gid_index == 0);
   }
 }
 
 TEST_CASE("partition keys", "[fake]") {
   const scene here({fake::infiniband("ib0")});
-  fake::real().devices[0].ports[0].pkeys = {0xffff, 0x0000, 0x0005, 0x8000};
-  CHECK(here.pick().remarks.empty());
-  check_remark(here.pick({.pkey_index = 2}), {"limited member", "0x0005"});
-  for (const std::uint16_t empty : {std::uint16_t{1}, std::uint16_t{3}}) {
-    const auto e = here.refusal({.pkey_index = empty});
-    CHECK(e.code() == errc::invalid_argument);
-    CHECK_THAT(e.what(), Contains("is empty") && Contains("CHORALE_PKEY_INDEX"));
+  auto& keys = fake::real().devices[0].ports[0].pkeys;
+  const config by_name{.device = "ib0"};
+  const auto at_index = [&](std::uint16_t index) {
+    config c = by_name;
+    c.pkey_index = index;
+    return c;
+  };
+  const auto by_key = [&](std::uint16_t key) {
+    config c = by_name;
+    c.pkey = key;
+    return c;
+  };
+  SECTION("by index") {
+    keys = {0xffff, 0x0000, 0x0005, 0x8000};
+    CHECK(here.pick().remarks.empty());
+    check_remark(here.pick(at_index(2)), {"limited member", "0x0005"});
+    for (const std::uint16_t empty : {std::uint16_t{1}, std::uint16_t{3}}) {
+      const auto e = here.refusal(at_index(empty));
+      CHECK(e.code() == errc::invalid_argument);
+      CHECK_THAT(e.what(), Contains("is empty") && Contains("CHORALE_PKEY_INDEX"));
+    }
+    const auto outside = here.refusal(at_index(4));
+    CHECK(outside.code() == errc::invalid_argument);
+    CHECK_THAT(outside.what(), Contains("PKey index 4") && Contains("4 row(s)"));
   }
-  const auto outside = here.refusal({.pkey_index = 4});
-  CHECK(outside.code() == errc::invalid_argument);
-  CHECK_THAT(outside.what(), Contains("PKey index 4") && Contains("4 row(s)"));
+  SECTION("the first full membership, else the first of all") {
+    keys = {0x7fff, 0x0000, 0x8006, 0x8007};
+    CHECK(here.pick().pkey_index == 2);
+    CHECK(here.pick().remarks.empty());
+    keys = {0x0000, 0x0006, 0x7fff};
+    CHECK(here.pick().pkey_index == 1);
+    check_remark(here.pick(), {"limited member", "0x0006"});
+    keys = {0x0000};
+    CHECK_THAT(here.refusal(by_name).what(), Contains("is empty"));
+    CHECK(here.pick().device.name == "soft0");
+  }
+  SECTION("by key, wherever it stands") {
+    keys = {0x7fff, 0x0006, 0x8006, 0x0007};
+    for (const std::uint16_t key : {std::uint16_t{6}, std::uint16_t{0x8006}})
+      CHECK(here.pick(by_key(key)).pkey_index == 2);
+    CHECK(here.pick(by_key(7)).pkey_index == 3);
+    const auto e = here.refusal(by_key(9));
+    CHECK(e.code() == errc::invalid_argument);
+    CHECK_THAT(e.what(), Contains("no partition 0x0009") && Contains("0x7fff, 0x0006, 0x8006, 0x0007") &&
+                             Contains("CHORALE_PKEY"));
+  }
+}
+
+TEST_CASE("a device that cannot carry the transport is passed over, with a remark", "[fake]") {
+  const scene here({fake::infiniband("ib0"), fake::roce("roce0")});
+  auto& best = fake::real().devices[0];
+  device_needs needs{.shared_receives = true, .transport = "transport::rc"};
+  const auto pick = [&](const config& c = {}) { return choose(c, here.drivers, 0, needs); };
+  CHECK(pick().device.name == "ib0");
+  SECTION("without shared receive queues, which not all transports need") {
+    best.max_srq = 0;
+    CHECK(pick().device.name == "roce0");
+    check_remark(pick(), {"ib0", "no shared receive queues", "transport::rc", "ud_rdma"});
+    const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
+    CHECK(e.code() == errc::unsupported);
+    CHECK_THAT(e.what(), Contains("max_srq is 0") && Contains("CHORALE_DEVICE"));
+    needs.shared_receives = false;
+    CHECK(pick().device.name == "ib0");
+  }
+  SECTION("without datagrams, which all need") {
+    best.datagrams = false;
+    needs.shared_receives = false;
+    CHECK(pick().device.name == "roce0");
+    check_remark(pick(), {"ib0", "no datagrams (UD)"});
+    const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
+    CHECK(e.code() == errc::unsupported);
+    CHECK_THAT(e.what(), Contains("UD") && Contains("soft0"));
+    fake::real().devices[1].datagrams = false;
+    CHECK(pick().device.name == "soft0");
+    CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
+  }
+}
+
+TEST_CASE("InfiniBand, then RoCE that is routed, then other RoCE", "[fake]") {
+  auto local = fake::roce("roce0");
+  local.ports[0].gids.resize(2);
+  const scene here({local, fake::roce("roce1"), fake::infiniband("ib0"), fake::infiniband("ib1")});
+  CHECK(here.pick().device.name == "ib0");
+  auto& all = fake::real().devices;
+  all[2] = down(all[2]);
+  CHECK(here.pick().device.name == "ib1");
+  all[3] = down(all[3]);
+  CHECK(here.pick().device.name == "roce1");
+  CHECK_THAT(here.pick().why, Contains("routed address"));
+  all[1] = down(all[1]);
+  CHECK(here.pick().device.name == "roce0");
+  CHECK_THAT(here.pick().why, Contains("only RDMA device"));
+}
+
+TEST_CASE("a device of another NUMA node than all cores of the thread is elsewhere") {
+  const test::scratch there;
+  cpu_set_t mine;
+  REQUIRE(sched_getaffinity(0, sizeof mine, &mine) == 0);
+  std::size_t own = 0;
+  while (!CPU_ISSET(own, &mine)) ++own;
+  std::size_t other = 0;
+  while (CPU_ISSET(other, &mine)) ++other;
+  there.write("devices/system/node/node0/cpulist", std::to_string(own) + "\n");
+  there.write("devices/system/node/node1/cpulist",
+              std::to_string(other) + "," + std::to_string(other) + "-" + std::to_string(other) + "\n");
+  const auto at = [&](const char* node) {
+    there.write("class/infiniband/ib0/device/numa_node", node);
+    return is_elsewhere("ib0", there.path.string());
+  };
+  CHECK(!at("0\n"));
+  CHECK(at("1\n"));
+  CHECK(!at("2\n"));
+  CHECK(!at("-1\n"));
+  CHECK(!is_elsewhere("ib1", there.path.string()));
 }
 
 TEST_CASE("MTU", "[fake]") {
@@ -245,11 +367,11 @@ TEST_CASE("MTU", "[fake]") {
   CHECK(here.pick().mtu_bytes == 1024);
   CHECK(here.pick({.mtu = 512}).mtu_bytes == 512);
   CHECK(here.pick({.mtu = 1024}).mtu_bytes == 1024);
-  const auto e = here.refusal({.mtu = 2048});
+  const auto e = here.refusal({.device = "roce0", .mtu = 2048});
   CHECK(e.code() == errc::invalid_argument);
   CHECK_THAT(e.what(), Contains("2048 bytes") && Contains("1024 bytes") && Contains("CHORALE_MTU") &&
                            Contains("network interface"));
   CHECK_THAT(here.refusal({.mtu = 1000}).what(), Contains("config::mtu"));
   fake::real().devices[0].ports[0].active_mtu = static_cast<ibv_mtu>(0);
-  CHECK(here.refusal({}).code() == errc::unsupported);
+  CHECK(here.refusal({.device = "roce0"}).code() == errc::unsupported);
 }

@@ -68,10 +68,75 @@ TEST_CASE("paths carry a GRH on RoCE, between subnets, and to ports without a LI
   auto roce = infiniband;
   roce.ethernet = true;
   CHECK(path_to(roce, {.gid = gid_of("fe80::b"), .lid = 11}).is_global == 1);
+  auto virtualised = infiniband;
+  virtualised.global_only = true;
+  virtualised.traffic_class = 106;
+  CHECK(path_to(virtualised, {.gid = gid_of("fe80::b"), .lid = 11}).is_global == 1);
+  CHECK(path_to(virtualised, {.gid = gid_of("fe80::b"), .lid = 11}).dlid == 11);
+  CHECK(path_to(virtualised, {.gid = gid_of("fe80::b"), .lid = 11}).grh.traffic_class == 106);
   const auto group = path_to_group(infiniband, gid_of("ff12::7"), 0xc001);
   CHECK(group.is_global == 1);
   CHECK(group.dlid == 0xc001);
   CHECK(to_string(group.grh.dgid) == "ff12::7");
+}
+
+TEST_CASE("a port of another subnet of InfiniBand is reached by the LID of its router") {
+  const local_port here{.address = {.gid = gid_of("fec0:0:44:1::a"), .lid = 10}};
+  const endpoint_address routed{.gid = gid_of("fec0:0:45:2::b"), .lid = 11};
+  CHECK(path_to(here, routed).dlid == 0x45);
+  CHECK(path_to(here, routed).is_global == 1);
+  // In one subnet the prefixes differ in the router's LID.
+  const endpoint_address near{.gid = gid_of("fec0:0:46:1::c"), .lid = 12};
+  CHECK(path_to(here, near).dlid == 12);
+  CHECK(path_to(here, near).is_global == 0);
+  CHECK(router_lid(gid_of("fe80:0:45::1")) == 0);
+  CHECK(router_lid(gid_of("fec0:1:45::1")) == 0);
+}
+
+TEST_CASE("ports that cannot reach each other: why, with both ends and the remedy") {
+  const endpoint_address ib{
+      .gid = gid_of("fe80::a"), .lid = 1, .pkey = 0xffff, .link = IBV_LINK_LAYER_INFINIBAND};
+  const auto roce = [](const char* gid, std::uint8_t type) {
+    return endpoint_address{
+        .gid = gid_of(gid), .pkey = 0xffff, .link = IBV_LINK_LAYER_ETHERNET, .gid_type = type};
+  };
+  CHECK(why_apart(ib, ib).empty());
+  CHECK(why_apart(ib, {}).empty());
+  auto other = ib;
+  const auto differs = [&](const endpoint_address& from, const endpoint_address& to,
+                           std::initializer_list<const char*> words) {
+    for (const char* word : words) {
+      CHECK_THAT(why_apart(from, to), Contains(word));
+      CHECK_THAT(why_apart(to, from), Contains(word));
+    }
+  };
+  SECTION("link layers") {
+    differs(ib, roce("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2), {"InfiniBand", "Ethernet", "CHORALE_DEVICE"});
+    // The software device is of another kind, which is said elsewhere.
+    other.is_soft = 1;
+    CHECK(why_apart(other, roce("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2)).empty());
+  }
+  SECTION("partitions") {
+    other.pkey = 0x8006;
+    differs(ib, other, {"0xffff", "0x8006", "CHORALE_PKEY"});
+    other.pkey = 0x7fff;
+    CHECK(why_apart(ib, other).empty());
+    CHECK_THAT(why_apart(other, other), Contains("limited members") && Contains("0x7fff"));
+  }
+  SECTION("subnets") {
+    other.gid = gid_of("fe80:0:0:1::a");
+    differs(ib, other, {"fe80::/64", "fe80:0:0:1::/64", "CHORALE_DEVICE"});
+    auto routed = ib;
+    routed.gid = gid_of("fec0:0:45:2::b");
+    CHECK(why_apart(other, routed).empty());
+    CHECK_THAT(why_apart(routed, other), Contains("no router"));
+  }
+  SECTION("RoCE versions and families") {
+    const auto v4 = roce("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2);
+    CHECK(why_apart(v4, roce("::ffff:10.9.0.1", IBV_GID_TYPE_ROCE_V2)).empty());
+    differs(v4, roce("::ffff:10.0.0.2", IBV_GID_TYPE_ROCE_V1), {"RoCE v1", "RoCE v2", "CHORALE_GID_INDEX"});
+    differs(v4, roce("2001:db8::1", IBV_GID_TYPE_ROCE_V2), {"::ffff:10.0.0.1", "2001:db8::1"});
+  }
 }
 
 TEST_CASE("completions in words") {

@@ -35,8 +35,7 @@ class letters {
     };
     auto& control = in.control;
     const auto port = port_of(control);
-    queue_.open(
-        {.port = port.number, .pkey_index = control.transport().settings().pkey_index, .qkey = group_key});
+    queue_.open({.port = port.number, .pkey_index = port.pkey_index, .qkey = group_key});
     for (const card& theirs : control.allgather(card{port.address, queue_.pair().number()})) {
       ways_.emplace_back(control.transport().domain(), verbs::path_to(port, theirs.where));
       numbers_.push_back(theirs.number);
@@ -82,7 +81,7 @@ std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, letters& by
                                            .datagram_bytes = in.largest,
                                            .receives = most_waiting,
                                            .places = 1,
-                                           .pkey_index = settings.pkey_index});
+                                           .pkey_index = port.pkey_index});
   control.barrier();
   return made;
 }

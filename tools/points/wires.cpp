@@ -27,23 +27,22 @@ struct card {
 }  // namespace
 
 verbs::local_port port_of(communicator& control) {
-  const auto& chosen = control.transport().chosen();
-  return verbs::query_local_port(control.transport().device(), chosen.port, chosen.gid_index,
-                                 control.transport().settings().service_level);
+  return control.transport().core().port().local();
 }
 
 void connect(verbs::queue_pair& qp, communicator& control, std::uint32_t peer,
              const verbs::endpoint_address& where, int access) {
-  const auto& chosen = control.transport().chosen();
+  const auto& port = control.transport().core().port();
   const auto& settings = control.transport().settings();
   verbs::connection to;
   to.remote_qp = peer;
-  to.path_mtu = verbs::mtu_from_bytes(chosen.mtu_bytes);
-  to.path = verbs::path_to(port_of(control), where);
+  to.path_mtu = verbs::mtu_from_bytes(port.mtu_bytes());
+  to.path = verbs::path_to(port.local(), where);
   to.timeout = settings.qp_timeout;
   to.retry = settings.qp_retry;
-  qp.to_init(
-      {.port = chosen.port, .pkey_index = settings.pkey_index, .access = IBV_ACCESS_LOCAL_WRITE | access});
+  qp.to_init({.port = port.local().number,
+              .pkey_index = port.local().pkey_index,
+              .access = IBV_ACCESS_LOCAL_WRITE | access});
   qp.to_ready_to_receive(to);
   qp.to_ready_to_send(to);
 }
@@ -79,7 +78,7 @@ wires::wires(const job& in, ibv_qp_type type, int count, std::size_t largest)
   for (std::size_t i = 0; i < places; ++i) {
     const std::uint32_t number = all_numbers[other * places + i];
     if (type == IBV_QPT_UD) {
-      qps_[i].to_init({.port = port.number, .pkey_index = net.settings().pkey_index, .qkey = wire_key});
+      qps_[i].to_init({.port = port.number, .pkey_index = port.pkey_index, .qkey = wire_key});
       qps_[i].to_ready_to_receive();
       qps_[i].to_ready_to_send(0);
       way_.emplace(net.domain(), verbs::path_to(port, cards[other].where));

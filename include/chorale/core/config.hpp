@@ -80,24 +80,34 @@ enum class log_level {
 /// docs/settings.md lists all of them with their ranges.
 struct config {
   /// Device name as `ibv_devinfo` shows it, or `soft0`; or several, separated by commas, assigned round-robin
-  /// to the ranks of a host. Empty: the first RDMA device with an active port, else `soft0`.
+  /// to the ranks of a host. Empty: the RDMA device that suits best, as `verbs::choose` says, else `soft0`.
   std::string device;
   /// Port number, from 1.
   std::uint8_t port = 1;
-  /// Index into the port's GID table (verbs use 8 bits). Unset: on RoCE the first IPv4 RoCE v2 entry, else 0.
+  /// Index into the port's GID table (verbs use 8 bits). Unset: on RoCE the first RoCE v2 entry with an IPv4
+  /// address, else with one of IPv6 that is routed, else any; on InfiniBand 0.
   std::optional<int> gid_index;
-  /// Index into the port's partition key table.
-  std::uint16_t pkey_index = 0;
+  /// Index into the port's partition key table. Unset: as `pkey` says.
+  std::optional<std::uint16_t> pkey_index;
+  /// Partition key, whose index may differ from host to host; its top bit, which tells full from limited
+  /// members, is ignored. Unset: the first of which the port is a full member, else the first of all.
+  std::optional<std::uint16_t> pkey;
   /// Service level, 0 to 15.
   std::uint8_t service_level = 0;
   /// Service level of datagrams and multicasts, 0 to 15, if it should differ: at high priority they are not
   /// lost behind long messages (P1 section 5.4). Unset: `service_level`. A managed multicast group on
   /// InfiniBand uses the level that the subnet manager assigns.
   std::optional<int> ud_service_level;
-  /// Path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU.
+  /// Traffic class of packets with a global route header, as all of RoCE have: 0 to 255, six bits of
+  /// differentiated services and two of congestion notification.
+  std::uint8_t traffic_class = 0;
+  /// Largest path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU. The smallest of all
+  /// ranks is used.
   int mtu = 0;
-  /// Local acknowledgement timeout of connections: 4.096 us * 2^value.
-  std::uint8_t qp_timeout = 14;
+  /// Local acknowledgement timeout of connections: 4.096 us * 2^value. The default and the retries are 8.6 s,
+  /// of many adapters up to four times that: a link that flaps or a route that changes is waited for, about
+  /// as long as `silence`.
+  std::uint8_t qp_timeout = 18;
   /// Retries of a connection before its peer is considered lost.
   std::uint8_t qp_retry = 7;
   /// A wait fails if a peer shows no sign of life for this long; docs/liveness.md says what counts as one.

@@ -27,6 +27,7 @@ class datagram_port {
     std::uint32_t sends = 64;          ///< maximum of outstanding sends
     /// Channel for events of solicited datagrams, raised if the port is armed; may be null.
     verbs::completion_channel* channel = nullptr;
+    int completion_vector = 0;  ///< of its events; modulo those that the device has
   };
 
   /// `over` must outlive this, and knows the addresses of the peers. @throws error as the verbs objects.
@@ -38,6 +39,8 @@ class datagram_port {
   [[nodiscard]] std::uint32_t number() const noexcept { return queue_.pair().number(); }
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return queue_.datagram_bytes(); }
 
+  /// Sends nothing longer from now on.
+  void limit_payload(std::size_t bytes) noexcept { queue_.limit(bytes); }
   /// Adds the next rank (from 0); its path is resolved at the first send.
   void add_peer(std::uint32_t qp_number);
   /// Resolves the path to `rank` now: then it takes no memory to send to it.

@@ -30,6 +30,7 @@ class datagram_queue {
     const char* name = "UD";            ///< its name in errors
     /// Channel for events of solicited datagrams, raised if armed; may be null.
     verbs::completion_channel* channel = nullptr;
+    int completion_vector = 0;  ///< of the receives
   };
   /// The destination of a datagram.
   struct destination {
@@ -40,6 +41,10 @@ class datagram_queue {
 
   /// Limits receives and sends to what the device supports. @throws error as the verbs objects.
   datagram_queue(const verbs::device& device, const verbs::protection_domain& domain, const options& o);
+  /// Makes the largest datagram smaller. Precondition: not open.
+  void limit(std::size_t datagram_bytes) noexcept {
+    options_.datagram_bytes = std::min(options_.datagram_bytes, datagram_bytes);
+  }
   /// Opens it for sending and receiving.
   void open(const verbs::init_options& o);
 

@@ -21,7 +21,8 @@ struct port_selection {
   std::string device;
   std::uint8_t port = 1;
   std::optional<int> gid_index{};
-  std::uint16_t pkey_index = 0;
+  std::optional<std::uint16_t> pkey_index{};
+  std::optional<std::uint16_t> pkey{};
   std::uint8_t service_level = 0;
   int mtu = 0;
   /// False if the transport uses it for some of the ranks only, as `soft0` for those of its host: then it
@@ -36,9 +37,9 @@ struct port_selection {
 /// corresponding ports of the other ranks. Movable; the objects it refers to stay in place.
 class device_port {
  public:
-  /// Opens the device that the settings select for the rank with number `local_rank` on its host.
-  /// @throws error as verbs::choose and verbs::device::open.
-  device_port(const config& settings, int local_rank);
+  /// Opens the device that the settings select for the rank with number `local_rank` on its host, among those
+  /// that have what the transport needs. @throws error as verbs::choose and verbs::device::open.
+  device_port(const config& settings, int local_rank, const verbs::device_needs& needs = {});
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 
@@ -50,10 +51,11 @@ class device_port {
   [[nodiscard]] const verbs::local_port& local() const noexcept { return local_; }
   /// The port as datagrams and multicasts use it: with their own service level.
   [[nodiscard]] const verbs::local_port& datagrams() const noexcept { return datagrams_; }
-  [[nodiscard]] std::uint16_t pkey_index() const noexcept { return pkey_index_; }
+  /// Path MTU in bytes: the smallest of this port's and those of the ranks added so far.
+  [[nodiscard]] int mtu_bytes() const noexcept { return verbs::mtu_bytes(static_cast<ibv_mtu>(mtu_)); }
 
   /// Adds the next rank (from 0).
-  void add_peer(const verbs::endpoint_address& address) { peers_.push_back(address); }
+  void add_peer(const verbs::endpoint_address& address);
   /// Precondition: that rank was added.
   [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
     return peers_[static_cast<std::size_t>(rank)];
@@ -70,7 +72,7 @@ class device_port {
   std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
   verbs::local_port datagrams_;
-  std::uint16_t pkey_index_ = 0;
+  std::uint8_t mtu_ = 0;
   std::vector<verbs::endpoint_address> peers_;
 };
 

@@ -33,13 +33,14 @@ struct joining_plan {
   /// Device ports in addition to the first, which the settings select and datagrams use; the same number and
   /// kinds on all ranks.
   std::vector<port_selection> more_ports{};
+  bool shared_receives = false;  ///< the devices need shared receive queues
 };
 
 /// A group that this rank has joined: the input of an endpoint. Move-only. If it is destroyed without having
 /// become an endpoint, ranks that already expect this one are told.
 struct joined_group {
   /// Opens the device ports. @throws error as device_port, naming the one that failed.
-  joined_group(config with, std::span<const port_selection> more_ports, int local_rank);
+  joined_group(const joining_plan& plan, int local_rank);
   joined_group(joined_group&& other) noexcept;
   joined_group& operator=(joined_group&&) = delete;
   ~joined_group();
@@ -101,6 +102,7 @@ class joining {
   void say(std::vector<std::byte> words) noexcept;
   void refuse() noexcept;
   void take_cards(const bootstrap::cards& all);
+  void require_reach(int peer, std::size_t port, const verbs::endpoint_address& theirs) const;
   void open_port();
   [[noreturn]] void refuse_card(int peer, std::span<const std::byte> card) const;
   [[noreturn]] void compare_terms(const bootstrap::cards& all) const;

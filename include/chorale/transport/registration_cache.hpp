@@ -66,7 +66,9 @@ class registration_cache {
     entry* entry_ = nullptr;
   };
 
-  registration_cache(const verbs::protection_domain& domain, const config& settings, bool by_address);
+  /// `remote_access`: what peers may do with memory of `rights::remote`, as `verbs::device::remote_access`.
+  registration_cache(const verbs::protection_domain& domain, const config& settings, bool by_address,
+                     int remote_access);
   registration_cache(const registration_cache&) = delete;
   registration_cache& operator=(const registration_cache&) = delete;
   ~registration_cache();
@@ -98,6 +100,7 @@ class registration_cache {
   void drop_range(std::uintptr_t first, std::size_t bytes) noexcept;
 
   const verbs::protection_domain* domain_;
+  int remote_access_;
   std::size_t most_entries_;
   std::size_t most_bytes_;
   registration_guarantee guarantee_;

@@ -12,8 +12,12 @@ namespace chorale::verbs {
 /// What another process must know about a port to send to it; the bootstrap sends it as raw bytes.
 struct endpoint_address {
   ibv_gid gid{};
-  std::uint16_t lid = 0;        ///< 0 on RoCE
-  std::uint16_t reserved[3]{};  ///< zeros, since it is sent
+  std::uint16_t lid = 0;      ///< 0 on RoCE
+  std::uint16_t pkey = 0;     ///< partition key in use, host byte order; 0: not known
+  std::uint8_t mtu = 0;       ///< largest path MTU, IBV_MTU_*; 0: not known
+  std::uint8_t link = 0;      ///< IBV_LINK_LAYER_*; 0: not known
+  std::uint8_t gid_type = 0;  ///< IBV_GID_TYPE_*
+  std::uint8_t is_soft = 0;   ///< 1 for the software device
 };
 static_assert(detail::sendable<endpoint_address>);
 
@@ -22,17 +26,32 @@ struct local_port {
   std::uint8_t number = 1;
   int gid_index = 0;
   std::uint8_t service_level = 0;
+  std::uint8_t traffic_class = 0;  ///< of packets with a GRH
+  std::uint16_t pkey_index = 0;
   bool ethernet = false;       ///< RoCE: every packet carries a GRH
+  bool global_only = false;    ///< the port sends with a GRH only (IBV_QPF_GRH_REQUIRED)
   endpoint_address address{};  ///< of this port
 };
 
-/// Reads the address and link layer of a port. @throws error if the port or GID index is out of range.
+/// Reads the address and link layer of a port. @throws error if the port, the GID index or the index of the
+/// partition key is out of range.
 local_port query_local_port(const device& owner, std::uint8_t port, int gid_index,
-                            std::uint8_t service_level = 0);
+                            std::uint8_t service_level = 0, std::uint16_t pkey_index = 0);
 
-/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, between subnets, and where the
-/// peer has no LID; otherwise by LID. For `connection::path` and `address_handle`.
+/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, where the port sends nothing
+/// without one, between subnets, and where the peer has no LID; otherwise by LID. Between subnets of
+/// InfiniBand the LID is that of the router, as the peer's GID tells (`router_lid`). For `connection::path`
+/// and `address_handle`.
 ibv_ah_attr path_to(const local_port& from, const endpoint_address& to);
+
+/// The LID by which routers forward to a port of another subnet, as its subnet manager has put it into its
+/// site-local GID (FLID: 16 bits after fec0::/32, before 16 bits for the subnet); 0 if it has not.
+std::uint16_t router_lid(const ibv_gid& of_peer) noexcept;
+/// Whether two GIDs of InfiniBand are of one subnet.
+bool is_same_subnet(const ibv_gid& a, const ibv_gid& b) noexcept;
+/// Why packets from `from` cannot reach a port at `to`, naming both ends and the remedy; empty if nothing is
+/// known against it. Fields that are not known are not judged.
+std::string why_apart(const endpoint_address& from, const endpoint_address& to);
 
 /// Path to multicast group `group` and its LID (0 on RoCE), as the subnet manager assigned them; always with
 /// a GRH.

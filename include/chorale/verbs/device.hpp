@@ -71,6 +71,13 @@ class device {
   /// measured once per process. Otherwise 0.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
 
+  /// IBV_ACCESS_REMOTE_WRITE and REMOTE_READ and, where the device has atomics, REMOTE_ATOMIC: of a device
+  /// without, some drivers refuse a queue pair or a memory region that would allow them.
+  [[nodiscard]] int remote_access() const noexcept {
+    return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+           (attributes_.atomic_cap == IBV_ATOMIC_NONE ? 0 : IBV_ACCESS_REMOTE_ATOMIC);
+  }
+
   /// Limits of the device, read at opening.
   [[nodiscard]] const ibv_device_attr& attributes() const noexcept { return attributes_; }
   /// Current state of port `number` (from 1). @throws error errc::invalid_argument if there is no such port.

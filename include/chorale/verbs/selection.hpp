@@ -16,17 +16,27 @@ struct choice {
   device_info device;
   std::uint8_t port = 1;
   int gid_index = 0;
+  std::uint16_t pkey_index = 0;
   int mtu_bytes = 0;
   std::string why;                   ///< the reason, in one sentence
   std::vector<std::string> remarks;  ///< problems of this machine and their remedies; often empty
 };
 
+/// What a transport needs of a device, besides datagrams.
+struct device_needs {
+  bool shared_receives = false;  ///< a shared receive queue
+  std::string transport;         ///< whose needs these are, for remarks and errors
+};
+
 /// Applies the rules of `config`: the named device if set (of several names, the one at `local_rank` modulo
-/// their count); otherwise the first rdma-core device whose port is active; otherwise the software device. On
-/// RoCE the default GID index is the first RoCE v2 entry with an IPv4 address. Port number, GID index,
-/// partition key index and MTU are checked against the device.
-/// @throws error errc::no_device or errc::invalid_argument, naming the setting, what the device offers and
-/// the remedy; a system error if a named device cannot be opened.
-choice choose(const config& settings, std::span<const driver* const> from = drivers(), int local_rank = 0);
+/// their count). Otherwise the rdma-core device that can be used and suits best: InfiniBand, then RoCE with an
+/// address that is routed (RoCE v2 that is not link-local), then other RoCE; among these a device of the
+/// NUMA node that the calling thread is bound to, then the first that is listed. A device that lacks what is
+/// needed, whose port is not active, or which the settings do not suit, is passed over with a remark. If none
+/// is left, the software device. Port number, GID index, partition key and MTU are checked against the device.
+/// @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
+/// device offers and the remedy; a system error if a named device cannot be opened.
+choice choose(const config& settings, std::span<const driver* const> from = drivers(), int local_rank = 0,
+              const device_needs& needs = {});
 
 }  // namespace chorale::verbs

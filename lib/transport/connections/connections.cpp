@@ -34,7 +34,10 @@ void tell(endpoint& owner, observed_event::kind what, int peer) noexcept {
   if (owner.calls().is_observed()) owner.calls().observed().tell({.what = what, .peer = peer});
 }
 
-constexpr int remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+/// Room for a word or a header where the device takes none into the request itself.
+constexpr std::size_t short_bytes = 16;
+/// Reads and atomics under way in a connection: more gain nothing measurable, and adapters pay for each.
+constexpr int most_reads = 16;
 constexpr std::uint32_t queue_depth = 128;
 /// Hardware devices pay for inline data with work queue memory; the software device does not.
 constexpr std::uint32_t inline_on_hardware = 512;
@@ -78,11 +81,12 @@ struct connections::numbers {
 };
 
 joining_plan connections::plan(std::string transport, int ranks, const config& settings) {
-  return {std::move(transport),
-          settings,
-          {.payload_bytes = 1024,
+  return {.transport = std::move(transport),
+          .settings = settings,
+          .port = {.payload_bytes = 1024,
            .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
-           .sends = 64}};
+           .sends = 64},
+          .shared_receives = true};
 }
 
 connections::connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
@@ -140,12 +144,12 @@ verbs::queue_pair connections::make_queue_pair() {
   o.srq = &receives_.queue();
   o.send_sges = 2;
   // The only way to find out how much inline data a device supports is to try.
-  for (;; options_.inline_bytes /= 2) {
+  for (;; options_.inline_bytes = options_.inline_bytes > short_bytes ? options_.inline_bytes / 2 : 0) {
     o.inline_bytes = options_.inline_bytes;
     try {
       return verbs::queue_pair(over_->domain(), o);
     } catch (const error&) {
-      if (options_.inline_bytes <= 16) throw;
+      if (options_.inline_bytes == 0) throw;
     }
   }
 }
@@ -154,11 +158,16 @@ void connections::open(int peer) {
   const detail::uncancellable ends_first;
   connection& c = get(peer);
   auto made = make_queue_pair();
-  made.to_init({.port = over_->local().number, .pkey_index = over_->pkey_index(), .access = remote_access});
+  made.to_init({.port = over_->local().number, .pkey_index = over_->local().pkey_index, .access = over_->device().remote_access()});
   by_number_->all.reserve(by_number_->all.size() + 1);
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_->all.insert_or_assign(made.number(), &c);
   c.depth = send_depth(*over_);
+  c.looked_at = c.depth / 2 - 1;
+  if (made.inline_bytes() < short_bytes) {
+    c.shorts = pool_.take(c.depth * short_bytes);
+    c.looked_at = 0;
+  }
   c.qp = std::move(made);
   c.psn = random_psn();
   std::memcpy(c.inbox.data, c.kept_words, sizeof c.kept_words);
@@ -172,10 +181,14 @@ void connections::accept(int peer) {
   other.remote_qp = m.qp_number;
   other.remote_psn = m.psn;
   other.local_psn = c.psn;
-  other.path_mtu = verbs::mtu_from_bytes(over_->chosen().mtu_bytes);
+  other.path_mtu = verbs::mtu_from_bytes(over_->mtu_bytes());
   other.path = over_->path_to(peer);
   other.timeout = owner_->settings().qp_timeout;
   other.retry = owner_->settings().qp_retry;
+  const ibv_device_attr& limits = over_->device().attributes();
+  other.max_rd_atomic =
+      static_cast<std::uint8_t>(std::clamp(std::min<int>(limits.max_qp_init_rd_atom, m.reads), 0, most_reads));
+  other.max_dest_rd_atomic = reads_here();
   c.qp->to_ready_to_receive(other);
   c.qp->to_ready_to_send(other);
   c.remote_inbox = m.inbox;
@@ -197,16 +210,34 @@ void connections::close(int peer) noexcept {
   c.probe_ticket = 0;
   user_->on_closed(c);
   pool_.give_back(std::exchange(c.inbox, {}));
+  pool_.give_back(std::exchange(c.shorts, {}));
   ++statistics_.closed;
   if (std::exchange(c.remote_inbox, 0) == 0) return;
   --statistics_.connected;
   tell(*owner_, observed_event::kind::disconnected, peer);
 }
 
+std::uint8_t connections::reads_here() const noexcept {
+  return static_cast<std::uint8_t>(std::clamp(over_->device().attributes().max_qp_rd_atom, 0, most_reads));
+}
+
+void connections::look_at(const connection& c, ibv_send_wr& request) {
+  if ((c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  if (c.shorts.data == nullptr || (request.send_flags & IBV_SEND_INLINE) == 0 ||
+      request.sg_list->length <= c.qp->inline_bytes())
+    return;
+  // Of the request that had this place before, it is known that it is complete: otherwise there is no room.
+  std::byte* const place = c.shorts.data + (c.posted & (c.depth - 1)) * short_bytes;
+  std::memcpy(place, reinterpret_cast<const void*>(request.sg_list->addr), request.sg_list->length);
+  request.sg_list->addr = reinterpret_cast<std::uintptr_t>(place);
+  request.sg_list->lkey = c.shorts.lkey;
+  request.send_flags &= ~static_cast<unsigned>(IBV_SEND_INLINE);
+}
+
 void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
   const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
-                          request};
+                          request, reads_here()};
   owner_->channel().send(peer, connect_kind_, wire(m));
 }
 
@@ -359,7 +390,7 @@ void connections::describe(memory_report& m) const {
   m.closed += statistics_.closed;
   std::size_t mailboxes = 0;
   peers_.each([&](const connection& c) {
-    mailboxes += in_cache_lines(c.inbox.bytes);
+    mailboxes += in_cache_lines(c.inbox.bytes) + in_cache_lines(c.shorts.bytes);
     if (c.qp) m.queue_bytes += queue_pair_bytes(c.depth, c.qp->inline_bytes());
   });
   m.mailbox_bytes += mailboxes;

@@ -27,7 +27,8 @@ rma_queue::rma_queue(connections& links, const config& settings)
     : links_(&links),
       rank_(links.owner().rank()),
       ranks_(links.owner().size()),
-      cache_(links.port().domain(), settings, links.port().device().provider().finds_by_address),
+      cache_(links.port().domain(), settings, links.port().device().provider().finds_by_address,
+             links.port().device().remote_access()),
       peers_(links.owner().size()) {}
 
 exposure rma_queue::expose_alone(std::span<std::byte> memory) {
@@ -35,7 +36,7 @@ exposure rma_queue::expose_alone(std::span<std::byte> memory) {
   if (!memory.empty())
     region = std::make_unique<verbs::memory_region>(
         links_->port().domain(), memory.data(), memory.size(),
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+        IBV_ACCESS_LOCAL_WRITE | links_->port().device().remote_access());
   return {std::move(region), memory, rank_};
 }
 

@@ -31,7 +31,7 @@ std::string obstacle(const verbs::device& device, const verbs::local_port& port,
                ? ""
                : "the connection manager joins RoCE groups by IPv4 only (CHORALE_GID_INDEX, "
                  "CHORALE_MULTICAST_JOIN=attach)";
-  return verbs::ipoib_interface("/sys", device.name(), port.number, settings.pkey_index).empty()
+  return verbs::ipoib_interface("/sys", device.name(), port.number, port.pkey_index).empty()
              ? "the connection manager finds an InfiniBand port by its IPoIB interface, and it has none with "
                "this partition key"
              : "";

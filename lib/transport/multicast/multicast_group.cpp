@@ -34,7 +34,7 @@ multicast_queue_pair::options options_for(const endpoint& owner) {
       .receives =
           std::min(receives, static_cast<std::uint32_t>(owner.port().device().attributes().max_qp_wr)),
       .places = multicast_sender::places,
-      .pkey_index = owner.settings().pkey_index};
+      .pkey_index = owner.port().local().pkey_index};
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ bool multicasts::are_possible() const {
 }
 
 std::size_t multicasts::payload_bytes() const noexcept {
-  return static_cast<std::size_t>(owner_->port().chosen().mtu_bytes) - sizeof(datagram_header) -
+  return static_cast<std::size_t>(owner_->port().mtu_bytes()) - sizeof(datagram_header) -
          sizeof(message_head);
 }
 

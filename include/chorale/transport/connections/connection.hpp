@@ -21,6 +21,9 @@ struct connection {
   int peer = -1;
   bool ready = false;        ///< both sides are ready: this rank may send
   std::uint32_t depth = 0;   ///< size of the send queue, a power of two
+  /// A request whose number has none of these bits is looked at before it is posted: the last of each half of
+  /// the queue; each request, where the device cannot take words inline.
+  std::uint32_t looked_at = 0;
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;
@@ -30,6 +33,7 @@ struct connection {
   /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;
   pool_block inbox;                ///< written by the peer; none while closed
+  pool_block shorts;               ///< words to send, where the device cannot take them inline
   std::uint64_t probe_ticket = 0;  ///< request number of the pending probe, 0 if none
   std::uint64_t probes = 0;        ///< requests sent only as signs of life
   std::string broken;              ///< why it failed, empty while it works

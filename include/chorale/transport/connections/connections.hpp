@@ -136,6 +136,8 @@ class connections final : private connection_port {
     std::uint64_t inbox;
     std::uint32_t inbox_key;
     connect_request request;
+    std::uint8_t reads;  ///< reads and atomics that it answers at a time
+    std::uint8_t reserved[7]{};
   };
 
   void open(int peer) override;
@@ -159,6 +161,10 @@ class connections final : private connection_port {
   struct numbers;
 
   [[nodiscard]] verbs::queue_pair make_queue_pair();
+  [[nodiscard]] std::uint8_t reads_here() const noexcept;
+  /// Signals the request if it is time to learn that earlier slots are free; and takes what the device cannot
+  /// take inline from registered memory.
+  [[gnu::cold]] static void look_at(const connection& c, ibv_send_wr& request);
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
@@ -194,7 +200,8 @@ inline bool connections::has_room(connection& c) {
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
   // One signalled request in each half of the queue suffices to learn that the earlier slots are free.
-  if ((++c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  if ((++c.posted & c.looked_at) == 0) [[unlikely]]
+    look_at(c, request);
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |
                   static_cast<std::uint32_t>(c.posted);
