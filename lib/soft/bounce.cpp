@@ -100,7 +100,7 @@ needed_rights rights_for(bounce_operation operation) noexcept {
 bool reachable(const mr_record* regions, bounce_operation operation, std::uint32_t key, std::uint64_t address,
                std::uint64_t bytes) noexcept {
   const mr_record& r = regions[key >> 16];
-  if ((r.generation.load() & 1U) == 0) return false;
+  if ((r.generation.load(orders::behind_lock) & 1U) == 0) return false;
   const needed_rights needed = rights_for(operation);
   const std::uint32_t right = key == r.rkey.load() ? needed.remote : key == r.lkey.load() ? needed.local : 0;
   if ((r.access.load() & right) == 0) return false;

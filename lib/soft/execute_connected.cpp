@@ -18,9 +18,7 @@ namespace {
     if (qp.target == nullptr) return nullptr;
   }
   qp_record& record = qp.target->base->qps[index_of(destination)];
-  // Sequentially consistent, and so after the lock of the send queue was taken: the target changes its state
-  // and then waits for that lock (`process::quiesce`).
-  const std::uint32_t state = record.state.load(std::memory_order_seq_cst);
+  const std::uint32_t state = record.state.load(orders::behind_lock);
   if ((state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD) &&
       record.destination.load(std::memory_order_relaxed) == qp.qp_num &&
       record.type.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(qp.qp_type)) [[likely]]

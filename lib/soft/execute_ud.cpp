@@ -84,14 +84,19 @@ void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& 
   std::uint32_t copy = 0;
   for (std::uint32_t i = 0; i < end; ++i) {
     const multicast_entry& e = fabric.multicast[i];
-    const std::uint32_t member_qpn = e.qpn.load(std::memory_order_acquire);
-    if (member_qpn == 0) continue;
+    const std::uint32_t version = e.version.load(std::memory_order_acquire);
+    const std::uint32_t member_qpn = e.qpn.load(std::memory_order_relaxed);
+    if (member_qpn == 0 || version % 2 != 0) continue;
     const bool same = d.to.global ? e.gid[0].load(std::memory_order_relaxed) == gid[0] &&
                                         e.gid[1].load(std::memory_order_relaxed) == gid[1]
                                   : e.lid.load(std::memory_order_relaxed) == d.to.lid;
-    if (same &&
-        e.generation.load(std::memory_order_relaxed) ==
+    if (!same ||
+        e.generation.load(std::memory_order_relaxed) !=
             fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
+      continue;
+    // Another version: what was read may be of two groups. Who has just attached may miss a datagram.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (e.version.load(std::memory_order_relaxed) == version)
       send_to(qp, number, ++copy, member_qpn, d, payload);
   }
 }
@@ -126,7 +131,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     if (lock && at<receive_queue_record>(base, record.receive_queue.load(std::memory_order_relaxed)) != queue)
       return;
     if (!lock || !peek_receive(base, *queue, taken) || taken.bytes() < bytes) return drop(base);
-    const std::uint32_t now = record.state.load(std::memory_order_seq_cst);
+    const std::uint32_t now = record.state.load(orders::behind_lock);
     if (now < IBV_QPS_RTR || now == IBV_QPS_ERR) return;
     completion c{};
     c.wr_id = taken.wr_id;

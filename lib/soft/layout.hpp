@@ -8,6 +8,7 @@
 
 #include <chorale/core/sendable.hpp>
 
+#include "orders.hpp"
 #include "shared_lock.hpp"
 
 namespace chorale::soft {
@@ -15,7 +16,7 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-inline constexpr std::uint32_t layout_version = 5;
+inline constexpr std::uint32_t layout_version = 6;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
@@ -45,11 +46,16 @@ struct alignas(64) member {
 };
 
 /// Membership of one QP in one multicast group. `qpn` 0: free.
+///
+/// Writer: who attaches a QP, under `multicast_lock`: an odd `version`, the rest, an even `version`.
+/// Reader: a sender: `version`, the rest, `version` again; what it read counts if both are the same and even.
+/// Pairs: the even `version`, release and acquire; the fences behind the odd one and before the second look.
 struct multicast_entry {
   shared<std::uint64_t> gid[2];
   shared<std::uint32_t> lid;
   shared<std::uint32_t> generation;  ///< of the member that made it: an entry ends with its process
   shared<std::uint32_t> qpn;
+  shared<std::uint32_t> version;  ///< another one for each membership, even if of the same QP
 };
 
 struct registry {
@@ -69,6 +75,10 @@ struct registry {
 inline constexpr std::uint32_t mapped_by_peer = 1U << 31;
 
 /// A memory region. Readers read `generation` first and last; odd means valid.
+///
+/// Writer: its owner: the rest, then an odd `generation`. To end it: an even one, then `process::quiesce`.
+/// Reader: a peer, holding its send lock: `generation`, the rest, `generation` again; then it copies.
+/// Pairs: the odd `generation`, release and acquire; its end: see `orders::behind_lock`.
 struct alignas(64) mr_record {
   shared<std::uint32_t> generation;
   shared<std::uint32_t> lkey;
@@ -98,6 +108,10 @@ struct receive_entry {
 };
 
 /// Receives of one QP or of a shared receive queue; initiators in any process take them under `lock`.
+///
+/// Writer: the owner: the entry, then `tail`. To fail: the state of its QP; see `orders::after_posting`.
+/// Reader: an initiator, under `lock`: `tail`, the entry, then `head`.
+/// Pairs: `tail` release and acquire; before an entry is written again, `head` release and acquire.
 struct alignas(64) receive_queue_record {
   shared_lock lock;
   shared<std::uint64_t> ring;  ///< offset of the entries
@@ -131,6 +145,10 @@ static_assert(detail::sendable<completion> && detail::sendable<receive_entry> &&
               detail::sendable<shared_sge>);
 
 /// An entry of a completion queue.
+///
+/// Writer: an initiator, under the queue's `lock`: the rest, then `sequence`.
+/// Reader: the owner: `sequence`, the rest, then `consumer`.
+/// Pairs: `sequence` release and acquire; before an entry is written again, `consumer` release and acquire.
 struct alignas(64) completion_entry {
   completion body;
   shared<std::uint64_t> sequence;  ///< position in the queue + 1; stored last
@@ -157,6 +175,10 @@ struct alignas(64) completion_queue_record {
 };
 
 /// A QP as its peers see it.
+///
+/// Writer: its owner: the rest, then `state`. To leave service: `state`, then `process::quiesce`.
+/// Reader: a peer, holding its send lock (for datagrams the lock of the receive queue): `state`, the rest.
+/// Pairs: `state` release and acquire; its end: see `orders::behind_lock`.
 struct alignas(64) qp_record {
   shared<std::uint32_t> state;  ///< ibv_qp_state, stored last; RESET (0) also if there is no QP
   shared<std::uint32_t> type;
@@ -190,6 +212,11 @@ static_assert(std::atomic<bounce_phase>::is_always_lock_free);
 enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_swap };
 
 /// A copy that the owner of the segment makes in its own address space for a peer that cannot access it.
+///
+/// Writer: the peer that holds `lock`: the request, then `phase` request; the owner: the result, then `done`.
+/// Reader: the owner, once it has made it `busy`; the peer, once it is `done`. A request left behind goes by
+///   the same step from `request`, which only one of the two takes.
+/// Pairs: `phase` release and acquire, each way; what the owner may still copy into: `orders::behind_lock`.
 struct alignas(64) bounce_slot {
   shared_lock lock;  ///< held by the peer that uses the slot
   shared<bounce_phase> phase;
@@ -212,8 +239,13 @@ struct segment {
   std::uint64_t wake_inode;
   std::uint64_t address;  ///< address of this segment in its owner
   std::uint64_t life_inode;
-  std::int32_t life_fd;             ///< read end of a pipe that hangs up when the owner ends or calls exec()
-  shared<std::uint32_t> attention;  ///< a peer has left work for the owner
+  std::int32_t life_fd;  ///< read end of a pipe that hangs up when the owner ends or calls exec()
+  /// A peer has left work for the owner.
+  ///
+  /// Writer: a peer: the work (`responder_error`, `overrun`, `owed`, `limit_reached`), then 1.
+  /// Reader: the owner: 0, then all of the work.
+  /// Pair: the full orders of both (`orders::calling_attention`): whose 1 the 0 overwrites has its work seen.
+  shared<std::uint32_t> attention;
   shared<std::uint64_t> qkey_violations;
   shared<std::uint64_t> dropped_datagrams;
   shared<std::uint64_t> context_hits;

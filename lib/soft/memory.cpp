@@ -66,7 +66,7 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   const mr_record& r = target.regions[key >> 16];
   view.key = 0;
   view.owner = nullptr;
-  const std::uint32_t generation = r.generation.load(std::memory_order_seq_cst);
+  const std::uint32_t generation = r.generation.load(orders::behind_lock);
   if ((generation & 1U) == 0 || key == 0) return false;
   const std::uint32_t rkey = r.rkey.load(std::memory_order_relaxed);
   const std::uint32_t lkey = r.lkey.load(std::memory_order_relaxed);

@@ -40,8 +40,7 @@ class region_cache {
   const region_view* find(process& self, peer& target, std::uint32_t key) noexcept {
     const region_view& seen = views_[key >> 16 & 7U];
     if (seen.key == key && seen.owner == &target &&
-        // After the send lock was taken, as in `find_target`.
-        target.regions[key >> 16].generation.load(std::memory_order_seq_cst) == seen.generation)
+        target.regions[key >> 16].generation.load(orders::behind_lock) == seen.generation)
       return &seen;
     return look_up(self, target, key, views_[key >> 16 & 7U]) ? &views_[key >> 16 & 7U] : nullptr;
   }

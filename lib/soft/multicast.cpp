@@ -8,8 +8,10 @@
 namespace chorale::soft {
 namespace {
 
-/// True if the process that made the entry has ended, so that the entry may be reused.
+/// True if the process that made the entry has ended, so that the entry may be reused. The caller holds the
+/// lock.
 bool is_stale(process& self, const multicast_entry& e) noexcept {
+  if (e.version.load(std::memory_order_relaxed) % 2 != 0) return true;  // while it made it
   const std::uint32_t qpn = e.qpn.load();
   const std::uint32_t slot = slot_of(qpn);
   if (slot >= slot_count || self.fabric().members[slot].generation.load() != e.generation.load()) return true;
@@ -58,12 +60,15 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
     if (free == multicast_entries || memberships.load() >= self.profile().multicast_groups) return ENOMEM;
     memberships.fetch_add(1);
     multicast_entry& e = fabric.multicast[free];
-    e.qpn.store(0);
-    e.gid[0].store(words[0]);
-    e.gid[1].store(words[1]);
-    e.lid.store(lid);
-    e.generation.store(fabric.members[self.slot()].generation.load());
-    e.qpn.store(qp.qp_num, std::memory_order_release);
+    const std::uint32_t version = e.version.load(std::memory_order_relaxed) | 1U;
+    e.version.store(version, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    e.gid[0].store(words[0], std::memory_order_relaxed);
+    e.gid[1].store(words[1], std::memory_order_relaxed);
+    e.lid.store(lid, std::memory_order_relaxed);
+    e.generation.store(fabric.members[self.slot()].generation.load(), std::memory_order_relaxed);
+    e.qpn.store(qp.qp_num, std::memory_order_relaxed);
+    e.version.store(version + 1, std::memory_order_release);
     if (free == high) fabric.multicast_high.store(high + 1, std::memory_order_release);
     qp.groups.push_back(free);
     return 0;

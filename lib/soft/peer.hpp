@@ -48,7 +48,7 @@ struct peer {
   [[nodiscard]] bool owes_wake() const noexcept { return owes_wake_.load(std::memory_order_relaxed); }
   /// Makes it check for work that this process has left for it.
   void call_attention() noexcept {
-    base->attention.store(1, std::memory_order_seq_cst);
+    base->attention.store(1, orders::calling_attention);
     wake();
   }
   /// Writes a completion channel's event. False on failure: then its owner must write it.

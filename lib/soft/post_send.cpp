@@ -109,7 +109,7 @@ int post_recv(ibv_qp* base, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept {
     return EINVAL;
   }
   const int status = post_receives(*qp.owner, qp.receives, wr, bad);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::atomic_thread_fence(orders::after_posting);
   if (qp.state_now() == IBV_QPS_ERR) flush_receives(qp);
   return status;
 }

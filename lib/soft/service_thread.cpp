@@ -108,7 +108,7 @@ void process::wake_service() noexcept {
 }
 
 void process::call_attention() noexcept {
-  own().attention.store(1, std::memory_order_release);
+  own().attention.store(1, orders::calling_attention);
   wake_service();
 }
 
@@ -157,7 +157,8 @@ void process::progress() noexcept {
 }
 
 void process::attend() noexcept {
-  own().attention.store(0, std::memory_order_seq_cst);
+  own().attention.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(orders::calling_attention);
   const std::lock_guard lock(objects_mutex_);
   for (queue_pair* qp : queue_pairs_) take_responder_error(*qp);
   post_owed_events();

@@ -14,6 +14,10 @@ struct segment;
 /// The word: the lower half is the owner (0 = free, otherwise slot + 1 and the slot's generation), the upper
 /// half counts acquisitions, so that an observer can distinguish one hold from the next. Critical sections
 /// publish last: what a dead holder leaves behind is consistent, or its successor repairs it.
+///
+/// Writer: a holder: what it guards, then the owner 0.
+/// Reader: the next holder: itself as the owner, then what it guards; or who awaits its release.
+/// Pair: release and acquire of the word. Who changes something and then awaits: `orders::behind_lock`.
 struct shared_lock {
   std::atomic<std::uint64_t> word;
 
