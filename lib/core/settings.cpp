@@ -264,6 +264,12 @@ std::vector<setting> make_settings() {
       number("CHORALE_MULTICAST_PATIENCE_US", "multicast_patience", &config::multicast_patience,
              {1, 10'000'000},
              "shortest time in microseconds after which a rank asks for a multicast to be repeated"),
+      choice("CHORALE_PLACEMENT", "placement", &config::placement,
+             {{"auto", placement_policy::automatic},
+              {"ordered", placement_policy::ordered},
+              {"unordered", placement_policy::unordered}},
+             "whether memory of this rank shows RDMA writes in their order: auto believes it of soft0 alone, "
+             "ordered is for fabrics whose operator says so, and faster; else completions announce all data"),
       choice("CHORALE_MULTICAST_JOIN", "multicast_join", &config::multicast_join,
              {{"auto", join_policy::automatic},
               {"attach", join_policy::attach},

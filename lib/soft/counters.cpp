@@ -14,6 +14,7 @@ soft_counters read_soft_counters(const ibv_context* context) noexcept {
           .overtaken = e.overtaken.load(),
           .scattered = e.scattered.load(),
           .disordered = e.disordered.load(),
+          .late = e.late.load(),
           .changed = e.changed.load(),
           .reordered = e.reordered.load(),
           .lost = e.lost.load(),

@@ -59,6 +59,26 @@ bool is_fenced(const stalled_request& r) noexcept {
   return (r.wr.flags & IBV_SEND_FENCE) != 0;
 }
 
+/// Keeps a part of a write for later. False without memory for it.
+bool delay(queue_pair& qp, std::uint64_t number, std::span<const local_piece> part,
+           const remote_piece& to) noexcept {
+  engine& motor = qp.owner->motor();
+  const std::uint64_t due =
+      motor.now() + 1 + dice{motor.settings, matter::lateness, qp.ordinal, number}.ticks();
+  try {
+    late_bytes l{to.address, to.key, {}, due};
+    l.data.reserve(to.bytes);
+    for (const local_piece& p : part) l.data.insert(l.data.end(), p.data, p.data + p.bytes);
+    if (!qp.owner->add_stalled(qp)) return false;
+    qp.late.push_back(std::move(l));
+  } catch (...) {
+    return false;
+  }
+  motor.remind(due);
+  motor.counters.late.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 }  // namespace
 
 void defer(queue_pair& qp, stalled_request& r) noexcept {
@@ -106,21 +126,32 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
   constexpr std::uint32_t most_parts = 9;
   constexpr probability quarter = 1ULL << 30;
   engine& motor = qp.owner->motor();
-  dice cuts{motor.settings, matter::placement, qp.ordinal, wr.number};
+  dice cuts{motor.settings, matter::placing, qp.ordinal, wr.number};
+  const segment& target = *qp.target->base;
+  const auto placed = static_cast<placement>(target.placed.load(std::memory_order_relaxed));
+  const bool keeps_requests = placed == placement::ordered || placed == placement::scattered;
+  const bool keeps_bytes = placed == placement::ordered || placed == placement::within_request;
+  const bool comes_late =
+      !keeps_requests && wr.opcode == IBV_WR_RDMA_WRITE && qp.qp_type == IBV_QPT_RC && cuts.below(2) == 0;
+  if (comes_late && keeps_bytes && delay(qp, wr.number, from, to)) return copy_result::done;
+
+  const std::uint64_t unit = keeps_requests                                               ? line
+                             : target.lines_in_order.load(std::memory_order_relaxed) != 0 ? 2 * line
+                                                                                          : 8;
   std::array<std::uint64_t, most_parts + 1> edges{};
   std::uint32_t parts = 1;
-  const std::uint64_t first = line - to.address % line;  // up to the first line boundary within the message
+  const std::uint64_t first = unit - to.address % unit;  // up to the first boundary within the message
   if (first < wr.bytes) {
-    const std::uint64_t lines = (wr.bytes - first + line - 1) / line;
+    const std::uint64_t units = (wr.bytes - first + unit - 1) / unit;
     const std::uint32_t wanted =
-        1 + cuts.below(static_cast<std::uint32_t>(std::min<std::uint64_t>(lines, most_parts - 1)));
-    for (std::uint32_t i = 0; i < wanted; ++i) edges[parts++] = first + line * (cuts.next() % lines);
+        1 + cuts.below(static_cast<std::uint32_t>(std::min<std::uint64_t>(units, most_parts - 1)));
+    for (std::uint32_t i = 0; i < wanted; ++i) edges[parts++] = first + unit * (cuts.next() % units);
     std::sort(edges.begin() + 1, edges.begin() + parts);
   }
   edges[parts] = wr.bytes;
   std::array<std::uint32_t, most_parts> order{};
   for (std::uint32_t i = 0; i < parts; ++i) order[i] = i;
-  if (!qp.in_order)
+  if (!keeps_bytes)
     for (std::uint32_t i = parts; i > 1; --i) std::swap(order[i - 1], order[cuts.below(i)]);
   if (parts > 1) motor.counters.scattered.fetch_add(1, std::memory_order_relaxed);
   if (!std::is_sorted(order.begin(), order.begin() + parts))
@@ -133,11 +164,36 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
     const std::uint32_t count = part_of(from, begin, bytes, part);
     const remote_piece there{to.address + begin, bytes, to.mapped == nullptr ? nullptr : to.mapped + begin,
                              to.key};
+    if (comes_late && !keeps_bytes && cuts.below(2) == 0 &&
+        delay(qp, wr.number + i, {part.data(), count}, there))
+      continue;
     const auto result = write_remote(*qp.owner, *qp.target, {part.data(), count}, {&there, 1});
     if (result != copy_result::done) return result;
     if (i + 1 < parts && cuts.happens(quarter)) clock::give_way();
   }
   return copy_result::done;
+}
+
+void place_late(queue_pair& qp, bool all) noexcept {
+  if (qp.late.empty()) return;
+  engine& motor = qp.owner->motor();
+  dice order{motor.settings, matter::order, qp.ordinal, qp.posted};
+  for (std::size_t i = qp.late.size(); i > 1; --i)
+    std::swap(qp.late[i - 1], qp.late[order.below(static_cast<std::uint32_t>(i))]);
+  std::erase_if(qp.late, [&](late_bytes& l) {
+    if (!all && motor.now() < l.due) {
+      motor.remind(l.due);
+      return false;
+    }
+    // Where the target has withdrawn the region meanwhile, nobody waits for the bytes.
+    if (const region_view* region =
+            open_region(qp, l.key, l.address, l.data.size(), IBV_ACCESS_REMOTE_WRITE)) {
+      const local_piece from{l.data.data(), l.data.size()};
+      const remote_piece to = region->piece(l.address, l.data.size());
+      static_cast<void>(write_remote(*qp.owner, *qp.target, {&from, 1}, {&to, 1}));
+    }
+    return true;
+  });
 }
 
 }  // namespace chorale::soft

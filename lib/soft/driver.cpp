@@ -13,6 +13,11 @@ const driver* soft() noexcept {
       .makes_groups = true,
       .knows_children = true,
       .copies_by_core = [](ibv_context*) noexcept { return true; },
+      .keeps_order =
+          [](ibv_context* context) noexcept {
+            return chorale::soft::process_of(context).motor().settings.placed ==
+                   chorale::soft::placement::ordered;
+          },
       .zero_copy_from = chorale::soft::zero_copy_from,
       .get_device_list = chorale::soft::get_device_list,
       .free_device_list = chorale::soft::free_device_list,

@@ -56,4 +56,20 @@ int read_engine_settings(engine_settings& settings) noexcept {
   return 0;
 }
 
+void settle_order(engine_settings& settings, const verbs::device_profile& profile) noexcept {
+  using verbs::placement_order;
+  if (profile.placement)
+    settings.placed = *profile.placement == placement_order::ordered          ? placement::ordered
+                      : *profile.placement == placement_order::within_request ? placement::within_request
+                                                                              : placement::unordered;
+  else if (settings.deferred && dice{settings, matter::order, 0, 0}.below(2) == 1)
+    settings.placed = placement::scattered;
+  const bool keeps_bytes =
+      settings.placed == placement::ordered || settings.placed == placement::within_request;
+  settings.in_order =
+      profile.in_order.value_or(keeps_bytes ? verbs::order_answer::whole : verbs::order_answer::none);
+  if (settings.in_order != verbs::order_answer::whole || keeps_bytes) return;
+  settings.placed = settings.placed == placement::unordered ? placement::within_request : placement::ordered;
+}
+
 }  // namespace chorale::soft

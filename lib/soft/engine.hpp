@@ -6,10 +6,20 @@
 #include <cstdint>
 #include <limits>
 
+#include "../verbs/device_profile.hpp"
+
 namespace chorale::soft {
 
 /// A fraction of 2^32.
 using probability = std::uint64_t;
+
+/// In which order writes become visible to who polls the memory of this process.
+enum class placement : std::uint32_t {
+  ordered,         ///< as they were posted, and their bytes by address
+  scattered,       ///< as they were posted, the bytes of each in any order
+  within_request,  ///< in any order, the bytes of each by address
+  unordered,       ///< all bytes in any order
+};
 
 /// Settings from the environment.
 struct engine_settings {
@@ -22,17 +32,23 @@ struct engine_settings {
   std::uint32_t context_miss_ns = 0;
   std::uint64_t rank = 0;        ///< rank of this process, so that ranks decide differently
   bool counts_contexts = false;  ///< deferred, or a miss has a cost
+  placement placed = placement::ordered;
+  verbs::order_answer in_order = verbs::order_answer::whole;
 };
 
 /// Reads them. 0, or EINVAL if a variable has an invalid value.
 int read_engine_settings(engine_settings& settings) noexcept;
+/// In which order memory shows writes, and what the device answers to the question: as the profile says, which
+/// the answer overrules; otherwise the seed decides for the deferred engine.
+void settle_order(engine_settings& settings, const verbs::device_profile& profile) noexcept;
 
 /// The subject of a decision; one entry for each independent decision about an object.
 enum class matter : std::uint32_t {
   hold,
   completion,
   overtaking,
-  placement,
+  placing,
+  lateness,
   order,
   loss,
   duplication,
@@ -77,6 +93,7 @@ struct engine_counters {
   std::atomic<std::uint64_t> overtaken{0};
   std::atomic<std::uint64_t> scattered{0};
   std::atomic<std::uint64_t> disordered{0};
+  std::atomic<std::uint64_t> late{0};
   std::atomic<std::uint64_t> changed{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> lost{0};

@@ -246,6 +246,8 @@ struct segment {
   /// Reader: the owner: 0, then all of the work.
   /// Pair: the full orders of both (`orders::calling_attention`): whose 1 the 0 overwrites has its work seen.
   shared<std::uint32_t> attention;
+  shared<std::uint32_t> placed;          ///< `placement` of writes into this process
+  shared<std::uint32_t> lines_in_order;  ///< 1: 128 aligned bytes of one write become visible by address
   shared<std::uint64_t> qkey_violations;
   shared<std::uint64_t> dropped_datagrams;
   shared<std::uint64_t> context_hits;

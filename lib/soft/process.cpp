@@ -99,6 +99,7 @@ int process::set_up() noexcept {
   try {
     if (const int status = read_engine_settings(motor_.settings)) return status;
     if (const int status = read_own_profile(motor_.settings.rank, profile_)) return status;
+    settle_order(motor_.settings, profile_);
     if (const char* mode = std::getenv("CHORALE_SOFT_COPY")) {
       const std::string_view text{mode};
       if (text == "vm")
@@ -146,6 +147,8 @@ int process::set_up() noexcept {
 
     segment& s = own();
     s.version = layout_version;
+    s.placed = static_cast<std::uint32_t>(motor_.settings.placed);
+    s.lines_in_order = motor_.settings.in_order == verbs::order_answer::aligned_128 ? 1 : 0;
     s.wake_fd = wake_read_.get();
     s.wake_inode = inode_of(wake_read_.get());
     s.address = reinterpret_cast<std::uint64_t>(self_.base);

@@ -22,6 +22,7 @@ void reset(queue_pair& qp) noexcept {
   {
     const lock_guard lock(qp.record->send_lock, self.lock_name());
     qp.stalled.clear();
+    place_late(qp, true);
     qp.stalled_count.store(0);
     qp.posted = 0;
     qp.target = nullptr;
@@ -136,8 +137,6 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   qp->cap = init->cap;
   qp->state = IBV_QPS_RESET;
   qp->ordinal = self.motor().next_ordinal();
-  qp->in_order =
-      !self.motor().deferred() || dice{self.motor().settings, matter::order, qp->ordinal, 0}.below(2) == 0;
   int status = init->srq == nullptr ? open_receive_queue(self, qp->receives, qp->cap.max_recv_wr,
                                                          qp->cap.max_recv_sge, qp->pd_id)
                                     : 0;
@@ -210,10 +209,8 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-int query_qp_data_in_order(ibv_qp* base, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  const auto& qp = *static_cast<const queue_pair*>(base);
-  const auto known = qp.in_order ? verbs::order_answer::whole : verbs::order_answer::none;
-  return verbs::data_in_order(qp.owner->profile().in_order.value_or(known), flags);
+int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
+  return verbs::data_in_order(static_cast<const queue_pair*>(qp)->owner->motor().settings.in_order, flags);
 }
 
 int destroy_qp(ibv_qp* base) noexcept {

@@ -57,6 +57,15 @@ constexpr bool reads_back(ibv_wr_opcode opcode) noexcept {
          opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/// Bytes of an RDMA write that is complete for its initiator, and that are on their way into the memory of
+/// the target.
+struct late_bytes {
+  std::uint64_t address;
+  std::uint32_t key;
+  std::vector<unsigned char> data;
+  std::uint64_t due;  ///< in ticks of the deferred engine
+};
+
 /// The result of an attempt to execute a work request.
 struct outcome {
   enum kind_type { done, silent, not_ready, failed } kind = done;
@@ -73,7 +82,6 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   qp_record* record = nullptr;
   std::uint32_t index = 0;
   std::uint64_t ordinal = 0;  ///< in its process, counted from the first QP
-  bool in_order = true;       ///< the bytes of a message are placed in order
   ibv_qp_cap cap{};
   bool signal_all = false;
   receive_queue receives;
@@ -86,6 +94,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   std::uint64_t posted = 0;
   std::uint64_t lines_end = 0;  ///< where the last message whose lines were moved ends, at the target
   std::deque<stalled_request> stalled;
+  std::vector<late_bytes> late;
   region_cache regions;
   bool connected_here = false;  ///< its address vector leads into this fabric
   peer* target = nullptr;
@@ -157,10 +166,11 @@ void defer(queue_pair& qp, stalled_request& r) noexcept;
 void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept;
 /// Poisons a receive, which belongs to the device from its posting to its completion.
 void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept;
-/// An RDMA write as hardware may execute it: cache line by cache line, in any order unless the QP guarantees
-/// one.
+/// An RDMA write as hardware may execute it: cache line by cache line, in any order that the target permits.
 copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
                            const remote_piece& to) noexcept;
+/// Places the late bytes that are due, or `all`.
+void place_late(queue_pair& qp, bool all) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {
   return qp.stalled_count.load() != 0;
 }

@@ -58,6 +58,10 @@ std::uint32_t vendor_error(const queue_pair& qp, const work_request& wr) noexcep
   return why == 0 ? 0 : verbs::soft_vendor_tag | static_cast<std::uint32_t>(why);
 }
 
+std::uint32_t waiting(const queue_pair& qp) noexcept {
+  return static_cast<std::uint32_t>(qp.stalled.size() + qp.late.size());
+}
+
 void finish(queue_pair& qp, const work_request& wr, ibv_wc_status status, std::uint32_t byte_len) noexcept {
   complete(qp, wr, status, byte_len);
   if (status != IBV_WC_SUCCESS) fail_local(qp);
@@ -152,7 +156,7 @@ bool execute_now(queue_pair& qp, const work_request& wr) noexcept {
 }
 
 bool stall(queue_pair& qp, const work_request& wr) noexcept {
-  const auto count = [&] { qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size())); };
+  const auto count = [&] { qp.stalled_count.store(waiting(qp)); };
   try {
     qp.stalled.emplace_back();
     try {
@@ -175,15 +179,16 @@ bool stall(queue_pair& qp, const work_request& wr) noexcept {
 void run_send_queue(queue_pair& qp, bool all) noexcept {
   if (qp.state_now() == IBV_QPS_RTS || (all && qp.state_now() == IBV_QPS_SQD)) execute_queue(qp, all);
   retire(qp, all);
+  place_late(qp, all);
   const ibv_qp_state state = qp.state_now();
   if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) flush_sends(qp);
-  qp.stalled_count.store(static_cast<std::uint32_t>(qp.stalled.size()));
+  qp.stalled_count.store(waiting(qp));
 }
 
 bool advance(queue_pair& qp) noexcept {
   if (!qp.record->send_lock.try_lock(qp.owner->lock_name())) return false;
   run_send_queue(qp);
-  const bool none = qp.stalled.empty();
+  const bool none = waiting(qp) == 0;
   qp.record->send_lock.unlock();
   return none;
 }
@@ -195,7 +200,7 @@ void flush_sends(queue_pair& qp) noexcept {
     complete(qp, r.wr, went_well ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR, went_well ? r.byte_len : 0);
   }
   qp.stalled.clear();
-  qp.stalled_count.store(0);
+  qp.stalled_count.store(waiting(qp));
 }
 
 }  // namespace chorale::soft

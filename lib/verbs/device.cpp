@@ -146,6 +146,10 @@ bool device::copies_by_core() const noexcept {
   return provider().copies_by_core != nullptr && provider().copies_by_core(native());
 }
 
+bool device::keeps_order() const noexcept {
+  return provider().keeps_order != nullptr && provider().keeps_order(native());
+}
+
 std::size_t device::zero_copy_from() const noexcept {
   return copies_by_core() && provider().zero_copy_from != nullptr ? provider().zero_copy_from(native()) : 0;
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <chorale/verbs/driver.hpp>
+
 #include "device_profile.hpp"
 
 namespace chorale::verbs {
@@ -50,13 +52,13 @@ constexpr bool share_partition(std::uint16_t one, std::uint16_t other) noexcept 
   return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
 }
 
-/// What `ibv_query_qp_data_in_order` returns for these flags, if that is what the device answers: without flags
-/// 1 if whole messages are in order; with 1, "return capabilities", the bits 1 for whole messages, 2 for aligned
-/// blocks of 128 bytes.
+/// What `ibv_query_qp_data_in_order` returns for these flags, if that is what the device answers.
 constexpr int data_in_order(order_answer answer, std::uint32_t flags) noexcept {
-  if (flags > 1) return 0;
   if (flags == 0) return answer == order_answer::whole ? 1 : 0;
-  return answer == order_answer::whole ? 3 : answer == order_answer::aligned_128 ? 2 : 0;
+  if (flags != in_order_capabilities) return 0;
+  return answer == order_answer::whole         ? in_order_whole | in_order_aligned_128
+         : answer == order_answer::aligned_128 ? in_order_aligned_128
+                                               : 0;
 }
 
 }  // namespace chorale::verbs

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -196,8 +197,16 @@ void queue_pair::to_reset() {
   modify(attributes, 0, "");
 }
 
-bool queue_pair::data_in_order(ibv_wr_opcode opcode) const {
-  return provider().query_qp_data_in_order(opened("ibv_query_qp_data_in_order"), opcode, 0) == 1;
+std::size_t queue_pair::bytes_in_order() const {
+  constexpr auto whole = std::numeric_limits<std::size_t>::max();
+  ibv_qp* const pair = opened("ibv_query_qp_data_in_order");
+  const auto ask = [&](std::uint32_t flags) {
+    return provider().query_qp_data_in_order(pair, IBV_WR_RDMA_WRITE, flags);
+  };
+  if (ask(0) == 1) return whole;
+  const int capabilities = ask(in_order_capabilities);
+  if (capabilities < 0) return 0;
+  return (capabilities & in_order_whole) != 0 ? whole : (capabilities & in_order_aligned_128) != 0 ? 128 : 0;
 }
 
 void queue_pair::fail_post(const char* call, int errnum) const {

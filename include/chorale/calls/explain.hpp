@@ -34,8 +34,10 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
       said = calls::explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
   });
   if (said.empty()) return std::string{name(what)} + " is served by no algorithm";
+  const std::string announced = on.net().core().announcements();
   return std::string{name(what)} + " of " + std::to_string(bytes) + " bytes on " + std::to_string(on.size()) +
-         " ranks over " + Caller::transport_type::name + ": " + said;
+         " ranks over " + Caller::transport_type::name +
+         (announced.empty() ? "" : ", data announced " + announced) + ": " + said;
 }
 
 }  // namespace chorale::calls

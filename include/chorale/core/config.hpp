@@ -52,6 +52,14 @@ enum class join_policy {
   connection_manager,  ///< librdmacm asks the fabric; `soft0` has none and attaches
 };
 
+/// Whether RDMA writes into the memory of this rank become visible in the order in which they were posted, to
+/// a processor that polls it.
+enum class placement_policy {
+  automatic,  ///< if the device is known to keep it, as `soft0` is
+  ordered,    ///< yes: the operator of the fabric says so, which makes short messages faster
+  unordered,  ///< no: completions announce all data
+};
+
 /// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
 enum class eager_policy {
   receive_queue,  ///< by send, into a receive queue that all senders share
@@ -152,6 +160,8 @@ struct config {
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
+  /// Whether memory shows RDMA writes in their order, or data have to be announced by completions.
+  placement_policy placement = placement_policy::automatic;
   /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
   /// Registrations of user memory that are kept.

@@ -23,6 +23,11 @@ struct faults {
   std::uint32_t held_up = 0;
   duration longest_delay = std::chrono::microseconds{100};  ///< of what is delayed or held up
 
+  /// Hosts, by number from 0, whose memory shows RDMA writes in any order, and the bytes of each: parts of them
+  /// become visible up to `longest_delay` late. What a completion at the target announces is there, and what
+  /// was written before a read or an atomic operation.
+  std::vector<int> unordered;
+
   /// The process of a rank is killed: it does nothing more, nobody answers at its queue pairs, and nothing of
   /// it is destroyed.
   struct death {

@@ -33,11 +33,9 @@ namespace chorale::transport {
 ///   `sender_of(from)`, and `release(sender)`, noexcept, which returns the oldest message of that sender that
 ///   was handed out. It may have a `shared_payload`, constructed from bytes, which `try_send` accepts in
 ///   place of bytes, and the members of `answering_transport`, noexcept.
-/// * A mailbox may support messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
-///   `is_over`.
-/// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, and `write`,
-///   `read`, `add` and `swap`, which return such function objects, `try_flush(to)`, `try_notified(from,
-///   now)`.
+/// * A mailbox may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
+/// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, `keeps_order(to)`,
+///   and `write`, `read`, `add` and `swap`, which return such objects, `try_flush(to)`, `try_notified(...)`.
 /// * Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
@@ -280,6 +278,9 @@ class assembled {
     parts_->one_sided().forget(memory);
   }
   void expect(int from) requires has_one_sided { parts_->one_sided().expect(from); }
+  [[nodiscard]] bool keeps_order(int to) const noexcept requires has_one_sided {
+    return parts_->one_sided().keeps_order(to);
+  }
   template <class Exposure>
   [[nodiscard]] auto put(remote_region target, std::size_t offset, const Exposure& local,
                          std::span<const std::byte> from, call_id now) requires has_one_sided {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <chorale/core/call.hpp>
 
@@ -23,6 +24,8 @@ class endpoint_user {
   virtual void withdraw() noexcept = 0;
   /// Messages that the transport's parts themselves have retransmitted.
   [[nodiscard]] virtual std::uint64_t resent() const noexcept { return 0; }
+  /// How what peers write into this rank's memory is announced to it, and why; empty if nobody writes there.
+  [[nodiscard]] virtual std::string announcements() const { return {}; }
   /// Checks for signs of life of `peer`, besides the inquiry sent to it.
   virtual void probe(int) {}
 

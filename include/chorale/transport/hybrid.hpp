@@ -41,6 +41,7 @@ class hybrid_parts final : private endpoint_user {
   void on_progress() override;
   void withdraw() noexcept override;
   void probe(int peer) override { rail_.probe(peer); }
+  [[nodiscard]] std::string announcements() const override { return rail_.links().announcements(); }
   [[nodiscard]] std::uint64_t resent() const noexcept override { return streams_.statistics().resent; }
   std::span<const std::byte> last_words(int peer) override { return streams_.last_words(peer); }
   void on_farewell(int from, std::span<const std::byte> body) override { streams_.on_farewell(from, body); }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/call.hpp>
@@ -29,6 +30,16 @@ static_assert(std::endian::native == std::endian::little, "the counter is polled
 /// True if `word`, the last 8 bytes of a block, shows that message number `index` (from 0) has arrived.
 constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
   return word >> 32 == static_cast<std::uint32_t>(index + 1);
+}
+
+/// The counter in a message that its writer does not show: the receiver calls `show` once it knows that the
+/// message is complete.
+constexpr std::uint32_t unseen(std::uint32_t count) noexcept {
+  return count ^ 0x80000000U;
+}
+/// Sets the counter of the block that ends at `end`.
+inline void show(std::byte* end, std::uint32_t count) noexcept {
+  std::memcpy(end - sizeof count, &count, sizeof count);
 }
 
 /// Messages of at most this many bytes, with padding and trailer, are short.

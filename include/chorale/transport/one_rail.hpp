@@ -46,6 +46,7 @@ class one_rail final : private endpoint_user {
   void on_progress() override { rail_.on_progress(); }
   void withdraw() noexcept override { rail_.withdraw(); }
   void probe(int peer) override { rail_.probe(peer); }
+  [[nodiscard]] std::string announcements() const override { return rail_.links().announcements(); }
 
   endpoint core_;
   rail<typename Kind::mailbox> rail_;

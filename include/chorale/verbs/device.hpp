@@ -67,7 +67,10 @@ class device {
   [[nodiscard]] bool is_soft() const noexcept;
   /// Whether the core that posts a request copies its bytes: true for the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;
-  /// Where it does: the message size in bytes from which zero copy is faster, if each rank has a core, as
+  /// Whether writes into memory of this device are known to become visible, to who polls that memory, in the
+  /// order in which they were posted and with their bytes by address.
+  [[nodiscard]] bool keeps_order() const noexcept;
+  /// Where a core copies: the message size in bytes from which zero copy is faster, if each rank has a core, as
   /// measured once per process. Otherwise 0.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
 

@@ -76,9 +76,10 @@ class queue_pair {
   void to_error();  ///< outstanding requests complete with IBV_WC_WR_FLUSH_ERR
   void to_reset();  ///< outstanding requests are discarded without completions
 
-  /// True if the device writes the data of such a request in address order, so that a poller that sees its
-  /// last byte sees all of it (IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_RDMA_READ).
-  [[nodiscard]] bool data_in_order(ibv_wr_opcode opcode) const;
+  /// How many bytes of one RDMA write *into this queue pair*, from a multiple of 128 on, become visible in
+  /// address order, so that a poller that sees the last of them sees all: the maximum of the type, 128, or 0.
+  /// It says nothing of the order between requests.
+  [[nodiscard]] std::size_t bytes_in_order() const;
 
   /// Posts a chain of send requests. @throws error with errno, QP number and device (ENOMEM: send queue
   /// full).

@@ -18,6 +18,7 @@ struct soft_counters {
   std::uint64_t overtaken = 0;   ///< requests executed before an earlier read or atomic operation
   std::uint64_t scattered = 0;   ///< RDMA writes placed in several parts
   std::uint64_t disordered = 0;  ///< ... whose parts were placed out of address order
+  std::uint64_t late = 0;        ///< ... parts that later writes may have overtaken
   std::uint64_t changed = 0;     ///< send buffers that the program modified before their request was executed
   std::uint64_t reordered = 0;   ///< datagrams that overtook others
   std::uint64_t lost = 0;        ///< datagrams and unreliable messages dropped on purpose

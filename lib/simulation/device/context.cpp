@@ -87,6 +87,10 @@ bool copies_by_core(ibv_context* c) noexcept {
   return hca_of(c).owner().copies().any();
 }
 
+bool keeps_order(ibv_context* c) noexcept {
+  return !hca_of(c).unordered;
+}
+
 std::size_t zero_copy_from(ibv_context* c) noexcept {
   return hca_of(c).owner().copies().zero_copy_from();
 }

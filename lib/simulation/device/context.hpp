@@ -10,6 +10,7 @@ void free_device_list(ibv_device** list) noexcept;
 ibv_context* open_device(ibv_device* which) noexcept;
 int close_device(ibv_context* c) noexcept;
 bool copies_by_core(ibv_context* c) noexcept;
+bool keeps_order(ibv_context* c) noexcept;
 std::size_t zero_copy_from(ibv_context* c) noexcept;
 int query_device(ibv_context* c, ibv_device_attr* attributes) noexcept;
 int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* attributes) noexcept;

@@ -21,6 +21,10 @@ bool disturbance::is_deaf(int rank, instant now) const noexcept {
   });
 }
 
+bool disturbance::is_unordered(int host) const noexcept {
+  return std::find(unordered_.begin(), unordered_.end(), host) != unordered_.end();
+}
+
 duration disturbance::late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept {
   if (!happens(in_a_million) || longest_ <= duration::zero()) return {};
   // Delays spread over many magnitudes: being late by the time of one flight matters as much as coming last.

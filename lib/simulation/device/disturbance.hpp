@@ -26,6 +26,7 @@ class disturbance {
         held_up_(which.held_up),
         longest_(which.longest_delay),
         deaf_(which.deafnesses),
+        unordered_(which.unordered),
         random_(seed) {}
 
   /// How late each copy of a datagram comes: nothing of one that is lost. The first `count` of `late`.
@@ -39,6 +40,14 @@ class disturbance {
   [[nodiscard]] bool is_deaf(int rank, instant now) const noexcept;
   /// How late a message of a connection comes.
   [[nodiscard]] duration message() noexcept { return late(held_up_, many_magnitudes); }
+  /// Whether memory of that host shows RDMA writes in any order.
+  [[nodiscard]] bool is_unordered(int host) const noexcept;
+  /// How late a part of a write there becomes visible.
+  [[nodiscard]] duration part() noexcept {
+    return below(2) == 0 ? duration{} : late(1'000'000, many_magnitudes);
+  }
+  /// A number less than `bound`, for what only such a host needs.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept { return random_.below(bound); }
   /// How late an adapter reads one.
   [[nodiscard]] duration reading() noexcept { return late(held_up_, few_magnitudes); }
 
@@ -57,6 +66,7 @@ class disturbance {
   std::uint32_t held_up_ = 0;
   duration longest_{};
   std::vector<faults::deafness> deaf_;
+  std::vector<int> unordered_;
   random_bits random_{0};
 };
 

@@ -16,6 +16,7 @@ const verbs::driver& driver() noexcept {
       .finds_by_address = true,
       .makes_groups = true,
       .copies_by_core = copies_by_core,
+      .keeps_order = keeps_order,
       .zero_copy_from = zero_copy_from,
       .get_device_list = get_device_list,
       .free_device_list = free_device_list,

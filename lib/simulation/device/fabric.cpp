@@ -39,7 +39,10 @@ fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, cons
                                             ", ranks of a host at least 1");
   if (of_this_thread != nullptr)
     throw error(errc::misuse, "a simulation was begun in a simulation; a thread has one at a time");
-  for (int host = 0; host < hosts; ++host) hcas_.push_back(std::make_unique<hca>(*this, host));
+  for (int host = 0; host < hosts; ++host) {
+    hcas_.push_back(std::make_unique<hca>(*this, host));
+    hcas_.back()->unordered = chance_.is_unordered(host);
+  }
   of_this_thread = this;
 }
 

@@ -36,7 +36,8 @@ class hca {
   numbered<completion_queue> completion_queues{1, ~std::uint32_t{0}};
   region_table regions;
   std::uint32_t qkey_violations = 0;
-  bool failed = false;  ///< nothing works any more
+  bool failed = false;     ///< nothing works any more
+  bool unordered = false;  ///< memory shows RDMA writes in any order
 
  private:
   /// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.

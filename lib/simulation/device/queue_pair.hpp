@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <chorale/simulation/time.hpp>
@@ -67,12 +68,21 @@ struct requester {
   [[nodiscard]] std::uint64_t first() const noexcept { return posted - queue.size() + 1; }
 };
 
+/// Bytes of an RDMA write that its requester believes to be placed.
+struct late_part {
+  std::uint64_t address;
+  std::uint32_t key;
+  std::vector<std::byte> data;
+  bool placed = false;
+};
+
 /// The responder's side of a connection.
 struct responder {
   std::uint32_t psn = 0;  ///< of the request that comes next
   bool refused = false;   ///< that request found no receive, and is sent once more by itself
   instant placed{};       ///< no request that comes later is seen in memory before
   instant in_order{};     ///< no answer sent later arrives before
+  std::vector<std::shared_ptr<late_part>> late;  ///< not placed yet
 };
 
 struct queue_pair : ibv_qp {

@@ -8,6 +8,7 @@
 #include "completions.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
+#include "late_writes.hpp"
 #include "queue_pair.hpp"
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
@@ -34,6 +35,7 @@ void reset(queue_pair& qp) noexcept {
   const std::uint32_t life = qp.sends.life + 1;
   qp.sends = {};
   qp.sends.life = life;
+  place_late(qp);
   qp.answers = {};
   qp.receives.posted.clear();
   qp.receives.unpolled = 0;
@@ -170,9 +172,9 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-/// A message is seen in memory at one instant.
-int query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  return flags == 0 ? 1 : 0;
+/// Where memory keeps order, a message is seen in it at one instant.
+int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
+  return flags == 0 && !static_cast<const queue_pair*>(qp)->nic->unordered ? 1 : 0;
 }
 
 int destroy_qp(ibv_qp* base) noexcept {

@@ -6,6 +6,7 @@
 #include "completions.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
+#include "late_writes.hpp"
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
 
@@ -133,8 +134,11 @@ void write(queue_pair& qp, message& m) {
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
   note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
-  qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),
-                        qp.nic->owner().copies().any() ? rank_behind(m.on.from, m.on.source) : -1);
+  if (!notifies && qp.reliable() && qp.nic->unordered)
+    write_in_parts(qp, m);
+  else
+    qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),
+                          qp.nic->owner().copies().any() ? rank_behind(m.on.from, m.on.source) : -1);
   qp.nic->owner().time().touch(qp.rank());
   if (notifies) report(qp, m, take_receive(qp), IBV_WC_SUCCESS);
   acknowledge(qp, m);
@@ -219,6 +223,7 @@ void execute(std::unique_ptr<message> m) {
     qp->answers.refused = false;
     qp->answers.psn = (m->psn + packets_of(m->bytes, qp->attributes.path_mtu)) & psn_mask;
   }
+  if (!qp->answers.late.empty() && m->opcode != IBV_WR_RDMA_WRITE) place_late(*qp);
   if (is_write(m->opcode)) return write(*qp, *m);
   if (is_send(m->opcode)) return send(*qp, *m);
   if (m->opcode == IBV_WR_RDMA_READ) return read(*qp, std::move(m));

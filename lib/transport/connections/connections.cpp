@@ -44,6 +44,7 @@ constexpr std::uint32_t inline_on_hardware = 512;
 /// Signalled requests besides puts, gets and atomics: one for each half of each queue, and a probe.
 constexpr long long entries_for_each_peer = 8;
 constexpr long long spare_entries = 192;
+constexpr std::size_t words_for_each_peer = 4;
 constexpr int most_signalled = static_cast<int>(spare_entries / 2);
 /// Up to `few_connections` connections are all checked for a farewell in each round of a wait; of more, one
 /// in each round out of `rounds_a_farewell`, round-robin. Each of these words is alone in its cache line and
@@ -68,6 +69,24 @@ std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
 }
 
+/// Whether what peers write into this rank's memory is known to become visible in the order of the requests.
+bool keeps_order(const endpoint& owner, const device_port& over) {
+  const placement_policy told = owner.settings().placement;
+  return told == placement_policy::automatic ? over.device().keeps_order()
+                                             : told == placement_policy::ordered;
+}
+
+/// Where completions announce data, each message of the inbox takes a receive until it is noticed, and words
+/// come by messages.
+connections::options with_words(connections::options o, bool heeds, const endpoint& owner) {
+  if (!heeds || o.receive_bytes > cache_line_bytes) return o;
+  o.receive_bytes = std::max(o.receive_bytes, sizeof(std::uint64_t));
+  const std::size_t wanted =
+      (owner.settings().blocks + words_for_each_peer) * static_cast<std::size_t>(owner.size());
+  o.receives = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 64, 4096));
+  return o;
+}
+
 int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
   return static_cast<int>(std::min<long long>(spare_entries + receives + entries_for_each_peer * ranks,
                                               port.device().attributes().max_cqe));
@@ -84,8 +103,8 @@ joining_plan connections::plan(std::string transport, int ranks, const config& s
   return {.transport = std::move(transport),
           .settings = settings,
           .port = {.payload_bytes = 1024,
-           .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
-           .sends = 64},
+                   .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
+                   .sends = 64},
           .shared_receives = true};
 }
 
@@ -94,12 +113,13 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
     : owner_(&owner),
       over_(&over),
       user_(&user),
-      options_(o),
+      heeds_(o.posts_receives && !keeps_order(owner, over)),
+      options_(with_words(o, heeds_, owner)),
       connect_kind_(kinds_of(number)),
       pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-      cq_(over.device(), entries_for(owner.size(), over, o.receives)),
-      receives_(over.device(), over.domain(), o.receives, o.receive_bytes, o.posts_receives),
+      cq_(over.device(), entries_for(owner.size(), over, options_.receives)),
+      receives_(over.device(), over.domain(), options_.receives, options_.receive_bytes, o.posts_receives),
       table_(*this, owner.size(),
              {.limit = o.limit,
               .patience = owner.oversubscribed() ? oversubscribed_patience : eviction_patience}),
@@ -158,7 +178,9 @@ void connections::open(int peer) {
   const detail::uncancellable ends_first;
   connection& c = get(peer);
   auto made = make_queue_pair();
-  made.to_init({.port = over_->local().number, .pkey_index = over_->local().pkey_index, .access = over_->device().remote_access()});
+  made.to_init({.port = over_->local().number,
+                .pkey_index = over_->local().pkey_index,
+                .access = over_->device().remote_access()});
   by_number_->all.reserve(by_number_->all.size() + 1);
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_->all.insert_or_assign(made.number(), &c);
@@ -186,13 +208,19 @@ void connections::accept(int peer) {
   other.timeout = owner_->settings().qp_timeout;
   other.retry = owner_->settings().qp_retry;
   const ibv_device_attr& limits = over_->device().attributes();
-  other.max_rd_atomic =
-      static_cast<std::uint8_t>(std::clamp(std::min<int>(limits.max_qp_init_rd_atom, m.reads), 0, most_reads));
+  other.max_rd_atomic = static_cast<std::uint8_t>(
+      std::clamp(std::min<int>(limits.max_qp_init_rd_atom, m.reads), 0, most_reads));
   other.max_dest_rd_atomic = reads_here();
   c.qp->to_ready_to_receive(other);
   c.qp->to_ready_to_send(other);
   c.remote_inbox = m.inbox;
   c.remote_inbox_key = m.inbox_key;
+  c.in_order = m.order == placement::ordered;
+  // A message ends where a cache line ends.
+  c.polled_bytes = m.order == placement::within_request ? largest_request
+                   : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
+                                                        : 0;
+  c.unannounced = false;
   user_->on_accepted(c);
   ++statistics_.opened;
   statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
@@ -236,8 +264,9 @@ void connections::look_at(const connection& c, ibv_send_wr& request) {
 
 void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
-  const connect_message m{c.qp->number(), c.psn, reinterpret_cast<std::uintptr_t>(c.inbox.data), c.inbox.rkey,
-                          request, reads_here()};
+  const connect_message m{c.qp->number(),   c.psn,   reinterpret_cast<std::uintptr_t>(c.inbox.data),
+                          c.inbox.rkey,     request, reads_here(),
+                          placement_here(c)};
   owner_->channel().send(peer, connect_kind_, wire(m));
 }
 
@@ -326,11 +355,47 @@ void connections::on_receive_completion(const ibv_wc& wc) {
   clock::worked(host_work::receive);
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-    user_->on_notice(*at->second, ntohl(wc.imm_data));
+    const std::uint32_t word = ntohl(wc.imm_data);
+    if ((word & written_mark) != 0)
+      user_->on_written(*at->second, word & ~written_mark);
+    else
+      user_->on_notice(*at->second, word);
     receives_.post(index);
+  } else if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
+    on_word(*at->second, index, wc);
   } else {
     user_->on_message(*at->second, index, wc);
   }
+}
+
+void connections::on_word(connection& c, std::uint64_t index, const ibv_wc& wc) {
+  const std::uint32_t offset = ntohl(wc.imm_data);
+  if (!heeds_ || wc.byte_len != sizeof(std::uint64_t) || offset % sizeof(std::uint64_t) != 0 ||
+      offset >= mailbox_layout::blocks_offset)
+    break_off(c, "it sent a word that belongs nowhere");
+  else
+    std::memcpy(c.words + offset, receives_.block(index), sizeof(std::uint64_t));
+  receives_.post(index);
+}
+
+connections::placement connections::placement_here(const connection& c) const {
+  if (!heeds_) return placement::ordered;
+  const std::size_t bytes = c.qp->bytes_in_order();
+  return bytes > 2 * cache_line_bytes    ? placement::within_request
+         : bytes == 2 * cache_line_bytes ? placement::aligned_128
+                                         : placement::unordered;
+}
+
+std::string connections::announcements() const {
+  if (!heeds_)
+    return owner_->settings().placement == placement_policy::ordered
+               ? "by order, as CHORALE_PLACEMENT=ordered says"
+               : "by order, which " + over_->chosen().device.name + " keeps";
+  return owner_->settings().placement == placement_policy::unordered
+             ? "by completions, as CHORALE_PLACEMENT=unordered says"
+             : "by completions, since nobody knows whether " + over_->chosen().device.name +
+                   " and its fabric keep the order of writes; where they do, CHORALE_PLACEMENT=ordered is "
+                   "faster";
 }
 
 void connections::break_off(connection& c, std::string why) {

@@ -5,30 +5,33 @@
 namespace chorale::transport {
 
 void eager_ring::write(connections& links, connection& to, std::uint64_t number, std::byte* place,
-                       std::size_t bytes, std::uint32_t lkey, bool separate_counter) const {
+                       std::size_t bytes, std::uint32_t lkey) const {
+  const std::size_t total = padded(bytes) + sizeof(mailbox_trailer);
+  const bool is_polled = connections::is_polled(to, total);
+  const auto count = static_cast<std::uint32_t>(number + 1);
   const mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes),
                                 .signature = 0,
                                 .call = 0,
-                                .count = static_cast<std::uint32_t>(number + 1)};
-  const std::size_t total = padded(bytes) + sizeof trailer;
+                                .count = is_polled ? count : unseen(count)};
   std::memset(place + bytes, 0, padded(bytes) - bytes);
   std::memcpy(place + padded(bytes), &trailer, sizeof trailer);
-  const std::size_t counter = separate_counter ? sizeof(std::uint64_t) : 0;
-  const std::size_t end = layout_.block_end(number);
-
-  ibv_sge source{reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total - counter), lkey};
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), lkey};
   ibv_send_wr request{};
   request.sg_list = &source;
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_WRITE;
   if (source.length <= to.qp->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
-  request.wr.rdma.remote_addr = to.remote_inbox + end - total;
+  request.wr.rdma.remote_addr = to.remote_inbox + layout_.block_end(number) - total;
   request.wr.rdma.rkey = to.remote_inbox_key;
+  if (!is_polled) {
+    connections::announce(request, count);
+    to.unannounced = false;
+  }
   links.post(to, request);
-  if (counter == 0) return;
-  std::uint64_t word = 0;
-  std::memcpy(&word, place + total - sizeof word, sizeof word);
-  links.post_word(to, end - sizeof word, word);
+}
+
+void eager_ring::show(std::byte* inbox, std::uint64_t number) const noexcept {
+  transport::show(inbox + layout_.block_end(number), static_cast<std::uint32_t>(number + 1));
 }
 
 eager_ring::message eager_ring::find(const std::byte* inbox, std::uint64_t number) const noexcept {

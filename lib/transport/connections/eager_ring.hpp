@@ -26,10 +26,12 @@ class eager_ring {
   [[nodiscard]] std::size_t message_bytes() const noexcept { return layout_.message_bytes(); }
 
   /// Writes message `number`, the first `bytes` at `place`, which has room for `message_bytes()`, is
-  /// registered under `lkey` and must not change until the message is released. `separate_counter`: the
-  /// device does not place data in order. Precondition: there is room for two requests.
+  /// registered under `lkey` and must not change until the message is released. Precondition: there is room
+  /// for a request.
   void write(connections& links, connection& to, std::uint64_t number, std::byte* place, std::size_t bytes,
-             std::uint32_t lkey, bool separate_counter) const;
+             std::uint32_t lkey) const;
+  /// Message `number` in that inbox is complete.
+  void show(std::byte* inbox, std::uint64_t number) const noexcept;
 
   struct message {
     bool is_there = false;

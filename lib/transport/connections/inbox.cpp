@@ -42,13 +42,15 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
   connection& c = *s->account.link;
   if (!credits_.has_credit(s->account) || !links_->has_room(c)) return false;
 
-  const mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes.size()),
-                                .signature = now.signature,
-                                .call = static_cast<std::uint32_t>(now.number),
-                                .count = static_cast<std::uint32_t>(s->account.sent + 1)};
-  const std::size_t counter = s->separate_counter ? sizeof(std::uint64_t) : 0;
-  const std::size_t total = padded(bytes.size()) + sizeof trailer - counter;
-  if (total + counter <= short_message_bytes && total <= c.qp->inline_bytes()) [[likely]] {
+  mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes.size()),
+                          .signature = now.signature,
+                          .call = static_cast<std::uint32_t>(now.number),
+                          .count = static_cast<std::uint32_t>(s->account.sent + 1)};
+  const std::size_t total = padded(bytes.size()) + sizeof trailer;
+  const bool is_polled = connections::is_polled(c, total);
+  if (!is_polled) [[unlikely]]
+    trailer.count = unseen(trailer.count);
+  if (total <= short_message_bytes && total <= c.qp->inline_bytes()) [[likely]] {
     // Assembled before it is sent inline: one gather entry costs a device less than two.
     alignas(16) std::array<std::byte, short_message_bytes> once;
     auto& together = shared != nullptr ? shared->short_ : once;
@@ -67,25 +69,28 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_WRITE;
     request.send_flags = IBV_SEND_INLINE;
-    request.wr.rdma.remote_addr = c.remote_inbox + s->send_end - counter - total;
+    request.wr.rdma.remote_addr = c.remote_inbox + s->send_end - total;
     request.wr.rdma.rkey = c.remote_inbox_key;
-    links_->post(c, request);
+    post(*s, request, is_polled);
   } else {
-    post_long(*s, trailer, bytes, shared);
-  }
-  if (counter != 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const std::byte*>(&trailer) + sizeof trailer - sizeof word,
-                sizeof word);
-    links_->post_word(c, s->send_end - sizeof word, word);
+    post_long(*s, trailer, bytes, shared, is_polled);
   }
   ++s->account.sent;
   s->send_end = layout_.end_after(s->send_end);
   return true;
 }
 
+void inbox::post(sender& s, ibv_send_wr& request, bool is_polled) {
+  connection& c = *s.account.link;
+  if (!is_polled) [[unlikely]] {
+    connections::announce(request, static_cast<std::uint32_t>(s.account.sent + 1));
+    c.unannounced = false;
+  }
+  links_->post(c, request);
+}
+
 void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
-                      shared_payload* shared) {
+                      shared_payload* shared, bool is_polled) {
   connection& c = *s.account.link;
   struct alignas(16) {
     std::byte padding[cache_line_bytes]{};
@@ -93,9 +98,8 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
   } tail;
   tail.trailer = trailer;
   const std::size_t gap = padded(bytes.size()) - bytes.size();
-  const std::size_t counter = s.separate_counter ? sizeof(std::uint64_t) : 0;
   const std::byte* rest = reinterpret_cast<const std::byte*>(&tail.trailer) - gap;
-  const std::size_t rest_bytes = gap + sizeof(mailbox_trailer) - counter;
+  const std::size_t rest_bytes = gap + sizeof(mailbox_trailer);
   const std::size_t total = bytes.size() + rest_bytes;
   const std::uint64_t place_number = s.account.sent % layout_.blocks();
 
@@ -103,7 +107,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
   ibv_send_wr request{};
   request.sg_list = source.data();
   request.opcode = IBV_WR_RDMA_WRITE;
-  request.wr.rdma.remote_addr = c.remote_inbox + s.send_end - counter - total;
+  request.wr.rdma.remote_addr = c.remote_inbox + s.send_end - total;
   request.wr.rdma.rkey = c.remote_inbox_key;
   bool is_shared = false;
   if (total <= c.qp->inline_bytes()) {
@@ -135,7 +139,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
     source[0] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), s.staging.lkey};
     request.num_sge = 1;
   }
-  links_->post(c, request);
+  post(s, request, is_polled);
   if (is_shared) [[unlikely]]
     shared->staged_->note_posted(c, c.posted);
 }
@@ -159,8 +163,14 @@ void inbox::report_overrun(int from) const {
       {from});
 }
 
-void inbox::on_accepted(connection& c) {
-  known(c.peer).separate_counter = !c.qp->data_in_order(IBV_WR_RDMA_WRITE);
+void inbox::on_written(connection& from, std::uint32_t count) {
+  const sender& s = known(from.peer);
+  const std::uint64_t ahead =
+      (count - static_cast<std::uint32_t>(s.account.received + 1)) & ~connections::written_mark;
+  if (ahead >= layout_.blocks())
+    return links_->break_off(from, "it announced a message that it may not have sent");
+  show(from.inbox.data + layout_.block_end(s.account.received + ahead),
+       static_cast<std::uint32_t>(s.account.received + ahead + 1));
 }
 
 void inbox::on_closed(connection& c) noexcept {

@@ -150,8 +150,7 @@ bool matched::send_in_block(int to, message_header header, std::span<const std::
   std::memcpy(place, &header, sizeof header);
   if (!bytes.empty()) copy_bytes(place + sizeof header, bytes.data(), bytes.size());
   if (ring_) {
-    ring_->write(*links_, c, s->account.sent, place, sizeof header + bytes.size(), s->staging.lkey,
-                 s->separate_counter);
+    ring_->write(*links_, c, s->account.sent, place, sizeof header + bytes.size(), s->staging.lkey);
     ++s->account.sent;
     return true;
   }
@@ -328,8 +327,13 @@ void matched::release(sender* from) noexcept {
   credits_.give_back(from->account);
 }
 
-void matched::on_accepted(connection& c) {
-  known(c.peer).separate_counter = !c.qp->data_in_order(IBV_WR_RDMA_WRITE);
+void matched::on_written(connection& from, std::uint32_t count) {
+  const sender& s = known(from.peer);
+  const std::uint64_t ahead =
+      (count - static_cast<std::uint32_t>(s.arrived + 1)) & ~connections::written_mark;
+  if (!ring_ || ahead >= blocks_)
+    return links_->break_off(from, "it announced a message that it may not have sent");
+  ring_->show(from.inbox.data, s.arrived + ahead);
 }
 
 void matched::on_progress() {

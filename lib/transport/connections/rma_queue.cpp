@@ -8,9 +8,9 @@
 namespace chorale::transport {
 namespace {
 
-/// Immediate data of a notification, which reveals one that belongs to another call.
+/// Immediate data of a notification, of 31 bits, which reveals one that belongs to another call.
 std::uint32_t notice_word(call_id now) noexcept {
-  return now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U;
+  return (now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U) >> 1;
 }
 
 void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byte> memory) {
@@ -75,7 +75,10 @@ bool rma_queue::advance(transfer& t) {
     t.last_posted = last;
     if (request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) ++p.notices_sent;
     t.ticket = c->posted;
-    if (t.opcode != IBV_WR_RDMA_READ) p.last_put = t.ticket;
+    if (t.opcode == IBV_WR_RDMA_READ) continue;
+    p.last_put = t.ticket;
+    p.is_placed = c->in_order;
+    c->unannounced = request.opcode == IBV_WR_RDMA_WRITE;
   }
   if (t.opcode != IBV_WR_RDMA_READ) return true;
   links_->reap();
@@ -120,11 +123,33 @@ bool rma_queue::advance(mapping& m) {
 }
 
 bool rma_queue::try_flush(int to) {
-  const peer* p = peers_.find(to);
-  const connection* c = links_->find(to);
-  if (p == nullptr || c == nullptr || c->completed >= p->last_put) return true;
+  peer* p = peers_.find(to);
+  connection* c = links_->find(to);
+  if (p == nullptr || c == nullptr) return true;
+  if (!p->is_placed && !fence(*c, *p)) return false;
+  if (c->completed >= p->last_put) return true;
   links_->reap();
   return c->completed >= p->last_put;
+}
+
+bool rma_queue::fence(connection& c, peer& p) {
+  // Nobody can put through a connection that is closed, and closing it has waited.
+  if (c.ready) {
+    if (!links_->has_room(c) || !links_->may_signal()) return false;
+    if (p.fenced.data == nullptr) p.fenced = links_->pool().take(sizeof(std::uint64_t));
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(p.fenced.data), sizeof(std::uint64_t), p.fenced.lkey};
+    ibv_send_wr request{};
+    request.sg_list = &here;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_READ;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.rdma.remote_addr = c.remote_inbox;
+    request.wr.rdma.rkey = c.remote_inbox_key;
+    links_->post(c, request);
+    p.last_put = c.posted;
+  }
+  p.is_placed = true;
+  return true;
 }
 
 bool rma_queue::try_notified(int from, call_id now) {
@@ -161,7 +186,8 @@ void rma_queue::count(int of, ledger& l) const noexcept {
 
 void rma_queue::describe(memory_report& m) const {
   std::size_t words = 0;
-  peers_.each([&](const peer& p) { words += in_cache_lines(p.old_value.bytes); });
+  peers_.each(
+      [&](const peer& p) { words += in_cache_lines(p.old_value.bytes) + in_cache_lines(p.fenced.bytes); });
   m.staging_bytes += words;
   m.spare_bytes -= words;
   m.user_bytes += cache_.statistics().bytes;

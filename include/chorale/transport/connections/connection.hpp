@@ -19,8 +19,8 @@ namespace chorale::transport {
 /// Lives as long as `connections`; the words are kept while it is closed.
 struct connection {
   int peer = -1;
-  bool ready = false;        ///< both sides are ready: this rank may send
-  std::uint32_t depth = 0;   ///< size of the send queue, a power of two
+  bool ready = false;       ///< both sides are ready: this rank may send
+  std::uint32_t depth = 0;  ///< size of the send queue, a power of two
   /// A request whose number has none of these bits is looked at before it is posted: the last of each half of
   /// the queue; each request, where the device cannot take words inline.
   std::uint32_t looked_at = 0;
@@ -29,6 +29,10 @@ struct connection {
   std::optional<verbs::queue_pair> qp;
   std::uint64_t remote_inbox = 0;
   std::uint32_t remote_inbox_key = 0;
+  bool in_order = true;  ///< what this rank writes becomes visible at the peer in the order of the requests
+  bool unannounced = false;  ///< something was put there since the last request that completes at the peer
+  std::size_t polled_bytes =
+      0;  ///< where it does not: the longest request that the peer sees whole or not at all
   std::uint32_t psn = 0;
   /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;

@@ -1,6 +1,7 @@
 // The reliable connections of a rank: queue pairs, their completions, and closing.
 #pragma once
 
+#include <arpa/inet.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,8 +25,10 @@ class connection_user {
  public:
   virtual void on_accepted(connection&) = 0;         ///< the queue pair is connected
   virtual void on_closed(connection&) noexcept = 0;  ///< its words have been saved; the inbox is freed next
-  /// Immediate data arrived, after the data written with it.
+  /// Immediate data arrived, of 31 bits, after the data written with it.
   virtual void on_notice(connection& from, std::uint32_t word) = 0;
+  /// Message number `count` (its lower 31 bits, from 1) has been written into the inbox, and is complete.
+  virtual void on_written(connection& from, std::uint32_t count) = 0;
   /// A message arrived in receive block `index`, which must be reposted.
   virtual void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) = 0;
   /// Adds the mechanism's counters for a peer.
@@ -46,6 +49,8 @@ class connections final : private connection_port {
  public:
   /// Maximum bytes of one request: devices accept at most 2 GiB.
   static constexpr std::size_t largest_request = std::size_t{1} << 30;
+  /// In immediate data: of a message in the inbox, not of a notification.
+  static constexpr std::uint32_t written_mark = 0x80000000U;
 
   struct options {
     std::size_t limit = 0;           ///< as config::connections
@@ -95,8 +100,25 @@ class connections final : private connection_port {
   bool may_signal();
   /// Posts one request; signals it when the state of the send queue has to be learnt.
   void post(connection& c, ibv_send_wr& request);
-  /// Posts an RDMA write of one word into the peer's inbox.
+  /// Brings one word into the peer's inbox, after all that was posted before: by an RDMA write, or, where those
+  /// may overtake each other, by a message that the peer puts there.
   void post_word(connection& c, std::size_t offset, std::uint64_t word, unsigned flags = 0);
+  /// Whether the peer can see by polling that a write of `bytes` is complete, with all that was posted before.
+  [[nodiscard]] static bool is_polled(const connection& c, std::size_t bytes) noexcept {
+    return c.in_order || (bytes <= c.polled_bytes && !c.unannounced);
+  }
+  /// Makes `request`, a write of message number `count` into the peer's inbox, one whose completion tells the
+  /// peer.
+  static void announce(ibv_send_wr& request, std::uint32_t count) noexcept {
+    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    request.imm_data = htonl(written_mark | count);
+  }
+  /// Call after a look at memory that has found nothing: where completions announce data, handles them.
+  void heed() {
+    if (heeds_) reap();
+  }
+  /// How data are announced, and why, as `explain` says it.
+  [[nodiscard]] std::string announcements() const;
   /// Polls completions.
   void reap();
   /// Marks the connection as broken: waits for the peer fail with this reason.
@@ -128,6 +150,9 @@ class connections final : private connection_port {
   void close() noexcept;
 
  private:
+  /// What of its order the memory of a rank shows to who polls it: nothing, that of 128 aligned bytes of a
+  /// write, that of each write, or all.
+  enum class placement : std::uint8_t { unordered, aligned_128, within_request, ordered };
   /// Tells the peer about this rank's queue pair. A side may send once it knows that the other's queue pair
   /// receives its messages. Sent as raw bytes.
   struct connect_message {
@@ -137,7 +162,8 @@ class connections final : private connection_port {
     std::uint32_t inbox_key;
     connect_request request;
     std::uint8_t reads;  ///< reads and atomics that it answers at a time
-    std::uint8_t reserved[7]{};
+    placement order;
+    std::uint8_t reserved[6]{};
   };
 
   void open(int peer) override;
@@ -160,6 +186,8 @@ class connections final : private connection_port {
   /// Maps queue pair numbers to connections.
   struct numbers;
 
+  [[nodiscard]] placement placement_here(const connection& c) const;
+  void on_word(connection& c, std::uint64_t index, const ibv_wc& wc);
   [[nodiscard]] verbs::queue_pair make_queue_pair();
   [[nodiscard]] std::uint8_t reads_here() const noexcept;
   /// Signals the request if it is time to learn that earlier slots are free; and takes what the device cannot
@@ -173,6 +201,7 @@ class connections final : private connection_port {
   endpoint* owner_;
   const device_port* over_;
   connection_user* user_;
+  bool heeds_;  ///< completions announce what peers write here
   options options_;
   std::uint16_t connect_kind_;  ///< kind of connect datagrams; the next kind closes
   registered_pool pool_;
@@ -219,6 +248,11 @@ inline void connections::post_word(connection& c, std::size_t offset, std::uint6
   request.send_flags = IBV_SEND_INLINE | flags;
   request.wr.rdma.remote_addr = c.remote_inbox + offset;
   request.wr.rdma.rkey = c.remote_inbox_key;
+  if (!c.in_order) [[unlikely]] {
+    request.opcode = IBV_WR_SEND_WITH_IMM;
+    request.imm_data = htonl(static_cast<std::uint32_t>(offset));
+    c.unannounced = false;
+  }
   post(c, request);
 }
 

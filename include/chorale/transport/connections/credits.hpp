@@ -36,6 +36,7 @@ class credits {
     if (a.sent - a.free_to < blocks_) [[likely]]
       return true;
     // An acknowledgement in flight when an answer arrived counts fewer messages than the answer.
+    links_->heed();
     a.free_to = std::max(a.free_to, load_acquire(a.link->words + mailbox_layout::notification_offset));
     return a.sent - a.free_to < blocks_;
   }

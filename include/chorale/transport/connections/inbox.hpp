@@ -33,8 +33,6 @@ class inbox {
     std::uint64_t signal_sent = 0;
     pool_block staging{};  ///< source of messages too long for inline; made at first use
     pool_block endings{};  ///< trailers for payloads in shared staging; made at first use
-    /// The device does not place data in order: the counter needs its own write
-    bool separate_counter = false;
   };
 
   /// A payload for several peers, which must not change during its lifetime: staged at most once.
@@ -102,7 +100,8 @@ class inbox {
   void release(sender* from) noexcept { credits_.give_back(from->account); }
 
   // The interface for connections and the endpoint.
-  void on_accepted(connection& c);
+  void on_accepted(connection& c) { known(c.peer); }
+  void on_written(connection& from, std::uint32_t count);
   void on_message(connection&, std::uint64_t index, const ibv_wc&) { links_->receives().post(index); }
   void on_closed(connection& c) noexcept;
   void on_progress() noexcept { credits_.on_progress(); }
@@ -124,7 +123,9 @@ class inbox {
   bool send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared);
   /// For messages that are not short, or that are longer than the device takes inline.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
-                 shared_payload* shared);
+                 shared_payload* shared, bool is_polled);
+  /// Posts a write of the next message.
+  void post(sender& s, ibv_send_wr& request, bool is_polled);
   /// True if the payload is now in shared staging.
   [[nodiscard]] bool stage(shared_payload& payload);
   [[gnu::cold]] void report_overrun(int from) const;
@@ -143,7 +144,10 @@ inline bool inbox::try_signalled(int from, call_id now) {
   const connection& c = *s->account.link;
   const std::uint64_t seen = load_acquire(c.words + mailbox_layout::signal_offset);
   const std::uint64_t wanted = signal_word(now);
-  if (!reached(seen, wanted)) return false;
+  if (!reached(seen, wanted)) {
+    links_->heed();
+    return false;
+  }
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
     links_->owner().inquiry().mismatch(from, now);
     return false;
@@ -177,6 +181,7 @@ inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>
   if (!has_arrived(counter, s->account.received)) {
     if (is_overrun(counter, s->account.received, layout_.blocks())) [[unlikely]]
       report_overrun(from);
+    links_->heed();
     return false;
   }
   mailbox_trailer trailer;

@@ -74,8 +74,6 @@ class matched {
     std::uint64_t arrived = 0;         ///< messages stored in `places`; a ring may hold more
     std::vector<unexpected> places{};  ///< message n in place n % blocks; allocated when the peer first sends
     pool_block staging{};
-    /// The device does not place data in order: the counter needs its own write
-    bool separate_counter = false;
   };
   struct message_statistics {
     std::uint64_t requests = 0;  ///< for long messages sent by this rank
@@ -117,7 +115,8 @@ class matched {
   [[nodiscard]] message_statistics statistics() const noexcept;
 
   // The interface for connections and the endpoint.
-  void on_accepted(connection& c);
+  void on_accepted(connection& c) { known(c.peer); }
+  void on_written(connection& from, std::uint32_t count);
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc);
   void on_closed(connection& c) noexcept;
   void on_progress();

@@ -88,6 +88,7 @@ class rail final : private connection_user {
   void on_accepted(connection& c) override { mailbox_.on_accepted(c); }
   void on_closed(connection& c) noexcept override { mailbox_.on_closed(c); }
   void on_notice(connection& from, std::uint32_t word) override { one_sided_.on_notice(from, word); }
+  void on_written(connection& from, std::uint32_t count) override { mailbox_.on_written(from, count); }
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) override {
     mailbox_.on_message(from, index, wc);
   }

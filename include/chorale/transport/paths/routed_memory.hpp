@@ -127,6 +127,7 @@ class routed_memory {
                           std::uint64_t wanted) {
     return by_datagrams_.swap(target, offset, expected, wanted);
   }
+  [[nodiscard]] bool keeps_order(int to) const noexcept { return by_connection_->keeps_order(to); }
   bool try_flush(int to) { return packets_->try_flush(to) && by_connection_->try_flush(to); }
   bool try_notified(int from, call_id now) {
     return router_->notices_by_connection(from) ? by_connection_->try_notified(from, now)

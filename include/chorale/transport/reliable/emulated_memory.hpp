@@ -162,6 +162,8 @@ class emulated_memory {
     require_within(target, offset, sizeof wanted, packets_->ranks());
     return {answered{*packets_}, target, offset, atomic_operation::compare_swap, expected, wanted};
   }
+  /// Messages carry the data of puts, and arrive in order.
+  [[nodiscard]] static constexpr bool keeps_order(int) noexcept { return true; }
   bool try_flush(int to) { return packets_->try_flush(to); }
   bool try_notified(int from, call_id now) { return packets_->try_notified(from, now); }
 
