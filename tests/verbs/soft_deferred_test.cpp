@@ -177,6 +177,90 @@ TEST_CASE("Writes and sends of one connection arrive whole and in order", "[defe
   CHECK(unordered < 18);
 }
 
+TEST_CASE("Where memory keeps no order, writes overtake each other, and nothing that completes",
+          "[deferred]") {
+  constexpr std::size_t writes = 12;
+  const auto word_at = [](const pair& l, std::size_t index) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, l.to.data + 4096 * index, sizeof word);
+    return word;
+  };
+  const auto play = [&](const std::string& profile, std::uint64_t seed, ibv_wr_opcode last) {
+    const deferred engine(static_cast<int>(seed), {{"CHORALE_SOFT_PROFILE", profile}});
+    pair l;
+    std::memset(l.to.data, 0, l.to.bytes);
+    REQUIRE(post_receive(l.b, 0, {sge(l.to, 60000, 64)}) == 0);
+    int overtaken = 0;
+    for (std::size_t i = 0; i < writes; ++i) {
+      const std::uint64_t word = i + 1;
+      std::memcpy(l.from.data + 64 * i, &word, sizeof word);
+      REQUIRE(post(l.a, IBV_WR_RDMA_WRITE, {sge(l.from, 64 * i, 8)}, 0, l.to.address() + 4096 * i,
+                   l.to.mr->rkey) == 0);
+      // Of two words, the later one is there and the earlier one is not.
+      for (std::size_t later = 1; later <= i; ++later)
+        for (std::size_t earlier = 0; earlier < later; ++earlier)
+          overtaken += word_at(l, later) != 0 && word_at(l, earlier) == 0 ? 1 : 0;
+    }
+    const bool reads = last == IBV_WR_RDMA_READ || last == IBV_WR_ATOMIC_FETCH_AND_ADD;
+    REQUIRE(post(l.a, last, {sge(l.from, 8192, 8)}, IBV_SEND_SIGNALED, l.to.address() + 49152,
+                 l.to.mr->rkey) == 0);
+    CHECK(wait(reads ? l.here.send_cq : l.there.recv_cq).status == IBV_WC_SUCCESS);
+    for (std::size_t i = 0; i < writes; ++i) CHECK(word_at(l, i) == i + 1);
+    return overtaken;
+  };
+  for (const ibv_wr_opcode last :
+       {IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
+    int of_unordered = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      INFO("seed " << seed << ", at the end opcode " << last);
+      of_unordered += play("placement=unordered", seed, last);
+      of_unordered += play("placement=within-request", seed, last);
+      CHECK(play("placement=ordered", seed, last) == 0);
+      CHECK(play("", seed, last) == 0);
+    }
+    CHECK(of_unordered > 0);
+  }
+}
+
+TEST_CASE("What a device answers about the order within a write holds on it", "[deferred]") {
+  // Each of two aligned halves of 128 bytes: its last word is never there before its first.
+  const auto torn = [](const std::string& profile, int seed) {
+    const deferred engine(seed, {{"CHORALE_SOFT_PROFILE", profile}});
+    pair l;
+    int found = 0;
+    for (std::uint64_t value = 1; value <= 12; ++value) {
+      for (std::size_t i = 0; i < 256; i += 8) std::memcpy(l.from.data + i, &value, 8);
+      const std::uint64_t aligned = (l.to.address() + 127) / 128 * 128;
+      const unsigned char* const there = l.to.data + (aligned - l.to.address());
+      const auto count = [&] {
+        for (const std::size_t half : {std::size_t{0}, std::size_t{128}})
+          found +=
+              std::memcmp(there + half + 120, &value, 8) == 0 && std::memcmp(there + half, &value, 8) != 0
+                  ? 1
+                  : 0;
+      };
+      REQUIRE(post(l.a, IBV_WR_RDMA_WRITE, {sge(l.from, 0, 256)}, IBV_SEND_SIGNALED, aligned,
+                   l.to.mr->rkey) == 0);
+      for (int look = 0; look < 20; ++look) {
+        count();
+        ibv_wc wc;
+        if (ibv_poll_cq(l.here.send_cq, 1, &wc) == 1) break;
+      }
+      count();
+    }
+    return found;
+  };
+  int of_unordered = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    INFO("seed " << seed);
+    of_unordered += torn("placement=unordered", seed);
+    CHECK(torn("placement=unordered,in_order=aligned", seed) == 0);
+    CHECK(torn("placement=unordered,in_order=yes", seed) == 0);
+    CHECK(torn("placement=within-request", seed) == 0);
+  }
+  CHECK(of_unordered > 0);
+}
+
 TEST_CASE("Datagrams overtake each other, and none is lost unless it is asked for", "[deferred]") {
   std::vector<int> all(100);
   std::iota(all.begin(), all.end(), 0);

@@ -23,10 +23,14 @@ struct faults {
   std::uint32_t held_up = 0;
   duration longest_delay = std::chrono::microseconds{100};  ///< of what is delayed or held up
 
-  /// Hosts, by number from 0, whose memory shows RDMA writes in any order, and the bytes of each: parts of them
-  /// become visible up to `longest_delay` late. What a completion at the target announces is there, and what
-  /// was written before a read or an atomic operation.
-  std::vector<int> unordered;
+  /// The memory of a host shows RDMA writes in any order: half of them become visible up to `longest_delay`
+  /// late. What a completion at the target announces is there, and what was written before a read or an atomic
+  /// operation.
+  struct disorder {
+    int host = 0;          ///< number, from 0
+    bool of_bytes = true;  ///< parts of a write become visible by themselves
+  };
+  std::vector<disorder> disorders;  ///< in any order
 
   /// The process of a rank is killed: it does nothing more, nobody answers at its queue pairs, and nothing of
   /// it is destroyed.

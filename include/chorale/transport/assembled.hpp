@@ -278,7 +278,7 @@ class assembled {
     parts_->one_sided().forget(memory);
   }
   void expect(int from) requires has_one_sided { parts_->one_sided().expect(from); }
-  [[nodiscard]] bool keeps_order(int to) const noexcept requires has_one_sided {
+  [[nodiscard]] bool keeps_order(int to) noexcept requires has_one_sided {
     return parts_->one_sided().keeps_order(to);
   }
   template <class Exposure>

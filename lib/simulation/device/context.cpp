@@ -88,7 +88,7 @@ bool copies_by_core(ibv_context* c) noexcept {
 }
 
 bool keeps_order(ibv_context* c) noexcept {
-  return !hca_of(c).unordered;
+  return hca_of(c).placement == verbs::placement_order::ordered;
 }
 
 std::size_t zero_copy_from(ibv_context* c) noexcept {

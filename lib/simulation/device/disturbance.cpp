@@ -21,8 +21,12 @@ bool disturbance::is_deaf(int rank, instant now) const noexcept {
   });
 }
 
-bool disturbance::is_unordered(int host) const noexcept {
-  return std::find(unordered_.begin(), unordered_.end(), host) != unordered_.end();
+verbs::placement_order disturbance::placement(int host) const noexcept {
+  using verbs::placement_order;
+  const auto found = std::find_if(disorders_.begin(), disorders_.end(),
+                                  [host](const faults::disorder& one) { return one.host == host; });
+  if (found == disorders_.end()) return placement_order::ordered;
+  return found->of_bytes ? placement_order::unordered : placement_order::within_request;
 }
 
 duration disturbance::late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept {

@@ -10,6 +10,7 @@
 #include <chorale/simulation/faults.hpp>
 #include <chorale/simulation/time.hpp>
 
+#include "../../verbs/device_profile.hpp"
 #include "../random_bits.hpp"
 
 namespace chorale::simulation::device {
@@ -26,7 +27,7 @@ class disturbance {
         held_up_(which.held_up),
         longest_(which.longest_delay),
         deaf_(which.deafnesses),
-        unordered_(which.unordered),
+        disorders_(which.disorders),
         random_(seed) {}
 
   /// How late each copy of a datagram comes: nothing of one that is lost. The first `count` of `late`.
@@ -40,8 +41,8 @@ class disturbance {
   [[nodiscard]] bool is_deaf(int rank, instant now) const noexcept;
   /// How late a message of a connection comes.
   [[nodiscard]] duration message() noexcept { return late(held_up_, many_magnitudes); }
-  /// Whether memory of that host shows RDMA writes in any order.
-  [[nodiscard]] bool is_unordered(int host) const noexcept;
+  /// In which order memory of that host shows RDMA writes.
+  [[nodiscard]] verbs::placement_order placement(int host) const noexcept;
   /// How late a part of a write there becomes visible.
   [[nodiscard]] duration part() noexcept {
     return below(2) == 0 ? duration{} : late(1'000'000, many_magnitudes);
@@ -66,7 +67,7 @@ class disturbance {
   std::uint32_t held_up_ = 0;
   duration longest_{};
   std::vector<faults::deafness> deaf_;
-  std::vector<int> unordered_;
+  std::vector<faults::disorder> disorders_;
   random_bits random_{0};
 };
 

@@ -41,7 +41,7 @@ fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, cons
     throw error(errc::misuse, "a simulation was begun in a simulation; a thread has one at a time");
   for (int host = 0; host < hosts; ++host) {
     hcas_.push_back(std::make_unique<hca>(*this, host));
-    hcas_.back()->unordered = chance_.is_unordered(host);
+    hcas_.back()->placement = chance_.placement(host);
   }
   of_this_thread = this;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "../../verbs/device_profile.hpp"
 #include "limits.hpp"
 #include "numbered.hpp"
 #include "objects.hpp"
@@ -36,8 +37,8 @@ class hca {
   numbered<completion_queue> completion_queues{1, ~std::uint32_t{0}};
   region_table regions;
   std::uint32_t qkey_violations = 0;
-  bool failed = false;     ///< nothing works any more
-  bool unordered = false;  ///< memory shows RDMA writes in any order
+  bool failed = false;  ///< nothing works any more
+  verbs::placement_order placement = verbs::placement_order::ordered;
 
  private:
   /// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.

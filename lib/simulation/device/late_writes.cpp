@@ -28,11 +28,12 @@ void place(queue_pair& qp, late_part& part) {
 
 void write_in_parts(queue_pair& qp, const message& what) {
   fabric& all = qp.nic->owner();
+  const bool scatters = qp.nic->placement == verbs::placement_order::unordered;
   for (std::size_t begin = 0, parts = 1; begin < what.bytes; ++parts) {
     const std::size_t left = what.bytes - begin;
     const std::size_t words = left / word;
     const std::size_t bytes =
-        parts == most_parts || words < 2 ? left : word * (1 + all.chance().below(words - 1));
+        !scatters || parts == most_parts || words < 2 ? left : word * (1 + all.chance().below(words - 1));
     const auto data = std::span{what.data}.subspan(begin, bytes);
     auto part = std::make_shared<late_part>(
         late_part{what.remote_address + begin, what.rkey, {data.begin(), data.end()}});

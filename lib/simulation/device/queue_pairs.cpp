@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "../../verbs/profile_rules.hpp"
 #include "../../verbs/queue_pair_attributes.hpp"
 #include "addresses.hpp"
 #include "completions.hpp"
@@ -174,7 +175,9 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
 
 /// Where memory keeps order, a message is seen in it at one instant.
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  return flags == 0 && !static_cast<const queue_pair*>(qp)->nic->unordered ? 1 : 0;
+  const bool scatters =
+      static_cast<const queue_pair*>(qp)->nic->placement == verbs::placement_order::unordered;
+  return verbs::data_in_order(scatters ? verbs::order_answer::none : verbs::order_answer::whole, flags);
 }
 
 int destroy_qp(ibv_qp* base) noexcept {

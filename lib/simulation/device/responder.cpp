@@ -134,7 +134,7 @@ void write(queue_pair& qp, message& m) {
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
   note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
-  if (!notifies && qp.reliable() && qp.nic->unordered)
+  if (!notifies && qp.reliable() && qp.nic->placement != verbs::placement_order::ordered)
     write_in_parts(qp, m);
   else
     qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),

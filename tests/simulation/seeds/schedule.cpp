@@ -151,7 +151,7 @@ schedule draw(std::uint64_t seed) {
   if (in_hundred(random, 35)) {
     const std::uint64_t share = in_hundred(random, 50) ? 100 : 50;
     for (int host = 0; host * s.ranks_per_host < s.ranks; ++host)
-      if (in_hundred(random, share)) s.wrong.unordered.push_back(host);
+      if (in_hundred(random, share)) s.wrong.disorders.push_back({host, in_hundred(random, 60)});
   }
   return s;
 }
@@ -195,8 +195,9 @@ std::string describe(const schedule& s) {
   if (s.late.rank >= 0)
     text += fmt::format("  rank {} is late in call {} by {} us\n", s.late.rank, s.late.call,
                         s.late.time.count() / 1'000'000);
-  for (const int host : w.unordered)
-    text += fmt::format("  memory of host {} keeps no order of writes\n", host);
+  for (const auto& one : w.disorders)
+    text += fmt::format("  memory of host {} keeps no order of writes{}\n", one.host,
+                        one.of_bytes ? ", nor of their bytes" : "");
   for (const auto& one : w.adapter_failures)
     text += fmt::format("  the adapter of host {} fails at {} us\n", one.host, us(one.when));
   int number = 0;
