@@ -54,13 +54,13 @@ void take_out_of_service(context& c) noexcept {
   }
 }
 
+}  // namespace
+
 int find_own_gid(process& self, int index, verbs::profile_gid& row) noexcept {
   ibv_gid own{};
   own.global.interface_id = htobe64(self.fabric().guid);
   return verbs::find_gid(self.profile(), index, own, row);
 }
-
-}  // namespace
 
 ibv_device** get_device_list(int* count) noexcept {
   auto** list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
@@ -99,6 +99,17 @@ ibv_context* open_device(ibv_device* which) noexcept {
     return nullptr;
   }
   c->owner = self;
+  try {
+    const std::lock_guard lock(self->objects_mutex());
+    self->open_contexts().push_back(c);
+  } catch (...) {
+    close(ends[0]);
+    close(ends[1]);
+    delete c;
+    self->leave();
+    errno = ENOMEM;
+    return nullptr;
+  }
   c->async_write = ends[1];
   c->extended.sz = sizeof(verbs_context);
   ibv_context& v = c->extended.context;
@@ -121,6 +132,10 @@ int close_device(ibv_context* base) noexcept {
   context& c = context::of(base);
   const bool empty = c.objects.load() == 0;
   if (!empty) take_out_of_service(c);
+  if (!c.owner->abandoned()) {
+    const std::lock_guard lock(c.owner->objects_mutex());
+    std::erase(c.owner->open_contexts(), &c);
+  }
   int async_write = -1;
   {
     std::unique_lock lock(c.events_mutex, std::defer_lock);
@@ -163,11 +178,12 @@ int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
   if (port != 1) return EINVAL;
   process& self = process_of(c);
   *a = {};
-  a->state = IBV_PORT_ACTIVE;
+  const bool up = self.own().port_down.load() == 0;
+  a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   a->port_cap_flags = IBV_PORT_SM;
   a->qkey_viol_cntr = static_cast<std::uint32_t>(self.own().qkey_violations.load());
   a->max_vl_num = 1;
-  a->phys_state = 5;
+  a->phys_state = up ? 5 : 2;  // LinkUp, Polling
   verbs::describe(self.profile(), static_cast<std::uint16_t>(self.fabric().lid), *a);
   a->sm_lid = a->lid;
   return 0;

@@ -10,11 +10,19 @@
 namespace chorale::soft {
 namespace {
 
+/// The peer whose QP this one is connected to; nullptr if it is not there, or the ports do not reach each other.
+[[gnu::noinline]] peer* find_connected_peer(queue_pair& qp, std::uint32_t destination) noexcept {
+  peer* const found = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
+  if (found == nullptr) return nullptr;
+  const address_vector path = resolve(*qp.owner, qp.attributes.ah_attr);
+  return path.reachable || (path.by_ports && reaches(qp, path, *found, destination)) ? found : nullptr;
+}
+
 /// The record of the QP that this one is connected to; nullptr while it would not respond.
 [[gnu::always_inline]] inline qp_record* find_target(queue_pair& qp) noexcept {
   const std::uint32_t destination = qp.record->destination.load(std::memory_order_relaxed);
   if (qp.target == nullptr || qp.target->dead.load(std::memory_order_relaxed)) [[unlikely]] {
-    qp.target = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
+    qp.target = find_connected_peer(qp, destination);
     if (qp.target == nullptr) return nullptr;
   }
   qp_record& record = qp.target->base->qps[index_of(destination)];

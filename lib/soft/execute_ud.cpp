@@ -12,8 +12,7 @@ constexpr std::uint32_t multicast_qpn = 0xffffff;
 constexpr std::int64_t shortage_ns = 1'000'000'000;
 
 /// The 40 bytes before the payload: a GRH if there was one, otherwise noise, as on hardware.
-void fill_grh(const process& self, const datagram_header& d, std::uint64_t payload,
-              unsigned char (&bytes)[grh_bytes]) noexcept {
+void fill_grh(const datagram_header& d, std::uint64_t payload, unsigned char (&bytes)[grh_bytes]) noexcept {
   if (!d.to.global) {
     std::memset(bytes, 0xdb, sizeof bytes);
     return;
@@ -23,8 +22,7 @@ void fill_grh(const process& self, const datagram_header& d, std::uint64_t paylo
   grh.paylen = htons(static_cast<std::uint16_t>(payload + 24));  // including BTH, DETH and ICRC
   grh.next_hdr = 0x1b;
   grh.hop_limit = d.to.hop_limit;
-  grh.sgid.global.subnet_prefix = htobe64(0xfe80000000000000);
-  grh.sgid.global.interface_id = htobe64(self.fabric().guid);
+  grh.sgid = d.to.source;
   grh.dgid = d.to.gid;
   std::memcpy(bytes, &grh, sizeof bytes);
 }
@@ -44,7 +42,7 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   const std::uint64_t bytes = bytes_of(payload);
   unsigned char grh[grh_bytes];
-  fill_grh(self, d, bytes, grh);
+  fill_grh(d, bytes, grh);
   std::array<local_piece, max_sge + 1> from;
   from[0] = {grh, grh_bytes};
   std::copy(payload.begin(), payload.end(), from.begin() + 1);
@@ -74,6 +72,8 @@ void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint
     deliver_datagram(*qp.owner, qp.regions, qpn, d, payload);
 }
 
+/// `by_ports`: only to members whom the ports reach.
+template <bool by_ports>
 void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& d,
                    std::span<const local_piece> payload) noexcept {
   registry& fabric = qp.owner->fabric();
@@ -94,11 +94,41 @@ void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& 
         e.generation.load(std::memory_order_relaxed) !=
             fabric.members[slot_of(member_qpn) % slot_count].generation.load(std::memory_order_relaxed))
       continue;
+    if constexpr (by_ports) {
+      const peer* const target = qp.owner->find_peer(slot_of(member_qpn));
+      if (target == nullptr || !reaches(qp, d.to, *target, member_qpn)) continue;
+    }
     // Another version: what was read may be of two groups. Who has just attached may miss a datagram.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (e.version.load(std::memory_order_relaxed) == version)
       send_to(qp, number, ++copy, member_qpn, d, payload);
   }
+}
+
+template <bool by_ports>
+[[gnu::always_inline]] inline outcome send(queue_pair& qp, const work_request& wr,
+                                           std::span<const local_piece> payload) noexcept {
+  const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;
+  const datagram_header d{.to = *wr.to,
+                          .source_qpn = qp.qp_num,
+                          .qkey = own_qkey ? qp.record->qkey.load(std::memory_order_relaxed) : wr.remote_qkey,
+                          .imm = wr.imm,
+                          .has_imm = wr.opcode == IBV_WR_SEND_WITH_IMM,
+                          .solicited = (wr.flags & IBV_SEND_SOLICITED) != 0};
+  if (wr.to->multicast) {
+    if (wr.remote_qpn == multicast_qpn) send_to_group<by_ports>(qp, wr.number, d, payload);
+  } else {
+    const std::uint32_t slot = slot_of(wr.remote_qpn);
+    // A shortage here may be temporary, and datagrams may be lost; a persistent one must not look like a
+    // silent peer.
+    const peer* const target = qp.owner->find_peer(slot);
+    if (target == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0)
+      return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
+    if constexpr (by_ports)
+      if (target == nullptr || !reaches(qp, d.to, *target, wr.remote_qpn)) return {};
+    send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);
+  }
+  return {};
 }
 
 }  // namespace
@@ -160,27 +190,12 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   if (qp.owner->motor().counts_contexts()) use_context(qp.owner->own(), qp.index, qp.owner->motor().settings);
-  // A datagram larger than the MTU is silently not sent (IBTA C10-93.1.1).
-  if (wr.bytes > mtu_bytes || !wr.to->reachable) return {};
-  const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;
-  const datagram_header d{.to = *wr.to,
-                          .source_qpn = qp.qp_num,
-                          .qkey = own_qkey ? qp.record->qkey.load(std::memory_order_relaxed) : wr.remote_qkey,
-                          .imm = wr.imm,
-                          .has_imm = wr.opcode == IBV_WR_SEND_WITH_IMM,
-                          .solicited = (wr.flags & IBV_SEND_SOLICITED) != 0};
   const std::span<const local_piece> payload{pieces.data(), wr.sge_count};
-  if (wr.to->multicast) {
-    if (wr.remote_qpn == multicast_qpn) send_to_group(qp, wr.number, d, payload);
-  } else {
-    const std::uint32_t slot = slot_of(wr.remote_qpn);
-    // A shortage here may be temporary, and datagrams may be lost; a persistent one must not look like a
-    // silent peer.
-    if (qp.owner->find_peer(slot) == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0)
-      return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
-    send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);
-  }
-  return {};
+  // A datagram larger than the MTU is silently not sent (IBTA C10-93.1.1).
+  if (wr.bytes <= mtu_bytes && wr.to->reachable) [[likely]]
+    return send<false>(qp, wr, payload);
+  const auto mtu = 128U << qp.owner->profile().mtu;
+  return wr.to->by_ports && wr.bytes <= mtu ? send<true>(qp, wr, payload) : outcome{};
 }
 
 }  // namespace chorale::soft

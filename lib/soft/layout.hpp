@@ -8,6 +8,7 @@
 
 #include <chorale/core/sendable.hpp>
 
+#include "../verbs/profile_rules.hpp"
 #include "orders.hpp"
 #include "shared_lock.hpp"
 
@@ -194,6 +195,7 @@ struct alignas(64) qp_record {
   shared<std::uint32_t> path_mtu;
   shared<std::uint32_t>
       responder_error;  ///< ibv_event_type + 1 that a peer's request caused; the owner takes it
+  shared<std::uint32_t> pkey;
   /// Held by the owner while it executes work requests: once it is released, no earlier copy is in progress.
   alignas(64) shared_lock send_lock;
 };
@@ -239,7 +241,9 @@ struct segment {
   std::uint64_t wake_inode;
   std::uint64_t address;  ///< address of this segment in its owner
   std::uint64_t life_inode;
-  std::int32_t life_fd;  ///< read end of a pipe that hangs up when the owner ends or calls exec()
+  verbs::port_identity port;
+  shared<std::uint32_t> port_down;  ///< 1: nothing comes in or goes out
+  std::int32_t life_fd;             ///< read end of a pipe that hangs up when the owner ends or calls exec()
   /// A peer has left work for the owner.
   ///
   /// Writer: a peer: the work (`responder_error`, `overrun`, `owed`, `limit_reached`), then 1.

@@ -126,13 +126,16 @@ struct shared_receive_queue : ibv_srq {
 
 /// The destination of a datagram or a connection.
 struct address_vector {
-  bool reachable;  ///< within this fabric
+  bool reachable;  ///< within this fabric, whatever the ports
+  bool by_ports;   ///< the ports decide: `reaches`
   bool global;
   bool multicast;
   std::uint8_t service_level;
   std::uint8_t hop_limit;
+  std::uint8_t source_index;  ///< of a global path
   std::uint32_t lid;
   ibv_gid gid;
+  ibv_gid source;      ///< GID of a global path
   std::uint32_t flow;  ///< traffic class and flow label, as in a GRH
 };
 

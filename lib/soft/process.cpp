@@ -30,9 +30,16 @@ process* abandoned_ones = nullptr;
 std::atomic<registry*> current_registry{nullptr};
 std::atomic<process*> current_process{nullptr};  // equals current once it is complete
 
-/// 0, or EINVAL if CHORALE_SOFT_PROFILE cannot be read.
+constexpr const char* profile_variable = "CHORALE_SOFT_PROFILE";
+
+bool is_profile_set() noexcept {
+  const char* text = std::getenv(profile_variable);
+  return text != nullptr && *text != '\0';
+}
+
+/// 0, or EINVAL if the variable cannot be read.
 int read_own_profile(std::uint64_t rank, verbs::device_profile& profile) {
-  const char* text = std::getenv("CHORALE_SOFT_PROFILE");
+  const char* text = std::getenv(profile_variable);
   if (text != nullptr && !verbs::read_profile(text, rank, profile).empty()) return EINVAL;
   verbs::keep_within(profile, {.inline_bytes = max_inline_bytes,
                                .rd_atomic = 16,
@@ -156,6 +163,11 @@ int process::set_up() noexcept {
     s.life_inode = inode_of(life_read_.get());
     s.magic = segment_magic;
     if (const int status = join_fabric(segment_fd_.get(), inode, membership_)) return status;
+    looks_at_ports_ = is_profile_set();
+    ibv_gid as_it_is{};
+    as_it_is.global.interface_id = htobe64(fabric().guid);
+    s.port = verbs::identity_of(profile_, static_cast<std::uint16_t>(fabric().lid), as_it_is);
+    opened_ns_ = now_ns();
     s.slot = self_.slot = membership_.slot;
     s.generation = self_.generation = membership_.generation;
     lock_name_ = (membership_.generation << 11) | (membership_.slot + 1);

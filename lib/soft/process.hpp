@@ -53,6 +53,12 @@ class process {
   [[nodiscard]] engine& motor() noexcept { return motor_; }
   /// What the device grants, refuses and does: never more than it can.
   [[nodiscard]] const verbs::device_profile& profile() const noexcept { return profile_; }
+  /// Whether ports decide who reaches whom. Otherwise all ports of the fabric are taken to be alike.
+  [[nodiscard]] bool looks_at_ports() const noexcept { return looks_at_ports_; }
+  /// True if the device has failed, as its profile wanted: no queue pair comes back.
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+  /// The contexts of this process, which learn of events of the device. Guarded by `objects_mutex()`.
+  std::vector<context*>& open_contexts() noexcept { return open_contexts_; }
   /// What is counted, since the profile limits it. Each is reserved before its object is made.
   struct use {
     std::atomic<std::uint64_t> address_handles{0};
@@ -123,6 +129,11 @@ class process {
   int set_up() noexcept;
   void serve() noexcept;
   void attend() noexcept;
+  /// Milliseconds until the next event of the profile; -1 if there is none.
+  [[nodiscard]] int until_event() const noexcept;
+  /// Makes what is due happen.
+  void let_events_happen() noexcept;
+  void happen(ibv_event_type what) noexcept;
   void watch(peer& p) noexcept;
   void lose(peer& p) noexcept;
   void check_unwatched() noexcept;
@@ -146,6 +157,11 @@ class process {
   engine motor_;
   verbs::device_profile profile_;
   use in_use_;
+  bool looks_at_ports_ = false;
+  std::atomic<bool> failed_{false};
+  std::vector<context*> open_contexts_;
+  std::int64_t opened_ns_ = 0;
+  std::size_t events_past_ = 0;  ///< of the profile
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
   process* of_parents_ = nullptr;  ///< list of those that forked children have

@@ -10,8 +10,8 @@ namespace chorale::soft {
 namespace {
 
 void clear(qp_record& r) noexcept {
-  for (auto* field :
-       {&r.destination, &r.access, &r.qkey, &r.read_depth, &r.rnr_timer, &r.path_mtu, &r.responder_error})
+  for (auto* field : {&r.destination, &r.access, &r.qkey, &r.read_depth, &r.rnr_timer, &r.path_mtu,
+                      &r.responder_error, &r.pkey})
     field->store(0, std::memory_order_relaxed);
 }
 
@@ -49,12 +49,12 @@ void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   ibv_qp_attr& kept = qp.attributes;
   qp_record& r = *qp.record;
   const auto has = [mask](int bit) { return (mask & bit) != 0; };
-  if (has(IBV_QP_PKEY_INDEX)) kept.pkey_index = a.pkey_index;
+  if (has(IBV_QP_PKEY_INDEX)) r.pkey.store(qp.owner->profile().pkeys[kept.pkey_index = a.pkey_index]);
   if (has(IBV_QP_PORT)) kept.port_num = a.port_num;
   if (has(IBV_QP_ACCESS_FLAGS)) r.access.store(kept.qp_access_flags = a.qp_access_flags);
   if (has(IBV_QP_QKEY)) r.qkey.store(kept.qkey = a.qkey);
   if (has(IBV_QP_PATH_MTU)) r.path_mtu.store(kept.path_mtu = a.path_mtu);
-  if (has(IBV_QP_DEST_QPN)) r.destination.store(kept.dest_qp_num = a.dest_qp_num);
+  if (has(IBV_QP_DEST_QPN)) kept.dest_qp_num = a.dest_qp_num;
   if (has(IBV_QP_RQ_PSN)) kept.rq_psn = a.rq_psn & 0xffffffU;
   if (has(IBV_QP_SQ_PSN)) kept.sq_psn = a.sq_psn & 0xffffffU;
   if (has(IBV_QP_TIMEOUT)) kept.timeout = a.timeout;
@@ -71,12 +71,8 @@ void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
     kept.alt_port_num = a.alt_port_num;
     kept.alt_timeout = a.alt_timeout;
   }
-  if (has(IBV_QP_AV)) {
-    kept.ah_attr = a.ah_attr;
-    const address_vector to = resolve(qp.owner->fabric(), a.ah_attr);
-    qp.connected_here = to.reachable && !to.multicast;
-    qp.target = nullptr;
-  }
+  if (has(IBV_QP_AV)) kept.ah_attr = a.ah_attr;
+  if (has(IBV_QP_AV) || has(IBV_QP_DEST_QPN)) attach(qp);
 }
 
 /// Fills the record of a QP that has its index.
@@ -95,6 +91,15 @@ void publish(queue_pair& qp) noexcept {
 }
 
 }  // namespace
+
+void attach(queue_pair& qp) noexcept {
+  // Of a QP number nobody has: requests of the peer then find no answer, and this one's find no peer.
+  constexpr std::uint32_t detached = 1U << 31;
+  const bool up = qp.owner->own().port_down.load() == 0;
+  qp.record->destination.store(qp.attributes.dest_qp_num | (up ? 0 : detached));
+  qp.connected_here = up && !resolve(*qp.owner, qp.attributes.ah_attr).multicast;
+  qp.target = nullptr;
+}
 
 int leave_service(queue_pair& qp, ibv_qp_state to) noexcept {
   {
@@ -175,6 +180,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   if (const int status = verbs::check_transition(qp.qp_type, from, to, mask)) return status;
   if (const int status = verbs::check_values(*a, mask)) return status;
   if (const int status = verbs::check(qp.owner->profile(), *a, mask)) return status;
+  if (qp.owner->failed() && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EIO;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
     if (const int status = leave_service(qp, to)) return status;
     if (to == IBV_QPS_RESET) qp.last_receive_raised.store(false);

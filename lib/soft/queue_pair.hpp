@@ -197,7 +197,11 @@ int unmap_remote(void* address, std::size_t bytes) noexcept;
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags) noexcept;
 int destroy_qp(ibv_qp* qp) noexcept;
 
-address_vector resolve(const registry& fabric, const ibv_ah_attr& attributes) noexcept;
+address_vector resolve(process& self, const ibv_ah_attr& attributes) noexcept;
+/// Where the ports decide who reaches whom: whether what a QP sends by that path comes to a QP of the peer.
+bool reaches(queue_pair& qp, const address_vector& path, const peer& target, std::uint32_t qpn) noexcept;
+/// Connects the QP as its attributes say, unless the port is down. The caller holds the send lock.
+void attach(queue_pair& qp) noexcept;
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;
 ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept;
 int destroy_ah(ibv_ah* ah) noexcept;

@@ -35,11 +35,10 @@ void process::serve() noexcept {
     if (motor_.deferred()) nap_ms = 1;
     const std::uint64_t clock = motor_.now();
     epoll_event events[16];
-    const int count = epoll_wait(epoll_.get(), events, 16,
-                                 chores      ? nap_ms
-                                 : unwoken   ? longest_nap_ms
-                                 : unwatched ? death_check_ms
-                                             : -1);
+    int patience_ms = chores ? nap_ms : unwoken ? longest_nap_ms : unwatched ? death_check_ms : -1;
+    if (const int event_ms = until_event(); event_ms >= 0 && (patience_ms < 0 || event_ms < patience_ms))
+      patience_ms = event_ms;
+    const int count = epoll_wait(epoll_.get(), events, 16, patience_ms);
     for (int i = 0; i < count; ++i) {
       if (auto* gone = static_cast<peer*>(events[i].data.ptr)) {
         const std::lock_guard lock(peers_mutex_);
@@ -51,6 +50,7 @@ void process::serve() noexcept {
       }
       nap_ms = 1;
     }
+    let_events_happen();
     if (unwatched) check_unwatched();
     if (unwoken) repeat_wakes();
     serve_bounces();

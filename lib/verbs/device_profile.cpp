@@ -96,7 +96,7 @@ constexpr words<ibv_mtu, 5> mtus{{{"256", IBV_MTU_256},
                                   {"2048", IBV_MTU_2048},
                                   {"4096", IBV_MTU_4096}}};
 constexpr words<bool, 2> links{{{"infiniband", false}, {"ethernet", true}}};
-constexpr words<std::uint32_t, 3> gid_types{{{"ib", 0}, {"v1", 1}, {"v2", 2}}};
+constexpr words<std::uint64_t, 3> gid_types{{{"ib", 0}, {"v1", 1}, {"v2", 2}}};
 /// Gb/s as width and speed of ibv_port_attr.
 constexpr words<std::pair<int, int>, 10> speeds{{{"10", {2, 1}},
                                                  {"20", {2, 2}},
@@ -139,7 +139,7 @@ bool add_gid(device_profile& p, std::string_view text) {
   const auto slash = text.find('/');
   profile_gid row;
   if (slash == std::string_view::npos || !read_word(gid_types, text.substr(0, slash), row.type) ||
-      !read_address(text.substr(slash + 1), row.gid) || p.gids.size() == 16)
+      !read_address(text.substr(slash + 1), row.gid) || p.gids.size() == most_profile_gids)
     return false;
   p.gids.push_back(row);
   return true;
@@ -330,11 +330,6 @@ std::string read_items(std::string_view text, int nested, device_profile& profil
 }
 
 }  // namespace
-
-bool device_profile::has_port() const noexcept {
-  return ethernet || needs_global_route || !gids.empty() || mtu != IBV_MTU_4096 ||
-         subnet != 0xfe80'0000'0000'0000 || pkeys != std::vector<std::uint16_t>{0xffff};
-}
 
 std::string read_profile(std::string_view text, std::uint64_t rank, device_profile& profile) {
   const std::string clean = without_comments(text);

@@ -24,8 +24,9 @@ enum class order_answer : std::uint8_t { none, whole, aligned_128 };
 
 struct profile_gid {
   ibv_gid gid{};
-  std::uint32_t type = 0;  ///< an IBV_GID_TYPE_*: 0 InfiniBand, 1 RoCE v1, 2 RoCE v2
+  std::uint64_t type = 0;  ///< an IBV_GID_TYPE_*: 0 InfiniBand, 1 RoCE v1, 2 RoCE v2
 };
+inline constexpr std::size_t most_profile_gids = 16;
 
 struct address_range {
   std::uint64_t begin = 0;
@@ -73,9 +74,6 @@ struct device_profile {
   bool refuses_files = false;  ///< memory that is a mapped file cannot be registered
   std::uint64_t lockable = std::numeric_limits<std::uint64_t>::max();  ///< bytes registered at a time
   std::vector<profile_event> events;                                   ///< in the order of their times
-
-  /// Whether it decides who reaches whom.
-  [[nodiscard]] bool has_port() const noexcept;
 };
 
 /// Reads the profile of a rank: profiles with ';' between, of which rank r has the r-th (from the first again

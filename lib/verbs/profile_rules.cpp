@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "mapped_memory.hpp"
 
@@ -47,6 +48,32 @@ void describe(const device_profile& p, std::uint16_t lid, ibv_port_attr& a) noex
   a.link_layer = p.ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
   a.lid = p.ethernet ? std::uint16_t{0} : lid;
   if (p.needs_global_route) a.flags |= IBV_QPF_GRH_REQUIRED;
+}
+
+port_identity identity_of(const device_profile& p, std::uint16_t lid, const ibv_gid& own) noexcept {
+  port_identity port;
+  port.subnet = p.subnet;
+  port.ethernet = p.ethernet ? 1 : 0;
+  port.lid = p.ethernet ? 0 : lid;
+  while (port.gid_count < most_profile_gids &&
+         find_gid(p, static_cast<int>(port.gid_count), own, port.gids[port.gid_count]) == 0)
+    ++port.gid_count;
+  return port;
+}
+
+bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept {
+  if (from.ethernet != to.ethernet) return false;
+  const bool one_subnet = from.subnet == to.subnet;
+  if (path.is_global == 0) return one_subnet && path.dlid == to.lid;
+  const std::uint64_t type = from.gids[path.grh.sgid_index % most_profile_gids].type;
+  const profile_gid* const end = to.gids + std::min<std::uint64_t>(to.gid_count, most_profile_gids);
+  const profile_gid* const row = std::find_if(to.gids, end, [&](const profile_gid& one) {
+    return std::memcmp(one.gid.raw, path.grh.dgid.raw, sizeof one.gid.raw) == 0 && one.type == type;
+  });
+  if (row == end) return false;
+  // Routers know neither RoCE v1 nor link-local addresses, and of InfiniBand there is none here.
+  const bool is_link_local = row->gid.raw[0] == 0xfe && (row->gid.raw[1] & 0xc0) == 0x80;
+  return one_subnet || (type == 2 && !is_link_local);
 }
 
 int find_gid(const device_profile& p, int index, const ibv_gid& own, profile_gid& found) noexcept {

@@ -34,6 +34,19 @@ void describe(const device_profile& profile, ibv_device_attr& attributes) noexce
 /// Fills all that is the same for all ports of the profile. `lid`: of InfiniBand.
 void describe(const device_profile& profile, std::uint16_t lid, ibv_port_attr& attributes) noexcept;
 
+/// What decides whom a port reaches. Has no pointers and no padding, so that processes can share it.
+struct port_identity {
+  std::uint64_t subnet = 0;
+  std::uint32_t ethernet = 0;
+  std::uint32_t lid = 0;
+  std::uint64_t gid_count = 0;
+  profile_gid gids[most_profile_gids]{};
+};
+/// `own`: the GID of the device as it is.
+port_identity identity_of(const device_profile& profile, std::uint16_t lid, const ibv_gid& own) noexcept;
+/// Whether what leaves one port by a path, whose port number and index of the GID are right, comes to the other.
+bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept;
+
 /// A row of the port's table of GIDs; `own` is what the device has without any of its profile. 0 or EINVAL.
 int find_gid(const device_profile& profile, int index, const ibv_gid& own, profile_gid& found) noexcept;
 

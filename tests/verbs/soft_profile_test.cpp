@@ -1,72 +1,25 @@
 // Profiles: what the device grants, refuses and does instead of what it could.
+#include "soft_profile.hpp"
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <poll.h>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "../../lib/verbs/device_profile.hpp"
-#include "soft_environment.hpp"
-#include "soft_support.hpp"
 
 using namespace soft_test;
 using Catch::Matchers::Contains;
 using chorale::verbs::device_profile;
 using chorale::verbs::read_profile;
-
-namespace {
-
-variables profiled(const std::string& text) {
-  return variables{{{"CHORALE_SOFT_PROFILE", text}}};
-}
-
-ibv_qp_init_attr wish(const node& n, ibv_qp_type type, ibv_qp_cap cap = {1, 1, 1, 1, 0}) {
-  ibv_qp_init_attr a{};
-  a.send_cq = n.send_cq;
-  a.recv_cq = n.recv_cq;
-  a.cap = cap;
-  a.qp_type = type;
-  return a;
-}
-
-/// 0, or the errno with which these wishes are refused; `granted` if not.
-int try_qp(const node& n, ibv_qp_type type, ibv_qp_cap cap, ibv_qp_cap* granted = nullptr) {
-  ibv_qp_init_attr a = wish(n, type, cap);
-  errno = 0;
-  ibv_qp* const qp = soft().create_qp(n.pd, &a);
-  if (qp == nullptr) return errno;
-  if (granted != nullptr) *granted = a.cap;
-  return soft().destroy_qp(qp);
-}
-
-int try_srq(const node& n) {
-  ibv_srq_init_attr a{};
-  a.attr.max_wr = 4;
-  a.attr.max_sge = 1;
-  errno = 0;
-  ibv_srq* const srq = soft().create_srq(n.pd, &a);
-  return srq == nullptr ? errno : soft().destroy_srq(srq);
-}
-
-int try_registration(const node& n, void* address, std::size_t bytes, int access = IBV_ACCESS_LOCAL_WRITE) {
-  errno = 0;
-  ibv_mr* const mr = soft().reg_mr(n.pd, address, bytes, access);
-  return mr == nullptr ? errno : soft().dereg_mr(mr);
-}
-
-ibv_device_attr attributes_of(const node& n) {
-  ibv_device_attr a{};
-  REQUIRE(soft().query_device(n.context, &a) == 0);
-  return a;
-}
-
-ibv_port_attr port_of(const node& n) {
-  ibv_port_attr a{};
-  REQUIRE(soft().query_port(n.context, 1, &a) == 0);
-  return a;
-}
-
-}  // namespace
 
 TEST_CASE("A profile is a name, keys with values, and lists that go on", "[profile]") {
   device_profile p;
@@ -263,4 +216,100 @@ TEST_CASE("What a queue pair answers about order is what the profile says", "[pr
   CHECK(answer("in_order=aligned", 1) == 2);
   CHECK(answer("in_order=yes", 0) == 1);
   CHECK(answer("in_order=yes", 1) == 3);
+}
+
+TEST_CASE("Memory is refused by address, by the sum of its bytes, or because it is a file", "[profile]") {
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char path[] = "/tmp/chorale-profile-XXXXXX";
+  const int fd = mkstemp(path);
+  REQUIRE(fd >= 0);
+  unlink(path);
+  REQUIRE(ftruncate(fd, static_cast<off_t>(page)) == 0);
+  void* const file = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* const copy = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  void* const plain = mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  auto* const second = static_cast<unsigned char*>(plain) + page;
+  {
+    char range[64];
+    std::snprintf(range, sizeof range, "%zx-%zx", reinterpret_cast<std::size_t>(second),
+                  reinterpret_cast<std::size_t>(second) + page);
+    const variables set = profiled(std::string{"refuse_registration=files,"} + range);
+    node n;
+    CHECK(try_registration(n, file, page) == EFAULT);
+    CHECK(try_registration(n, copy, page) == 0);
+    CHECK(try_registration(n, plain, page) == 0);
+    CHECK(try_registration(n, plain, page + 1) == EFAULT);
+    CHECK(try_registration(n, second + page, page) == 0);
+    memory of_the_device(n, 4096, true);
+  }
+  const variables set = profiled("locked=16K");
+  node n;
+  ibv_mr* const some = soft().reg_mr(n.pd, plain, 12288, IBV_ACCESS_LOCAL_WRITE);
+  REQUIRE(some != nullptr);
+  CHECK(try_registration(n, plain, 4097) == ENOMEM);
+  CHECK(try_registration(n, plain, 4096) == 0);
+  CHECK(soft().dereg_mr(some) == 0);
+  CHECK(try_registration(n, plain, 16384) == 0);
+  CHECK(try_registration(n, plain, 16385) == ENOMEM);
+  munmap(file, page);
+  munmap(copy, page);
+  munmap(plain, 4 * page);
+  close(fd);
+}
+
+TEST_CASE("A message that is longer than the port's longest fails", "[profile]") {
+  const variables set = profiled("max_message=4096");
+  node n;
+  memory m(n, 16384, true);
+  ibv_qp* const qp = make_qp(n, IBV_QPT_RC);
+  connect_rc(n, qp, qp->qp_num);
+  const auto written = [&](std::size_t bytes) {
+    REQUIRE(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, bytes)}, IBV_SEND_SIGNALED, m.address() + 8192,
+                 m.mr->rkey) == 0);
+    return wait(n.send_cq).status;
+  };
+  CHECK(written(4096) == IBV_WC_SUCCESS);
+  CHECK(written(4097) == IBV_WC_LOC_LEN_ERR);
+  soft().destroy_qp(qp);
+}
+
+TEST_CASE("A port that goes down is silent until it comes up, and a device that fails stays so",
+          "[profile]") {
+  const auto next = [](const node& n) {
+    pollfd p{n.context->async_fd, POLLIN, 0};
+    REQUIRE(poll(&p, 1, 30000) == 1);
+    ibv_async_event event{};
+    REQUIRE(soft().get_async_event(n.context, &event) == 0);
+    soft().ack_async_event(&event);
+    return event.event_type;
+  };
+  const variables set = profiled("events=port_down@10,port_up@300,gid_change@300,fatal@600");
+  node n;
+  memory m(n, 4096, true);
+  ibv_qp* const qp = make_qp(n, IBV_QPT_RC);
+  connect_rc(n, qp, qp->qp_num, {.timeout = 20});
+  const auto write = [&] {
+    return post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, m.address() + 64, m.mr->rkey);
+  };
+  CHECK(next(n) == IBV_EVENT_PORT_ERR);
+  if (port_of(n).state == IBV_PORT_DOWN) {  // unless this machine is so slow that it is up again
+    CHECK(write() == 0);
+    CHECK(wait(n.send_cq).status == IBV_WC_SUCCESS);
+  }
+  CHECK(next(n) == IBV_EVENT_PORT_ACTIVE);
+  CHECK(next(n) == IBV_EVENT_GID_CHANGE);
+  std::vector<ibv_event_type> last{next(n), next(n)};
+  std::sort(last.begin(), last.end());
+  CHECK(last == std::vector{IBV_EVENT_QP_FATAL, IBV_EVENT_DEVICE_FATAL});
+  CHECK(port_of(n).state == IBV_PORT_DOWN);
+  CHECK(write() == 0);
+  CHECK(wait(n.send_cq).status == IBV_WC_WR_FLUSH_ERR);
+  ibv_qp_attr a{};
+  a.qp_state = IBV_QPS_RESET;
+  CHECK(soft().modify_qp(qp, &a, IBV_QP_STATE) == 0);
+  a.qp_state = IBV_QPS_INIT;
+  a.port_num = 1;
+  CHECK(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
+        EIO);
+  soft().destroy_qp(qp);
 }

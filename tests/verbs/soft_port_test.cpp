@@ -1,0 +1,226 @@
+// Ports by profile: who reaches whom, between processes.
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "soft_profile.hpp"
+
+using namespace soft_test;
+
+namespace {
+
+constexpr std::uint32_t group_qpn = 0xffffff;
+
+/// How a QP is reached from another process: by LID, or by the GID in `row` where it is not negative.
+struct path_choice {
+  int row = -1;
+  std::uint16_t pkey_index = 0;
+};
+
+struct reachable_qp {
+  std::uint32_t qpn = 0;
+  std::uint16_t lid = 0;
+  ibv_gid gid{};
+};
+
+ibv_ah_attr way_to(const reachable_qp& to, const path_choice& by) {
+  ibv_ah_attr way{};
+  way.port_num = 1;
+  way.dlid = to.lid;
+  if (by.row >= 0) {
+    way.is_global = 1;
+    way.grh.dgid = to.gid;
+    way.grh.sgid_index = static_cast<std::uint8_t>(by.row);
+    way.grh.hop_limit = 64;
+  }
+  return way;
+}
+
+ibv_gid gid_of(const node& n, int row) {
+  ibv_gid gid{};
+  expect(soft().query_gid(n.context, 1, row, &gid) == 0, "query_gid");
+  return gid;
+}
+
+/// One process of two that try to reach each other under profiles of their own: by a write of a connection, by a
+/// datagram, and by a multicast of the other.
+class lone_port {
+ public:
+  lone_port(const std::string& profile, const path_choice& by)
+      : set_(profiled(profile)), by_(by), pair_(make(IBV_QPT_RC)), datagrams_(make(IBV_QPT_UD)) {}
+  ~lone_port() {
+    if (groups_) soft().detach_mcast(datagrams_, &group_, 0xc000);
+    soft().destroy_qp(pair_);
+    soft().destroy_qp(datagrams_);
+  }
+  /// What came of it: R, D, M for each that did; the same of both processes.
+  std::string meet(wire& line) {
+    const bool ethernet = ethernet_;
+    const auto own = std::pair{where(pair_), where(datagrams_)};
+    line.send(own);
+    const auto other = line.receive<std::pair<reachable_qp, reachable_qp>>();
+    start(pair_, other.first);
+    start_datagrams();
+    expect(soft().attach_mcast(datagrams_, &group_, 0xc000) == 0, "attach_mcast");
+    groups_ = true;
+    for (std::uint64_t i = 0; i < 4; ++i)
+      expect(post_receive(datagrams_, i, {sge(in_, 0, 256)}) == 0, "post_recv");
+    line.send(std::pair{in_.address() + 1024, in_.mr->rkey});
+    const auto [address, rkey] = line.receive<std::pair<std::uint64_t, std::uint32_t>>();
+    line.meet();
+    std::string came;
+    expect(post(pair_, IBV_WR_RDMA_WRITE, {sge(out_, 0, 8)}, IBV_SEND_SIGNALED, address, rkey) == 0, "write");
+    if (wait(n_.send_cq).status == IBV_WC_SUCCESS) came += "R";
+    ibv_ah_attr way = way_to(other.second, by_);
+    ibv_ah* const ah = soft().create_ah(n_.pd, &way);
+    expect(ah != nullptr, "create_ah");
+    expect(post_datagram(datagrams_, {sge(out_, 0, 8)}, IBV_SEND_SIGNALED, ah, other.second.qpn) == 0,
+           "datagram");
+    wait(n_.send_cq);
+    line.meet();
+    if (take_from(other.second.qpn)) came += "D";
+    line.meet();
+    way.is_global = 1;
+    way.grh.dgid = group_;
+    way.grh.sgid_index = static_cast<std::uint8_t>(std::max(0, by_.row));
+    way.dlid = ethernet ? 0 : 0xc000;
+    ibv_ah* const all = soft().create_ah(n_.pd, &way);
+    expect(all != nullptr, "create_ah of a group");
+    expect(post_datagram(datagrams_, {sge(out_, 0, 8)}, IBV_SEND_SIGNALED, all, group_qpn) == 0, "multicast");
+    wait(n_.send_cq);
+    line.meet();
+    if (take_from(other.second.qpn)) came += "M";
+    line.meet();
+    soft().destroy_ah(ah);
+    soft().destroy_ah(all);
+    return came;
+  }
+
+ private:
+  ibv_qp* make(ibv_qp_type type) {
+    ibv_qp_init_attr wanted = wish(n_, type, {16, 16, 1, 1, 0});
+    ibv_qp* const qp = soft().create_qp(n_.pd, &wanted);
+    expect(qp != nullptr, "create_qp");
+    return qp;
+  }
+  reachable_qp where(const ibv_qp* qp) {
+    ibv_port_attr port{};
+    soft().query_port(n_.context, 1, &port);
+    ethernet_ = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+    return {qp->qp_num, port.lid, gid_of(n_, std::max(0, by_.row))};
+  }
+  void to_init(ibv_qp* qp, int mask) {
+    ibv_qp_attr a{};
+    a.qp_state = IBV_QPS_INIT;
+    a.port_num = 1;
+    a.pkey_index = by_.pkey_index;
+    a.qkey = 0x1234;
+    a.qp_access_flags = memory::all_rights;
+    expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | mask) == 0, "INIT");
+  }
+  void start_datagrams() {
+    to_init(datagrams_, IBV_QP_QKEY);
+    ibv_qp_attr a{};
+    a.qp_state = IBV_QPS_RTR;
+    expect(soft().modify_qp(datagrams_, &a, IBV_QP_STATE) == 0, "UD RTR");
+    a.qp_state = IBV_QPS_RTS;
+    expect(soft().modify_qp(datagrams_, &a, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0, "UD RTS");
+  }
+  void start(ibv_qp* qp, const reachable_qp& to) {
+    to_init(qp, IBV_QP_ACCESS_FLAGS);
+    ibv_qp_attr a{};
+    a.qp_state = IBV_QPS_RTR;
+    a.path_mtu = IBV_MTU_1024;
+    a.dest_qp_num = to.qpn;
+    a.min_rnr_timer = 1;
+    a.ah_attr = way_to(to, by_);
+    expect(soft().modify_qp(qp, &a,
+                            IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0,
+           "RTR");
+    a.qp_state = IBV_QPS_RTS;
+    a.timeout = 10;
+    a.retry_cnt = 7;
+    expect(soft().modify_qp(qp, &a,
+                            IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                                IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0,
+           "RTS");
+  }
+  /// Whether a datagram of that sender is there: its own multicasts come back, too.
+  bool take_from(std::uint32_t sender) {
+    ibv_wc wc{};
+    bool found = false;
+    while (ibv_poll_cq(n_.recv_cq, 1, &wc) == 1) found = found || wc.src_qp == sender;
+    return found;
+  }
+
+  variables set_;
+  path_choice by_;
+  node n_;
+  memory in_{n_, 4096, true};
+  memory out_{n_, 4096, true};
+  ibv_qp* pair_;
+  ibv_qp* datagrams_;
+  ibv_gid group_{{0xff, 0x12, 1, 2, 3}};
+  bool groups_ = false;
+  bool ethernet_ = false;
+};
+
+/// Empty if of a write, a datagram and a multicast, R, D and M, those come that are in `wanted`, in both directions.
+std::string between(const std::string& wanted, const std::string& one, const std::string& other,
+                    path_choice by_one = {}, path_choice by_other = {}) {
+  const auto main_of = [&](const std::string& profile, const path_choice& by) {
+    return [=](wire& line) {
+      lone_port port(profile, by);
+      const std::string came = port.meet(line);
+      expect(came == wanted, "came: '" + came + "'");
+    };
+  };
+  return run_pair(main_of(one, by_one), main_of(other, by_other));
+}
+
+}  // namespace
+
+TEST_CASE("Members of one partition reach each other, unless both are limited", "[profile]") {
+  CHECK(between("RDM", "pkeys=ffff", "pkeys=7fff") == "");
+  CHECK(between("", "pkeys=7fff", "pkeys=7fff") == "");
+  CHECK(between("", "pkeys=8006", "pkeys=8007") == "");
+  CHECK(between("RDM", "pkeys=7fff,8006", "pkeys=8006", {.pkey_index = 1}) == "");
+}
+
+TEST_CASE("Ports of another link layer or subnet are not reached", "[profile]") {
+  const std::string roce = "link=ethernet,gids=v1/fe80::1,v2/fe80::1,v2/10.0.0.1";
+  CHECK(between("RDM", "subnet=fec0::", "subnet=fec0::") == "");
+  // Multicasts go by the link layer and the partition alone.
+  CHECK(between("M", "subnet=fec0::", "subnet=fe80::") == "");
+  CHECK(between("M", "subnet=fec0::", "subnet=fe80::", {.row = 0}, {.row = 0}) == "");
+  CHECK(between("RDM", roce, roce, {.row = 2}, {.row = 2}) == "");
+  CHECK(between("M", "link=ethernet,gids=v1/fe80::1", "link=ethernet,gids=v2/fe80::1", {.row = 0},
+                {.row = 0}) == "");
+  // Between subnets RoCE v2 is routed, but not link-local addresses.
+  CHECK(between("RDM", roce, roce + ",subnet=fec0::", {.row = 2}, {.row = 2}) == "");
+  CHECK(between("M", roce, roce + ",subnet=fec0::", {.row = 1}, {.row = 1}) == "");
+  CHECK(between("", roce, "mtu=4096", {.row = 2}, {.row = 0}) == "");
+}
+
+TEST_CASE("A path without GRH is refused where the port requires one", "[profile]") {
+  for (const std::string text : {"grh=required", "link=ethernet,gids=v2/10.0.0.1"}) {
+    const variables set = profiled(text);
+    node n;
+    CHECK(((port_of(n).flags & IBV_QPF_GRH_REQUIRED) != 0) == (text == "grh=required"));
+    ibv_ah_attr way{};
+    way.port_num = 1;
+    way.dlid = n.lid;
+    errno = 0;
+    CHECK(soft().create_ah(n.pd, &way) == nullptr);
+    CHECK(errno == EINVAL);
+    way.is_global = 1;
+    way.grh.dgid = gid_of(n, 0);
+    ibv_ah* const ah = soft().create_ah(n.pd, &way);
+    CHECK(ah != nullptr);
+    soft().destroy_ah(ah);
+    way.grh.sgid_index = 1;
+    CHECK(soft().create_ah(n.pd, &way) == nullptr);
+  }
+}
