@@ -19,7 +19,7 @@ address_vector resolve(process& self, const ibv_ah_attr& a) noexcept {
   to.gid = a.grh.dgid;
   to.flow = static_cast<std::uint32_t>(a.grh.traffic_class) << 20 | (a.grh.flow_label & 0xfffffU);
   if (to.global) {
-    to.multicast = to.gid.raw[0] == 0xff;
+    to.multicast = verbs::is_multicast(to.gid);
     verbs::profile_gid row;
     find_own_gid(self, a.grh.sgid_index, row);
     to.source = row.gid;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 
+#include "../verbs/sender_of.hpp"
 #include "context_cache.hpp"
 #include "queue_pair.hpp"
 
@@ -15,6 +16,19 @@ constexpr std::int64_t shortage_ns = 1'000'000'000;
 void fill_grh(const datagram_header& d, std::uint64_t payload, unsigned char (&bytes)[grh_bytes]) noexcept {
   if (!d.to.global) {
     std::memset(bytes, 0xdb, sizeof bytes);
+    return;
+  }
+  if (d.to.by_ports && verbs::is_ipv4_mapped(d.to.source)) [[unlikely]] {
+    verbs::ipv4_grh four{};
+    std::memset(four.undefined, 0xdb, sizeof four.undefined);
+    four.version_and_length = verbs::ipv4_version_and_length;
+    four.service = static_cast<std::uint8_t>(d.to.flow >> 20);
+    four.length = htons(static_cast<std::uint16_t>(payload + 52));  // including IP, UDP, BTH, DETH and ICRC
+    four.hops = d.to.hop_limit;
+    four.protocol = 17;  // UDP
+    std::memcpy(four.source, d.to.source.raw + 12, sizeof four.source);
+    std::memcpy(four.destination, d.to.gid.raw + 12, sizeof four.destination);
+    std::memcpy(bytes, &four, sizeof bytes);
     return;
   }
   ibv_grh grh{};

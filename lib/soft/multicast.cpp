@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <chorale/verbs/address.hpp>
+
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -20,7 +22,7 @@ bool is_stale(process& self, const multicast_entry& e) noexcept {
 }
 
 bool is_multicast(const union ibv_gid* gid, std::uint16_t lid) noexcept {
-  return (gid != nullptr && gid->raw[0] == 0xff) || (gid == nullptr && lid >= 0xc000);
+  return (gid != nullptr && verbs::is_multicast(*gid)) || (gid == nullptr && lid >= 0xc000);
 }
 
 void words_of(const union ibv_gid* gid, std::uint64_t (&words)[2]) noexcept {

@@ -81,19 +81,6 @@ ibv_ah_attr path_to_group(const local_port& from, const ibv_gid& group, std::uin
   return path;
 }
 
-bool is_ipv4_mapped(const ibv_gid& gid) noexcept {
-  return std::all_of(gid.raw, gid.raw + 10, [](std::uint8_t byte) { return byte == 0; }) &&
-         gid.raw[10] == 0xff && gid.raw[11] == 0xff;
-}
-
-bool is_multicast(const ibv_gid& gid) noexcept {
-  return gid.raw[0] == 0xff || (is_ipv4_mapped(gid) && (gid.raw[12] & 0xf0) == 0xe0);
-}
-
-bool is_zero(const ibv_gid& gid) noexcept {
-  return std::all_of(gid.raw, gid.raw + sizeof gid.raw, [](std::uint8_t byte) { return byte == 0; });
-}
-
 std::string to_string(const ibv_gid& gid) {
   char text[INET6_ADDRSTRLEN] = "";
   return inet_ntop(AF_INET6, gid.raw, text, sizeof text) == nullptr ? std::string{"?"} : std::string{text};

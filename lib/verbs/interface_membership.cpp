@@ -43,7 +43,7 @@ int join(int socket, const ibv_gid& group, bool ipv4, unsigned interface) {
 
 interface_membership::interface_membership(const device& owner, const local_port& port,
                                            const ibv_gid& group) {
-  if (!port.ethernet) return;
+  if (!port.ethernet || owner.provider().makes_groups) return;
   const bool ipv4 = is_ipv4_mapped(group);
   const unsigned interface = interface_of(owner, port);
   const std::string what =

@@ -1,9 +1,12 @@
 // Ports by profile: who reaches whom, between processes.
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
+#include "../../lib/verbs/sender_of.hpp"
 #include "soft_profile.hpp"
 
 using namespace soft_test;
@@ -65,7 +68,7 @@ class lone_port {
     expect(soft().attach_mcast(datagrams_, &group_, 0xc000) == 0, "attach_mcast");
     groups_ = true;
     for (std::uint64_t i = 0; i < 4; ++i)
-      expect(post_receive(datagrams_, i, {sge(in_, 0, 256)}) == 0, "post_recv");
+      expect(post_receive(datagrams_, i, {sge(in_, 256 * i, 256)}) == 0, "post_recv");
     line.send(std::pair{in_.address() + 1024, in_.mr->rkey});
     const auto [address, rkey] = line.receive<std::pair<std::uint64_t, std::uint32_t>>();
     line.meet();
@@ -79,7 +82,7 @@ class lone_port {
            "datagram");
     wait(n_.send_cq);
     line.meet();
-    if (take_from(other.second.qpn)) came += "D";
+    if (take_from(other.second)) came += "D";
     line.meet();
     way.is_global = 1;
     way.grh.dgid = group_;
@@ -90,7 +93,7 @@ class lone_port {
     expect(post_datagram(datagrams_, {sge(out_, 0, 8)}, IBV_SEND_SIGNALED, all, group_qpn) == 0, "multicast");
     wait(n_.send_cq);
     line.meet();
-    if (take_from(other.second.qpn)) came += "M";
+    if (take_from(other.second)) came += "M";
     line.meet();
     soft().destroy_ah(ah);
     soft().destroy_ah(all);
@@ -147,11 +150,19 @@ class lone_port {
                                 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0,
            "RTS");
   }
-  /// Whether a datagram of that sender is there: its own multicasts come back, too.
-  bool take_from(std::uint32_t sender) {
+  /// Whether a datagram of that sender is there, and says so in its GRH: its own multicasts come back, too.
+  bool take_from(const reachable_qp& sender) {
     ibv_wc wc{};
     bool found = false;
-    while (ibv_poll_cq(n_.recv_cq, 1, &wc) == 1) found = found || wc.src_qp == sender;
+    while (ibv_poll_cq(n_.recv_cq, 1, &wc) == 1) {
+      if (wc.src_qp != sender.qpn) continue;
+      found = true;
+      if ((wc.wc_flags & IBV_WC_GRH) == 0) continue;
+      const auto* const grh = reinterpret_cast<const ibv_grh*>(in_.data + 256 * wc.wr_id);
+      const ibv_ah_attr back = chorale::verbs::sender_of(wc, grh, 1);
+      expect(std::memcmp(back.grh.dgid.raw, sender.gid.raw, sizeof sender.gid.raw) == 0, "sender_of");
+      expect(chorale::verbs::is_from(reinterpret_cast<const std::byte*>(grh), sender.gid), "is_from");
+    }
     return found;
   }
 

@@ -21,7 +21,7 @@ address_vector resolve(fabric& all, const ibv_ah_attr& a) noexcept {
   to.gid = a.grh.dgid;
   to.flow = static_cast<std::uint32_t>(a.grh.traffic_class) << 20 | (a.grh.flow_label & 0xfffffU);
   to.multicast =
-      to.global ? to.gid.raw[0] == 0xff : to.lid >= first_multicast_lid && to.lid != permissive_lid;
+      to.global ? verbs::is_multicast(to.gid) : to.lid >= first_multicast_lid && to.lid != permissive_lid;
   if (!to.multicast) to.target = to.global ? all.find(to.gid) : all.find(to.lid);
   return to;
 }
