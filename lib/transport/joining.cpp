@@ -46,7 +46,7 @@ port_terms terms_of(const device_port& port, bool reaches_all) {
   port_terms terms;
   terms.is_soft = port.device().is_soft() ? 1 : 0;
   terms.is_for_all = terms.is_soft != 0 && reaches_all ? 1 : 0;
-  if (terms.is_for_all != 0) terms.fabric = port.local().address;
+  if (terms.is_for_all != 0) terms.fabric = port.device().attributes().node_guid;
   port.chosen().device.name.copy(terms.device, sizeof terms.device - 1);
   return terms;
 }

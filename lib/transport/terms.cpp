@@ -14,10 +14,6 @@
 namespace chorale::transport {
 namespace {
 
-bool is_same(const verbs::endpoint_address& a, const verbs::endpoint_address& b) noexcept {
-  return a.lid == b.lid && std::memcmp(a.gid.raw, b.gid.raw, sizeof a.gid.raw) == 0;
-}
-
 /// The device ports of a rank, formatted for errors.
 std::string list_ports(const group_terms& terms) {
   std::string text = fmt::format("{} (", terms.port_count);
@@ -101,9 +97,8 @@ std::uint64_t group_terms::fingerprint() const noexcept {
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
     for (const std::uint64_t word :
-         {std::uint64_t{p.is_soft}, std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric.lid}})
+         {std::uint64_t{p.is_soft}, std::uint64_t{p.is_for_all}, std::uint64_t{p.fabric}})
       add(word);
-    for (const std::uint8_t byte : p.fabric.gid.raw) add(byte);
     if (p.is_for_all == 0) continue;
     add(transport::fingerprint(host));
     add(user.is_closed);
@@ -188,7 +183,7 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
              i == 0 ? "set CHORALE_DEVICE alike" : remedy);
     if (there.is_for_all != here.is_for_all)
       differ("the reach" + which, reach_of(here), reach_of(there), remedy);
-    if (here.is_for_all != 0 && !(theirs.host == mine.host && is_same(there.fabric, here.fabric) &&
+    if (here.is_for_all != 0 && !(theirs.host == mine.host && there.fabric == here.fabric &&
                                   theirs.user.is_closed == mine.user.is_closed))
       throw error(errc::unsupported, why_apart(which, peer, theirs, rank, mine), {peer});
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include <chorale/verbs/address.hpp>
+#include <chorale/core/sendable.hpp>
 
 #include "host.hpp"
 
@@ -21,7 +21,7 @@ struct port_terms {
   std::uint32_t is_soft = 0;  ///< 1 for soft0
   /// 1 if a soft0 has to reach all ranks, which must then share a host and a fabric.
   std::uint32_t is_for_all = 0;
-  verbs::endpoint_address fabric{};  ///< of that soft0; zero for other ports
+  std::uint64_t fabric = 0;  ///< of that soft0, as its GUID tells; zero for other ports
   char device[64]{};                 ///< for errors only
 };
 

@@ -184,7 +184,7 @@ choice settle(const config& settings, const device_info& info, const device& ope
                 fmt::format("port {} of {} is {}, not ACTIVE: {}; or set CHORALE_DEVICE=soft0", settings.port,
                             info.name, to_string(port.state), port_remedy(port)));
   if (const auto lack = lack_of(opened, needs))
-    throw error(errc::unsupported, fmt::format("{}; or set CHORALE_DEVICE to another device, or soft0", *lack));
+    throw error(errc::unsupported, fmt::format("{}; or set CHORALE_DEVICE to another device", *lack));
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
   result.gid_index = settings.gid_index
                          ? configured_gid(opened, settings.port, *settings.gid_index, ethernet, result)

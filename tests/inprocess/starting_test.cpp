@@ -260,11 +260,10 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.set_transport("ud"); }, "the transport differs between ranks: rc on rank 3, ud");
   differs([](auto& t) { t.set_composition("scan chain; else standard"); }, "'scan chain; else standard'");
   differs([](auto& t) { t.ports[0].is_soft = 0; }, "the kind of device");
-  differs([](auto& t) { t.ports[0].fabric.lid = 3; }, "is in one");
-  differs([](auto& t) { t.ports[0].fabric.gid.raw[15] = 3; }, "is in one");
+  differs([](auto& t) { t.ports[0].fabric = 3; }, "is in one");
   differs([](auto& t) { t.user.is_closed = 1; }, "is protected from its own user");
-  differs([](auto& t) { t.ports[0].fabric.lid = 3, t.user.group = 9; }, "runs with group 9");
-  differs([](auto& t) { t.ports[0].fabric.lid = 3, t.pid_namespace = 0; }, "find themselves in /proc");
+  differs([](auto& t) { t.ports[0].fabric = 3, t.user.group = 9; }, "runs with group 9");
+  differs([](auto& t) { t.ports[0].fabric = 3, t.pid_namespace = 0; }, "find themselves in /proc");
   differs([](auto& t) { std::strcpy(t.host.name, "there"); }, "is on there");
   differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
   differs([](auto& t) { t.port_count = 2; },
@@ -279,7 +278,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { t.ports[1].is_for_all = 1; },
           "the reach of device port 2 of 2 differs between ranks: some ranks on rank 3, all ranks on rank 5");
   mine.ports[1].is_for_all = 1;
-  differs([](auto& t) { t.ports[1].fabric.gid.raw[15] = 3; },
+  differs([](auto& t) { t.ports[1].fabric = 3; },
           "soft0 of device port 2 of 2 connects processes of one fabric");
   // As they travel.
   group_terms read;
