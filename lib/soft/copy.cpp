@@ -36,11 +36,26 @@ copy_result for_each_stretch(std::span<const local_piece> local, std::span<const
 
 enum class direction { in, out };
 
+/// Whether the kernel copies 8 aligned bytes by one store. That for POWER may take two, and a poller see half
+/// a word.
+#if defined(__x86_64__) || defined(__aarch64__)
+constexpr bool copies_words = true;
+#else
+constexpr bool copies_words = false;
+#endif
+
+/// Bytes of a message that the kernel copies last, by a step of its own: no more than a counter has, since
+/// the rest of its word must not come later.
+std::size_t last_step(const remote_piece& to) noexcept {
+  const std::size_t tail = tail_bytes(to.address, to.bytes);
+  return to.bytes > 8 ? std::min<std::size_t>(tail, 4) : tail;
+}
+
 /// Copies one range with process_vm_*; sets `must_bounce` if the system forbids that.
 copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
                     bool last) {
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
-  const std::size_t tail = way == direction::out && last ? tail_bytes(remote.address, remote.bytes) : 0;
+  const std::size_t tail = way == direction::out && last ? last_step(remote) : 0;
   std::size_t done = 0;
   if (target.has_ended()) return copy_result::silent;
   while (done < remote.bytes) {
@@ -66,6 +81,11 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
   return copy_result::done;
 }
 
+bool is_for_vm(const process& self, const peer& target, std::size_t bytes, direction way) noexcept {
+  return self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed) &&
+         (copies_words || way == direction::in || bytes != 8);
+}
+
 copy_result move(process& self, peer& target, unsigned char* local, const remote_piece& remote, direction way,
                  bool last) {
   if (remote.mapped != nullptr) {
@@ -77,7 +97,7 @@ copy_result move(process& self, peer& target, unsigned char* local, const remote
       std::memcpy(remote.mapped, local, remote.bytes);
     return copy_result::done;
   }
-  if (self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed)) {
+  if (is_for_vm(self, target, remote.bytes, way)) {
     const copy_result result = vm_copy(target, local, remote, way, last);
     if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
   }
@@ -119,8 +139,7 @@ copy_result atomic_remote(process& self, peer& target, const remote_piece& where
     old = atomic_here(where.mapped, named, compare_add, swap);
     return copy_result::done;
   }
-  if (where.mapped == nullptr &&
-      (self.copying() == copy_mode::bounce || target.must_bounce.load(std::memory_order_relaxed)))
+  if (where.mapped == nullptr && !is_for_vm(self, target, 8, direction::out))
     return bounce_atomic(self, target, named, where, compare_add, swap, old);
   {
     // Reading and writing are two separate steps here, so all initiators take turns.

@@ -1,7 +1,7 @@
-// Pages of 64 KiB, as kernels for ARM and POWER may have them, imitated for a program that preloads this: the
+// A kernel for POWER, imitated for a program that preloads this. Pages of 64 KiB, as for ARM, too: the
 // calls refuse what does not begin at such a page, treat each touched one as a whole, and count in them. A
 // large page counts as mapped if any of its small ones is, since the C library's own mappings do not come
-// through here.
+// through here. Words behind something else are copied in halves, the first one last.
 #undef _FILE_OFFSET_BITS  // which gives mmap the name of mmap64
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace {
@@ -141,6 +143,27 @@ int mincore(void* address, std::size_t bytes, unsigned char* resident) noexcept 
 int mprotect(void* address, std::size_t bytes, int protection) noexcept {
   static auto* const real = next<int(void*, std::size_t, int)>("mprotect");
   return begins_page(address) ? real(address, bytes, protection) : refuse();
+}
+
+/// Of what the library passes: one local range, and one or two remote ones.
+ssize_t process_vm_writev(pid_t of, const iovec* from, unsigned long from_ranges, const iovec* to,
+                          unsigned long to_ranges, unsigned long flags) noexcept {
+  static auto* const real =
+      next<ssize_t(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long)>(
+          "process_vm_writev");
+  if (from_ranges != 1 || to_ranges != 2 || to[1].iov_len != 8)
+    return real(of, from, from_ranges, to, to_ranges, flags);
+  const auto copy = [&](std::size_t offset, void* place, std::size_t bytes) {
+    const iovec here{static_cast<unsigned char*>(from->iov_base) + offset, bytes};
+    const iovec there{place, bytes};
+    return real(of, &here, 1, &there, 1, flags);
+  };
+  const ssize_t first = copy(0, to[0].iov_base, to[0].iov_len);
+  if (first != static_cast<ssize_t>(to[0].iov_len)) return first;
+  auto* const word = static_cast<unsigned char*>(to[1].iov_base);
+  if (copy(to[0].iov_len + 4, word + 4, 4) != 4) return first;
+  sched_yield();
+  return copy(to[0].iov_len, word, 4) == 4 ? first + 8 : first;
 }
 
 }  // extern "C"
