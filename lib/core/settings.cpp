@@ -293,10 +293,10 @@ std::vector<setting> make_settings() {
       elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
                 "the launcher's job, else 'default'",
                 "soft0: name of the fabric; processes see each other within one"),
-      elsewhere(
-          "CHORALE_SOFT_COPY", "auto, vm or bounce", "auto",
-          "soft0: how data reaches memory that is not shared: by process_vm_writev, or through a buffer "
-          "that is"),
+      elsewhere("CHORALE_SOFT_COPY", "auto, vm, vm-halves or bounce", "auto",
+                "soft0: how data reaches memory that is not shared: by process_vm_writev, by it as where the "
+                "kernel "
+                "copies words in halves, or through a buffer that is"),
       elsewhere("CHORALE_SOFT_ENGINE", "immediate or deferred", "immediate",
                 "soft0: requests are executed at once, or held and reordered by a seed"),
       elsewhere(

@@ -36,26 +36,11 @@ copy_result for_each_stretch(std::span<const local_piece> local, std::span<const
 
 enum class direction { in, out };
 
-/// Whether the kernel copies 8 aligned bytes by one store. That for POWER may take two, and a poller see half
-/// a word.
-#if defined(__x86_64__) || defined(__aarch64__)
-constexpr bool copies_words = true;
-#else
-constexpr bool copies_words = false;
-#endif
-
-/// Bytes of a message that the kernel copies last, by a step of its own: no more than a counter has, since
-/// the rest of its word must not come later.
-std::size_t last_step(const remote_piece& to) noexcept {
-  const std::size_t tail = tail_bytes(to.address, to.bytes);
-  return to.bytes > 8 ? std::min<std::size_t>(tail, 4) : tail;
-}
-
 /// Copies one range with process_vm_*; sets `must_bounce` if the system forbids that.
 copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
                     bool last) {
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
-  const std::size_t tail = way == direction::out && last ? last_step(remote) : 0;
+  const std::size_t tail = way == direction::out && last ? tail_bytes(remote.address, remote.bytes) : 0;
   std::size_t done = 0;
   if (target.has_ended()) return copy_result::silent;
   while (done < remote.bytes) {
@@ -81,9 +66,8 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
   return copy_result::done;
 }
 
-bool is_for_vm(const process& self, const peer& target, std::size_t bytes, direction way) noexcept {
-  return self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed) &&
-         (copies_words || way == direction::in || bytes != 8);
+bool may_copy_by_vm(const process& self, const peer& target) noexcept {
+  return self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed);
 }
 
 copy_result move(process& self, peer& target, unsigned char* local, const remote_piece& remote, direction way,
@@ -97,9 +81,21 @@ copy_result move(process& self, peer& target, unsigned char* local, const remote
       std::memcpy(remote.mapped, local, remote.bytes);
     return copy_result::done;
   }
-  if (is_for_vm(self, target, remote.bytes, way)) {
-    const copy_result result = vm_copy(target, local, remote, way, last);
-    if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
+  if (may_copy_by_vm(self, target)) {
+    const bool has_word =
+        way == direction::out && last && tail_bytes(remote.address, remote.bytes) == sizeof(std::uint64_t);
+    if (has_word && !self.kernel_copies_words()) {
+      remote_piece head = remote;
+      head.bytes -= sizeof(std::uint64_t);
+      const remote_piece word{remote.address + head.bytes, sizeof(std::uint64_t), nullptr, remote.key};
+      const copy_result result = vm_copy(target, local, head, way, false);
+      if (result == copy_result::done)
+        return bounce_copy(self, target, bounce_operation::write, local + head.bytes, word);
+      if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
+    } else {
+      const copy_result result = vm_copy(target, local, remote, way, last);
+      if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
+    }
   }
   return bounce_copy(self, target, way == direction::out ? bounce_operation::write : bounce_operation::read,
                      local, remote);
@@ -139,7 +135,7 @@ copy_result atomic_remote(process& self, peer& target, const remote_piece& where
     old = atomic_here(where.mapped, named, compare_add, swap);
     return copy_result::done;
   }
-  if (where.mapped == nullptr && !is_for_vm(self, target, 8, direction::out))
+  if (where.mapped == nullptr && !(may_copy_by_vm(self, target) && self.kernel_copies_words()))
     return bounce_atomic(self, target, named, where, compare_add, swap, old);
   {
     // Reading and writing are two separate steps here, so all initiators take turns.

@@ -111,6 +111,8 @@ int process::set_up() noexcept {
       const std::string_view text{mode};
       if (text == "vm")
         copying_ = copy_mode::vm;
+      else if (text == "vm-halves")
+        copying_ = copy_mode::vm, copies_words_ = false;
       else if (text == "bounce")
         copying_ = copy_mode::bounce;
       else if (text != "auto" && !text.empty())

@@ -50,6 +50,9 @@ class process {
   receive_queue_record* take_receive_queue_record();
   void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
+  /// Whether process_vm_writev stores 8 aligned bytes at once. A kernel that stores halves, as that for POWER
+  /// may, would show a poller half a word: the target copies words itself then.
+  [[nodiscard]] bool kernel_copies_words() const noexcept { return copies_words_; }
   [[nodiscard]] engine& motor() noexcept { return motor_; }
   /// What the device grants, refuses and does: never more than it can.
   [[nodiscard]] const verbs::device_profile& profile() const noexcept { return profile_; }
@@ -154,6 +157,11 @@ class process {
   std::vector<receive_queue_record*> spare_records_;
   std::uint32_t lock_name_ = 0;
   copy_mode copying_ = copy_mode::automatic;
+#if defined(__x86_64__) || defined(__aarch64__)
+  bool copies_words_ = true;
+#else
+  bool copies_words_ = false;
+#endif
   engine motor_;
   verbs::device_profile profile_;
   use in_use_;

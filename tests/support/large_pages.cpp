@@ -1,7 +1,7 @@
 // A kernel for POWER, imitated for a program that preloads this. Pages of 64 KiB, as for ARM, too: the
 // calls refuse what does not begin at such a page, treat each touched one as a whole, and count in them. A
 // large page counts as mapped if any of its small ones is, since the C library's own mappings do not come
-// through here. Words behind something else are copied in halves, the first one last.
+// through here. process_vm_writev copies words in halves, the first one last.
 #undef _FILE_OFFSET_BITS  // which gives mmap the name of mmap64
 #include <algorithm>
 #include <cerrno>
@@ -145,25 +145,26 @@ int mprotect(void* address, std::size_t bytes, int protection) noexcept {
   return begins_page(address) ? real(address, bytes, protection) : refuse();
 }
 
-/// Of what the library passes: one local range, and one or two remote ones.
+/// Of what the library passes: one local range, and one or two remote ones, of which the last may be a word.
 ssize_t process_vm_writev(pid_t of, const iovec* from, unsigned long from_ranges, const iovec* to,
                           unsigned long to_ranges, unsigned long flags) noexcept {
   static auto* const real =
       next<ssize_t(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long)>(
           "process_vm_writev");
-  if (from_ranges != 1 || to_ranges != 2 || to[1].iov_len != 8)
-    return real(of, from, from_ranges, to, to_ranges, flags);
+  const iovec& last = to[to_ranges - 1];
+  if (from_ranges != 1 || last.iov_len != 8) return real(of, from, from_ranges, to, to_ranges, flags);
+  const std::size_t head = to_ranges == 1 ? 0 : to->iov_len;
   const auto copy = [&](std::size_t offset, void* place, std::size_t bytes) {
     const iovec here{static_cast<unsigned char*>(from->iov_base) + offset, bytes};
     const iovec there{place, bytes};
     return real(of, &here, 1, &there, 1, flags);
   };
-  const ssize_t first = copy(0, to[0].iov_base, to[0].iov_len);
-  if (first != static_cast<ssize_t>(to[0].iov_len)) return first;
-  auto* const word = static_cast<unsigned char*>(to[1].iov_base);
-  if (copy(to[0].iov_len + 4, word + 4, 4) != 4) return first;
+  const ssize_t first = head == 0 ? 0 : copy(0, to->iov_base, head);
+  if (first != static_cast<ssize_t>(head)) return first;
+  auto* const word = static_cast<unsigned char*>(last.iov_base);
+  if (const ssize_t half = copy(head + 4, word + 4, 4); half != 4) return head == 0 ? half : first;
   sched_yield();
-  return copy(to[0].iov_len, word, 4) == 4 ? first + 8 : first;
+  return copy(head, word, 4) == 4 ? first + 8 : first;
 }
 
 }  // extern "C"
