@@ -34,7 +34,7 @@ class arena {
   }
 
  private:
-  static std::uint64_t rounded(std::uint64_t bytes) noexcept { return (bytes + 63) & ~std::uint64_t{63}; }
+  static std::uint64_t rounded(std::uint64_t bytes) noexcept { return in_spacing(bytes); }
 
   segment& base_;
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/sendable.hpp>
 
 #include "../verbs/profile_rules.hpp"
@@ -66,7 +67,7 @@ struct registry {
   std::uint64_t fabric_hash;
   std::uint64_t guid;
   alignas(64) member members[slot_count];
-  alignas(64) shared_lock multicast_lock;
+  alignas(cache_line_spacing) shared_lock multicast_lock;
   shared<std::uint32_t> multicast_high;  ///< entries from here on have never been used
   alignas(64) multicast_entry multicast[multicast_entries];
 };
@@ -113,17 +114,17 @@ struct receive_entry {
 /// Writer: the owner: the entry, then `tail`. To fail: the state of its QP; see `orders::after_posting`.
 /// Reader: an initiator, under `lock`: `tail`, the entry, then `head`.
 /// Pairs: `tail` release and acquire; before an entry is written again, `head` release and acquire.
-struct alignas(64) receive_queue_record {
+struct alignas(cache_line_spacing) receive_queue_record {
   shared_lock lock;
   shared<std::uint64_t> ring;  ///< offset of the entries
   shared<std::uint32_t> mask;  ///< entries - 1
   shared<std::uint32_t> sge_limit;
   shared<std::uint32_t> pd;
-  shared<std::uint32_t> limit;             ///< SRQ: raise the event below this number; 0: not armed
-  shared<std::uint32_t> limit_reached;     ///< SRQ: the owner must raise the event
-  shared<std::uint64_t> tail_seen;         ///< the takers' copy of `tail`
-  alignas(64) shared<std::uint64_t> head;  ///< next to take
-  alignas(64) shared<std::uint64_t> tail;  ///< next to post; written only by the owner
+  shared<std::uint32_t> limit;          ///< SRQ: raise the event below this number; 0: not armed
+  shared<std::uint32_t> limit_reached;  ///< SRQ: the owner must raise the event
+  shared<std::uint64_t> tail_seen;      ///< the takers' copy of `tail`
+  alignas(cache_line_spacing) shared<std::uint64_t> head;  ///< next to take
+  alignas(cache_line_spacing) shared<std::uint64_t> tail;  ///< next to post; written only by the owner
 };
 
 /// A completion as returned by poll_cq.
@@ -158,7 +159,7 @@ static_assert(sizeof(completion_entry) == 64);
 
 enum class notify : std::uint32_t { none, solicited, any };
 
-struct alignas(64) completion_queue_record {
+struct alignas(cache_line_spacing) completion_queue_record {
   shared_lock lock;  ///< held by producers, and by whoever modifies this record
   shared<std::uint64_t> ring;
   shared<std::uint64_t> producer;
@@ -169,9 +170,9 @@ struct alignas(64) completion_queue_record {
   shared<std::int32_t> channel_fd;   ///< descriptor to write to for an armed completion; -1: no channel
   shared<std::uint64_t> channel_inode;
   shared<std::uint64_t> name;  ///< value to write
-  alignas(64) shared<std::uint64_t> consumer;
+  alignas(cache_line_spacing) shared<std::uint64_t> consumer;
   /// In a separate line from what producers write: polling an empty queue reads it each time.
-  alignas(64) shared<std::uint32_t> overrun;
+  alignas(cache_line_spacing) shared<std::uint32_t> overrun;
   shared<std::uint32_t> owed;  ///< 1: a producer could not write an event, so the owner must
 };
 
@@ -180,7 +181,7 @@ struct alignas(64) completion_queue_record {
 /// Writer: its owner: the rest, then `state`. To leave service: `state`, then `process::quiesce`.
 /// Reader: a peer, holding its send lock (for datagrams the lock of the receive queue): `state`, the rest.
 /// Pairs: `state` release and acquire; its end: see `orders::behind_lock`.
-struct alignas(64) qp_record {
+struct alignas(cache_line_spacing) qp_record {
   shared<std::uint32_t> state;  ///< ibv_qp_state, stored last; RESET (0) also if there is no QP
   shared<std::uint32_t> type;
   shared<std::uint32_t> destination;  ///< number of the QP it is connected to
@@ -197,9 +198,9 @@ struct alignas(64) qp_record {
       responder_error;  ///< ibv_event_type + 1 that a peer's request caused; the owner takes it
   shared<std::uint32_t> pkey;
   /// Held by the owner while it executes work requests: once it is released, no earlier copy is in progress.
-  alignas(64) shared_lock send_lock;
+  alignas(cache_line_spacing) shared_lock send_lock;
 };
-static_assert(sizeof(qp_record) == 128);
+static_assert(sizeof(qp_record) == 2 * cache_line_spacing);
 
 enum class bounce_state : std::uint32_t { idle, request, busy, done };
 /// State of a slot, and the acquisition of its lock (`shared_lock::hold`) that it belongs to. This
@@ -219,7 +220,7 @@ enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_sw
 /// Reader: the owner, once it has made it `busy`; the peer, once it is `done`. A request left behind goes by
 ///   the same step from `request`, which only one of the two takes.
 /// Pairs: `phase` release and acquire, each way; what the owner may still copy into: `orders::behind_lock`.
-struct alignas(64) bounce_slot {
+struct alignas(cache_line_spacing) bounce_slot {
   shared_lock lock;  ///< held by the peer that uses the slot
   shared<bounce_phase> phase;
   bounce_operation operation;
@@ -256,7 +257,7 @@ struct segment {
   shared<std::uint64_t> dropped_datagrams;
   shared<std::uint64_t> context_hits;
   shared<std::uint64_t> context_misses;
-  alignas(64) shared_lock atomics_lock;
+  alignas(cache_line_spacing) shared_lock atomics_lock;
   alignas(64) qp_record qps[qp_count];
   alignas(64) mr_record mrs[mr_count];
   alignas(64) bounce_slot bounce[bounce_slots];

@@ -102,7 +102,7 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
   std::int64_t not_ready_since = 0;
   std::int64_t next_attempt = 0;  ///< earliest retry, while the target is silent
   std::atomic<std::uint32_t> stalled_count{0};
-  alignas(64) std::atomic<std::uint64_t> retired{0};
+  alignas(cache_line_spacing) std::atomic<std::uint64_t> retired{0};
 
   std::mutex attributes_mutex;
   ibv_qp_attr attributes{};

@@ -28,6 +28,10 @@ struct alignas(64) status_slot {
   status_page page;
   /// Odd while the rest is being written, 0 if the slot is unused, otherwise a different number for each
   /// state.
+  ///
+  /// Writer: its process: an odd number, the rest, an even number.
+  /// Reader: chorale-status: a copy of all, and another; the first counts if both have the same number.
+  /// Pairs: the even number, release, and the kernel's copy; the fence behind the odd number.
   std::atomic<std::uint32_t> version{0};
   /// The thread (gettid(2)) that made the communicator, or last waited in it.
   std::atomic<std::int32_t> thread{0};

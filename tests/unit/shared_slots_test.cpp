@@ -57,7 +57,8 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
     std::iota(order.begin(), order.end(), 0);
     for (std::uint64_t number = 1; number <= 40; ++number) {
       // Both sides of where a payload moves out of the line of its flag.
-      const std::size_t bytes = std::array<std::size_t, 5>{0, 1, 48, 49, slot_bytes}[number % 5];
+      const std::size_t bytes = std::array<std::size_t, 5>{
+          0, 1, shared_slots::short_bytes, shared_slots::short_bytes + 1, slot_bytes}[number % 5];
       std::shuffle(order.begin(), order.end(), random);
       for (std::size_t i = 0; i < order.size(); ++i) {
         const int rank = order[i];

@@ -23,18 +23,23 @@ namespace chorale {
 /// Each arrival adds the label of its call to the counter, so that the last one sees at no further cost
 /// whether all ranks make the same call. Offsets do not depend on anything that a peer has written. One
 /// thread at a time on each rank.
+///
+/// Writer: each rank: its slot, then the counter; who arrives last: the result, then the turn in its head.
+/// Reader: who arrives last: the counter, then all slots; the others: that turn, then slots and result.
+/// Pairs: the counter, release and acquire in one step; the turn, release and acquire. What is read before
+///   a rank arrives again is written only after all have: the counter again.
 class shared_slots {
  public:
   /// Payloads of at most so many bytes lie in the cache line of their flag.
-  static constexpr std::size_t short_bytes = 48;
+  static constexpr std::size_t short_bytes = cache_line_spacing - 16;
 
   shared_slots() = default;
   /// `memory`: zeroes before the first use, `bytes(ranks, slot_bytes)` of them, aligned to 16 bytes.
   shared_slots(std::span<std::byte> memory, int rank, int ranks, std::size_t slot_bytes) noexcept
-      : memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_cache_lines(slot_bytes)) {}
+      : memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_spacing(slot_bytes)) {}
   [[nodiscard]] static std::size_t bytes(int ranks, std::size_t slot_bytes) noexcept {
     const auto n = static_cast<std::size_t>(ranks);
-    return cache_line_bytes + 2 * (n + 1) * (cache_line_bytes + in_cache_lines(slot_bytes));
+    return cache_line_spacing + 2 * (n + 1) * (cache_line_spacing + in_spacing(slot_bytes));
   }
   /// The largest payload.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return stride_; }
@@ -115,7 +120,7 @@ class shared_slots {
     label of;
     std::byte payload[short_bytes];
   };
-  static_assert(sizeof(slot_head) == cache_line_bytes);
+  static_assert(sizeof(slot_head) == cache_line_spacing);
 
   /// Behind the counter: the heads of both sets, then what does not fit into them. The result is the slot
   /// behind that of the last rank.
@@ -124,12 +129,12 @@ class shared_slots {
     return (turn_ % 2 == 0 ? 0 : slots) + static_cast<std::size_t>(slot);
   }
   [[nodiscard]] slot_head& head(int slot) const noexcept {
-    return *reinterpret_cast<slot_head*>(memory_ + cache_line_bytes * (1 + index(slot)));
+    return *reinterpret_cast<slot_head*>(memory_ + cache_line_spacing * (1 + index(slot)));
   }
   [[nodiscard]] std::byte* payload(int slot, std::size_t bytes) const noexcept {
     if (bytes <= short_bytes) return head(slot).payload;
     const auto heads = 2 * (static_cast<std::size_t>(ranks_) + 1);
-    return memory_ + cache_line_bytes * (1 + heads) + index(slot) * stride_;
+    return memory_ + cache_line_spacing * (1 + heads) + index(slot) * stride_;
   }
   [[nodiscard]] static std::uint64_t turn_of(slot_head& h) noexcept {
     return std::atomic_ref<std::uint64_t>(h.turn).load(std::memory_order_acquire);

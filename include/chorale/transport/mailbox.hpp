@@ -18,6 +18,11 @@ namespace chorale::transport {
 /// with the one-byte counter of P2 section 4.1.3. It comes last, and its byte that changes with each message
 /// comes first, so that even a device that copies byte by byte in address order (Soft-RoCE may) makes it
 /// visible only after all other data.
+///
+/// Writer: the sender's device: payload and trailer, the counter last.
+/// Reader: the receiver: the counter, by `load_acquire`, then the rest.
+/// Pair: that acquire, and the release by which `soft0` stores the last word of a message (`ordered_copy`);
+///   with an adapter, what its device guarantees.
 struct mailbox_trailer {
   std::uint32_t bytes;
   std::uint32_t signature;

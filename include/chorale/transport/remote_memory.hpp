@@ -106,6 +106,10 @@ class remote_memory {
 
   /// Updates bytes of `target` while holding its exclusive lock: `change(bytes)` modifies a copy of them in
   /// place and returns true if it should be written back.
+  ///
+  /// Writer: a holder: the bytes, whose completion it awaits, then 0 into the lock, by an atomic operation.
+  /// Reader: the next holder: itself into the lock, by an atomic operation, then it reads the bytes.
+  /// Pair: the two atomic operations of the device; those of `soft0` release and acquire.
   template <class Change>
   void locked(int target, std::size_t offset, std::size_t bytes, Change&& change) {
     const auto inside = enter("locked operation on", target);

@@ -16,6 +16,11 @@ namespace chorale::transport {
 
 /// A rank's status: its current call, previous calls, and the rank that it waits for. Its own thread writes
 /// it with plain stores; the service thread reads it to answer for a rank that is elsewhere.
+///
+/// Writer: its rank: the words of a call, into the row of an older one, then `current_`.
+/// Reader: the service thread: `current_`, the words, `current_` again.
+/// Pairs: `current_`, and each word, release and acquire: who has seen a word of a newer call sees at the
+///   second look that the row is reused.
 class status_page {
  public:
   static constexpr std::size_t kept = 8;

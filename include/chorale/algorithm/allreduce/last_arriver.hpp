@@ -85,7 +85,7 @@ struct last_arriver {
       slots.begin(now);
       copy_bytes(slots.mine(part.size()), in.data() + (part.data() - out.data()), part.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
-      const block_layout shares = chorale::even_shares(net.size(), part.size(), op.whole(cache_line_bytes));
+      const block_layout shares = chorale::even_shares(net.size(), part.size(), op.whole(cache_line_spacing));
       const auto share_of = [&](int rank, auto whole) {
         return whole.subspan(shares[rank].offset, shares[rank].bytes);
       };
