@@ -200,7 +200,7 @@ int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) 
 int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept {
   verbs::profile_gid row;
   if (port != 1 || find_own_gid(process_of(c), index, row) != 0) return ENODATA;
-  *type = row.type;
+  *type = static_cast<std::uint32_t>(row.type);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <chorale/core/config.hpp>
 #include <chorale/core/stall_report.hpp>
 
 #include "status_messages.hpp"
@@ -19,5 +20,7 @@ namespace chorale::transport {
 [[nodiscard]] std::string name_of_awaited(int rank);
 /// Numbers separated by commas; at most sixteen.
 [[nodiscard]] std::string list_of(const std::vector<int>& ranks);
+/// A clause, beginning with "; ", if a wrong setting of the order of writes may be why a wait does not end.
+[[nodiscard]] std::string doubt_of_order(const config& settings);
 
 }  // namespace chorale::transport
