@@ -19,7 +19,8 @@ datagram_port::datagram_port(const device_port& over, const options& o)
 
 void datagram_port::open(std::uint32_t qkey) {
   qkey_ = qkey;
-  queue_.open({.port = over_->local().number, .pkey_index = over_->local().pkey_index, .access = 0, .qkey = qkey});
+  queue_.open(
+      {.port = over_->local().number, .pkey_index = over_->local().pkey_index, .access = 0, .qkey = qkey});
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {

@@ -80,7 +80,9 @@ bool failure_detector::all_left(const wait& w) const noexcept {
 
 failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept {
   for (const int peer : dead_) {
-    const duration grace = peer == w.peer ? last_messages : farewell;
+    const duration grace = peer == w.peer       ? duration{last_messages}
+                           : at(peer).is_denied ? duration{farewell}
+                                                : farewell + limits_.silence;
     if (attended_ - std::max(*at(peer).died, w.since) > grace) return {outcome::dead, peer};
   }
   if (all_left(w)) return {outcome::left, w.peer};

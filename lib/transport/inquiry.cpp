@@ -87,7 +87,9 @@ inquiry::inquiry(const membership& group, call_record& calls, control_channel& c
   subscriptions_ = {
       to(datagram_kind::question, reader::any, &inquiry::take_question, [this] { calls_->note_absence(); }),
       to(datagram_kind::answer, reader::own, &inquiry::take_answer),
-      to(datagram_kind::farewell, reader::own, &inquiry::take_farewell)};
+      to(datagram_kind::farewell, reader::own, &inquiry::take_farewell),
+      to(datagram_kind::departure_question, reader::any, &inquiry::take_departure_question),
+      to(datagram_kind::departure_answer, reader::own, &inquiry::take_departure_answer)};
 }
 
 inquiry::~inquiry() = default;
@@ -95,6 +97,25 @@ inquiry::~inquiry() = default;
 void inquiry::ask(int peer, call_id now) {
   if (channel_->send(peer, raw(datagram_kind::question), wire(now.number), {}, true))
     lives_->expect_answer(peer);
+}
+
+void inquiry::ask_about(int dead, int peer) {
+  channel_->send(peer, raw(datagram_kind::departure_question), wire(departure{dead, 0}), {}, true);
+}
+
+void inquiry::take_departure_question(int from, std::span<const std::byte> body) {
+  auto about = parse<departure>(body);
+  if (!about || about->rank < 0 || about->rank >= group_->size()) return channel_->refuse();
+  about->has_left =
+      lives_->has_left(about->rank) || channel_->has_kept(about->rank, raw(datagram_kind::farewell)) ? 1 : 0;
+  channel_->send(from, raw(datagram_kind::departure_answer), wire(*about));
+}
+
+void inquiry::take_departure_answer(int from, std::span<const std::byte> body) {
+  const auto about = parse<departure>(body);
+  if (!about || about->rank < 0 || about->rank >= group_->size() || about->rank == from)
+    return channel_->refuse();
+  lives_->hear_of(about->rank, about->has_left == 1);
 }
 
 void inquiry::take_question(int from, std::span<const std::byte> body) {

@@ -13,6 +13,8 @@ namespace {
 
 /// Number of processes of this host that are checked each time.
 constexpr int processes_at_once = 8;
+/// Ranks to ask at a time about one that is dead: in a large group all others ask.
+constexpr int witnesses_at_once = 3;
 
 }  // namespace
 
@@ -43,6 +45,20 @@ void liveness::expect_answer(int peer) {
 void liveness::leave(int peer) noexcept {
   const std::lock_guard hold{channel_->lock()};
   detector_.leave(peer);
+}
+
+void liveness::hear_of(int peer, bool has_left) noexcept {
+  const std::lock_guard hold{channel_->lock()};
+  if (!detector_.is_dead(peer)) return;
+  if (has_left)
+    detector_.leave(peer);
+  else
+    detector_.deny_farewell(peer);
+}
+
+std::vector<int> liveness::dead() {
+  const std::lock_guard hold{channel_->lock()};
+  return detector_.dead();
 }
 
 void liveness::take_farewell(int peer) noexcept {
@@ -135,6 +151,19 @@ std::vector<int> liveness::whom_to_ask(int awaited, bool asks_others) {
   }
   std::erase(asked, awaited);
   return asked;
+}
+
+std::vector<int> liveness::witnesses(int awaited) {
+  std::vector<int> all;
+  const auto add = [&](int peer) {
+    if (peer != group_->rank() && !is_gone(peer)) all.push_back(peer);
+  };
+  if (awaited >= 0) add(awaited);
+  for (int i = 0; i < witnesses_at_once; ++i) {
+    const int next = static_cast<int>(next_witness_++ % static_cast<unsigned>(group_->size()));
+    if (next != awaited) add(next);
+  }
+  return all;
 }
 
 }  // namespace chorale::transport

@@ -29,10 +29,12 @@ struct datagram_header {
 static_assert(sizeof(datagram_header) == 24 && detail::sendable<datagram_header>);
 
 enum class datagram_kind : std::uint16_t {
-  question = 1,  ///< what is your call of this number (8 bytes)?
-  answer = 2,    ///< a status_answer
-  notice = 3,    ///< a failure_notice: the communicator failed at the sender
-  farewell = 4,  ///< the sender destroys its communicator: a farewell, and what its transport adds
+  question = 1,            ///< what is your call of this number (8 bytes)?
+  answer = 2,              ///< a status_answer
+  notice = 3,              ///< a failure_notice: the communicator failed at the sender
+  farewell = 4,            ///< the sender destroys its communicator: a farewell, and what its transport adds
+  departure_question = 5,  ///< do you have a farewell of this rank (a departure)?
+  departure_answer = 6,    ///< a departure
   first_of_transport = 16,
   /// Kinds from here on may be handled by a service thread while the rank's own thread is elsewhere.
   first_served = 64,
@@ -41,6 +43,13 @@ enum class datagram_kind : std::uint16_t {
 constexpr std::uint16_t raw(datagram_kind kind) noexcept {
   return static_cast<std::uint16_t>(kind);
 }
+
+/// Whether a rank, other than sender and receiver, has left.
+struct departure {
+  std::int32_t rank;
+  std::uint32_t has_left;  ///< 1 if it has; in a question 0
+};
+static_assert(detail::sendable<departure>);
 
 /// Why the communicator failed, as reported by the first rank that noticed. The text is truncated to fit into
 /// a datagram.

@@ -22,7 +22,7 @@ struct port_terms {
   /// 1 if a soft0 has to reach all ranks, which must then share a host and a fabric.
   std::uint32_t is_for_all = 0;
   std::uint64_t fabric = 0;  ///< of that soft0, as its GUID tells; zero for other ports
-  char device[64]{};                 ///< for errors only
+  char device[64]{};         ///< for errors only
 };
 
 /// The terms that determine how messages travel.

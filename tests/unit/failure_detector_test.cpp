@@ -222,7 +222,7 @@ TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::left);
 }
 
-TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it", "[liveness]") {
+TEST_CASE("a dead rank ends every wait, later where nobody waits for it", "[liveness]") {
   scene s;
   auto for_it = s.detector.begin(1);
   auto for_another = s.detector.begin(2);
@@ -231,6 +231,13 @@ TEST_CASE("a dead rank ends every wait, a little later where nobody waits for it
   CHECK(s.verdict_on(for_it).what == outcome::dead);
   CHECK(s.verdict_on(for_another).what == outcome::go_on);
   s.pass(failure_detector::farewell);
+  CHECK(s.verdict_on(for_another).what == outcome::go_on);
+  SECTION("another rank has no farewell either") {
+    s.detector.deny_farewell(1);
+  }
+  SECTION("nobody says anything") {
+    s.pass(2s);
+  }
   const auto verdict = s.verdict_on(for_another);
   CHECK(verdict.what == outcome::dead);
   CHECK(verdict.peer == 1);
@@ -241,6 +248,7 @@ TEST_CASE("a farewell that comes after the end of the process was no death", "[l
   auto wait = s.detector.begin(2);
   s.detector.die(1);
   s.pass(200ms);
+  s.detector.deny_farewell(1);
   s.detector.leave(1);
   s.pass(5s);
   CHECK(s.verdict_on(wait).what == outcome::go_on);
@@ -303,12 +311,14 @@ TEST_CASE("what one look suspects and the next does not ends no wait", "[livenes
   scene s{{.silence = 2s, .stall = 1h}};
   auto wait = s.detector.begin(-1);
   s.detector.die(1);
+  s.detector.deny_farewell(1);
   s.gap(1h);
   s.pass(100ms);
   CHECK(s.detector.judge(wait).what == outcome::go_on);
   // Its farewell comes after all, and somebody else dies.
   s.detector.leave(1);
   s.detector.die(3);
+  s.detector.deny_farewell(3);
   s.pass(failure_detector::farewell + 10ms);
   CHECK(s.detector.judge(wait).what == outcome::go_on);
   const auto verdict = s.detector.judge(wait);

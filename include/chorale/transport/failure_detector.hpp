@@ -29,7 +29,8 @@ class failure_detector {
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
   /// A dead peer that nobody waits for ends a wait for another one only after this time, since its farewell
-  /// may be in flight.
+  /// may be in flight; and not before a living rank has said that it has none either, or `limits::silence` is
+  /// over.
   static constexpr std::chrono::milliseconds farewell{500};
   /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
   static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
@@ -57,6 +58,8 @@ class failure_detector {
   void see_running(int peer) noexcept { at(peer).seen = attended_; }
   /// `peer` is dead: its process is gone.
   void die(int peer) noexcept;
+  /// Another rank has no farewell of `peer` either.
+  void deny_farewell(int peer) noexcept { at(peer).is_denied = true; }
 
   // What is known.
   [[nodiscard]] duration attended() const noexcept { return attended_; }
@@ -71,6 +74,9 @@ class failure_detector {
   [[nodiscard]] duration silence_of(int peer) const noexcept;
   /// Peers that have not answered an earlier question: ask them again.
   [[nodiscard]] const std::vector<int>& suspects() const noexcept { return suspects_; }
+
+  /// Peers that are dead: others may know that they have left before.
+  [[nodiscard]] const std::vector<int>& dead() const noexcept { return dead_; }
 
   enum class outcome {
     go_on,
@@ -114,6 +120,7 @@ class failure_detector {
     std::optional<duration> left;
     std::optional<duration> died;
     std::optional<duration> seen;  ///< its process, running
+    bool is_denied = false;        ///< nobody has its farewell, as far as others have said
   };
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];

@@ -35,6 +35,8 @@ class inquiry {
   /// Asks `peer` about its call of the number of `now`; the answer is judged while this rank waits for it,
   /// and is a sign of life.
   void ask(int peer, call_id now);
+  /// Asks `peer` whether it has a farewell of `dead`, whose process is gone.
+  void ask_about(int dead, int peer);
   /// Also passes answers to `survey` until it is set to null.
   void survey(stall_survey* survey) noexcept { survey_ = survey; }
 
@@ -62,6 +64,8 @@ class inquiry {
   void take_question(int from, std::span<const std::byte> body);
   void take_answer(int from, std::span<const std::byte> body);
   void take_farewell(int from, std::span<const std::byte> body);
+  void take_departure_question(int from, std::span<const std::byte> body);
+  void take_departure_answer(int from, std::span<const std::byte> body);
   void compare_farewells() const;
 
   const membership* group_;
@@ -73,7 +77,7 @@ class inquiry {
   std::unique_ptr<peer_calls> peers_;
   stall_survey* survey_ = nullptr;
   bool left_ = false;
-  std::array<control_channel::subscription, 3> subscriptions_;
+  std::array<control_channel::subscription, 5> subscriptions_;
 };
 
 }  // namespace chorale::transport

@@ -32,13 +32,20 @@ class liveness {
   void expect_answer(int peer);
   /// `peer` has said on its connection that it ends its communicator.
   void leave(int peer) noexcept;
-  /// The same by datagram: then it no longer listens, either.
+  /// Another rank says that `peer`, whose process is gone, has left before, or that it has no farewell of it
+  /// either.
+  void hear_of(int peer, bool has_left) noexcept;
+  /// `peer` has said by datagram that it ends its communicator: then it no longer listens, either.
   void take_farewell(int peer) noexcept;
 
   // What is known.
   /// True if that rank has left or is dead: nothing will arrive from it.
   [[nodiscard]] bool is_gone(int peer) const noexcept { return detector_.is_gone(peer); }
   [[nodiscard]] bool is_dead(int peer) const noexcept { return detector_.is_dead(peer); }
+  /// Under the lock of the channel, on any thread.
+  [[nodiscard]] bool has_left(int peer) const noexcept { return detector_.has_left(peer); }
+  /// Ranks whose processes are gone, without a farewell.
+  [[nodiscard]] std::vector<int> dead();
   /// True if broadcasts should include that rank.
   [[nodiscard]] bool listens(int peer) const noexcept {
     return !is_dead(peer) && !closed_[static_cast<std::size_t>(peer)];
@@ -64,6 +71,8 @@ class liveness {
   /// Ranks to ask for a sign of life besides `awaited`: those that owe an answer and, if `asks_others`, the
   /// next rank round-robin.
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);
+  /// Living ranks, `awaited` among them, to ask whether others have left.
+  [[nodiscard]] std::vector<int> witnesses(int awaited);
 
  private:
   [[nodiscard]] std::vector<int> silent_suspects();
@@ -74,6 +83,7 @@ class liveness {
   std::vector<bool> closed_;   ///< ranks that no longer listen
   std::size_t next_neighbour_ = 0;
   unsigned next_asked_ = 0;
+  unsigned next_witness_ = 0;
 };
 
 }  // namespace chorale::transport
