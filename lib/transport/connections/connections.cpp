@@ -221,6 +221,7 @@ void connections::accept(int peer) {
                    : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
                                                         : 0;
   c.unannounced = false;
+  if (!c.in_order) c.looked_at = 0;
   user_->on_accepted(c);
   ++statistics_.opened;
   statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
@@ -249,8 +250,15 @@ std::uint8_t connections::reads_here() const noexcept {
   return static_cast<std::uint8_t>(std::clamp(over_->device().attributes().max_qp_rd_atom, 0, most_reads));
 }
 
-void connections::look_at(const connection& c, ibv_send_wr& request) {
+void connections::look_at(connection& c, ibv_send_wr& request) {
   if ((c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  const std::uint64_t offset = request.wr.rdma.remote_addr - c.remote_inbox;
+  if (!c.in_order && request.opcode == IBV_WR_RDMA_WRITE && request.num_sge != 0 &&
+      offset < mailbox_layout::blocks_offset) {
+    request.opcode = IBV_WR_SEND_WITH_IMM;
+    request.imm_data = htonl(static_cast<std::uint32_t>(offset));
+    c.unannounced = false;
+  }
   if (c.shorts.data == nullptr || (request.send_flags & IBV_SEND_INLINE) == 0 ||
       request.sg_list->length <= c.qp->inline_bytes())
     return;

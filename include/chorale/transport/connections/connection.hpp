@@ -22,7 +22,7 @@ struct connection {
   bool ready = false;       ///< both sides are ready: this rank may send
   std::uint32_t depth = 0;  ///< size of the send queue, a power of two
   /// A request whose number has none of these bits is looked at before it is posted: the last of each half of
-  /// the queue; each request, where the device cannot take words inline.
+  /// the queue; each request, where the device cannot take words inline or writes may overtake each other.
   std::uint32_t looked_at = 0;
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;

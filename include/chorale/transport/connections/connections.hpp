@@ -190,9 +190,10 @@ class connections final : private connection_port {
   void on_word(connection& c, std::uint64_t index, const ibv_wc& wc);
   [[nodiscard]] verbs::queue_pair make_queue_pair();
   [[nodiscard]] std::uint8_t reads_here() const noexcept;
-  /// Signals the request if it is time to learn that earlier slots are free; and takes what the device cannot
-  /// take inline from registered memory.
-  [[gnu::cold]] static void look_at(const connection& c, ibv_send_wr& request);
+  /// Signals the request if it is time to learn that earlier slots are free. Of a connection with
+  /// peculiarities, which looks at each request: sends words where writes may overtake each other, and takes
+  /// what the device cannot take inline from registered memory.
+  [[gnu::cold]] static void look_at(connection& c, ibv_send_wr& request);
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
@@ -248,11 +249,6 @@ inline void connections::post_word(connection& c, std::size_t offset, std::uint6
   request.send_flags = IBV_SEND_INLINE | flags;
   request.wr.rdma.remote_addr = c.remote_inbox + offset;
   request.wr.rdma.rkey = c.remote_inbox_key;
-  if (!c.in_order) [[unlikely]] {
-    request.opcode = IBV_WR_SEND_WITH_IMM;
-    request.imm_data = htonl(static_cast<std::uint32_t>(offset));
-    c.unannounced = false;
-  }
   post(c, request);
 }
 
