@@ -331,19 +331,24 @@ std::string read_items(std::string_view text, int nested, device_profile& profil
 
 }  // namespace
 
-std::string read_profile(std::string_view text, std::uint64_t rank, device_profile& profile) {
+std::string read_profiles(std::string_view text, std::vector<device_profile>& profiles) {
   const std::string clean = without_comments(text);
-  const auto all = parts_of(clean, ";");
-  device_profile chosen;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    device_profile one;
-    if (std::string wrong = read_items(all[i], 0, one); !wrong.empty()) return wrong;
-    if (one.ethernet && one.gids.empty())
-      return "a port on Ethernet has GIDs of RoCE only: add gids=v2/ADDRESS to " + quoted(all[i]);
-    if (i == rank % all.size()) chosen = std::move(one);
+  std::vector<device_profile> all;
+  for (const std::string_view one : parts_of(clean, ";")) {
+    device_profile& profile = all.emplace_back();
+    if (std::string wrong = read_items(one, 0, profile); !wrong.empty()) return wrong;
+    if (profile.ethernet && profile.gids.empty())
+      return "a port on Ethernet has GIDs of RoCE only: add gids=v2/ADDRESS to " + quoted(one);
   }
-  profile = std::move(chosen);
+  profiles = std::move(all);
   return {};
+}
+
+std::string read_profile(std::string_view text, std::uint64_t rank, device_profile& profile) {
+  std::vector<device_profile> all;
+  std::string wrong = read_profiles(text, all);
+  if (wrong.empty()) profile = std::move(all[rank % all.size()]);
+  return wrong;
 }
 
 }  // namespace chorale::verbs

@@ -76,11 +76,12 @@ struct device_profile {
   std::vector<profile_event> events;                                   ///< in the order of their times
 };
 
-/// Reads the profile of a rank: profiles with ';' between, of which rank r has the r-th (from the first again
-/// when there are no more). A profile is a list with ',' or lines between: first, perhaps, the name of a shipped
+/// Reads profiles with ';' between, at least one, which ranks take in turn. A profile is a list with ',' or lines between: first, perhaps, the name of a shipped
 /// profile; then `key=value`, which replaces what stands before. A value that is itself a list goes on with ','.
-/// '#' begins a comment up to the end of its line. The empty text is the device as it is. All are checked.
+/// '#' begins a comment up to the end of its line. The empty text is the device as it is.
 /// @returns empty, or what is wrong, with what is accepted.
+std::string read_profiles(std::string_view text, std::vector<device_profile>& profiles);
+/// The same, of which `profile` is that of a rank.
 std::string read_profile(std::string_view text, std::uint64_t rank, device_profile& profile);
 
 struct shipped_profile {

@@ -95,7 +95,8 @@ constexpr std::string_view file = R"(
     "wake": {"us": 38, "from": "[S]"},
     "burst": {"bytes": 8192, "from": "[S]"},
     "multicast": false,
-    "datagrams": true
+    "datagrams": true,
+    "profile": "srq=0,mtu=2048"
   },
   "network": {
     "shape": {"kind": "one switch", "ports": 8, "from": "[S]"},
@@ -168,8 +169,8 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(host.context_switch == 1500ns);
   CHECK(host.crowded_context_switch == 2500ns);
   // The rest of the times are different numbers, in the order of the file.
-  const auto& [posting, sending, receiving, bus, contexts, registration, wake, burst, multicast, datagrams] =
-      all.adapter;
+  const auto& [posting, sending, receiving, bus, contexts, registration, wake, burst, multicast, datagrams,
+               profile] = all.adapter;
   const std::vector<duration> times{host.look,
                                     host.notice,
                                     host.call,
@@ -221,6 +222,7 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(burst == 8192);
   CHECK_FALSE(multicast);
   CHECK(datagrams);
+  CHECK(profile == "srq=0,mtu=2048");
   CHECK(std::get<one_switch>(all.network.shape).ports == 8);
   CHECK(all.network.host_link.rate == byte_cost::femtoseconds(40'000));
   CHECK(all.network.switch_link.delay == 39ns);

@@ -32,8 +32,8 @@ void look_in_vain(context& c) {
   c.last_look = time.now();
 }
 
-bool is_size(int entries) noexcept {
-  return entries >= 1 && static_cast<std::uint32_t>(entries) <= max_completions;
+bool is_size(ibv_context* c, int entries) noexcept {
+  return entries >= 1 && static_cast<std::uint32_t>(entries) <= context::of(c).profile->completions;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void purge(completion_queue& queue, std::uint32_t queue_pair) noexcept {
 
 ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channel* channel,
                   int vector) noexcept {
-  if (!is_size(entries) || vector < 0 || vector >= c->num_comp_vectors) {
+  if (!is_size(c, entries) || vector < 0 || vector >= c->num_comp_vectors) {
     errno = EINVAL;
     return nullptr;
   }
@@ -85,7 +85,8 @@ ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channe
 
 int resize_cq(ibv_cq* base, int entries) noexcept {
   auto& queue = static_cast<completion_queue&>(*base);
-  if (!is_size(entries) || queue.entries.size() > static_cast<std::size_t>(entries)) return EINVAL;
+  if (!is_size(queue.context, entries) || queue.entries.size() > static_cast<std::size_t>(entries))
+    return EINVAL;
   queue.cqe = entries;
   return 0;
 }

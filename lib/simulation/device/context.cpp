@@ -1,5 +1,6 @@
 #include "context.hpp"
 
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,10 +18,13 @@ namespace {
 
 /// An OUI of the range that anyone may choose from (bit 0x02 of its first byte), so no vendor's.
 constexpr std::uint32_t vendor_id = 0x067369;
-constexpr int plenty = 1 << 24;
 
-bool is_only_row(std::uint8_t port, int index) noexcept {
-  return port == 1 && index == 0;
+/// A row of the table of GIDs; nullptr if there is none. Those of a profile are of the first host, and the others'
+/// are greater by their numbers.
+const verbs::profile_gid* row_of(ibv_context* c, std::uint8_t port, int index) noexcept {
+  const verbs::port_identity& own = context::of(c).port;
+  return port == 1 && index >= 0 && static_cast<std::uint64_t>(index) < own.gid_count ? &own.gids[index]
+                                                                                      : nullptr;
 }
 
 }  // namespace
@@ -52,6 +56,12 @@ ibv_context* open_device(ibv_device* which) noexcept {
     if (c->async_fd < 0) return nullptr;
     c->nic = &hca::of(*which);
     c->rank = c->nic->owner().time().current_rank();
+    c->profile = &c->nic->owner().profile_of(c->rank);
+    c->port = verbs::identity_of(*c->profile, c->nic->lid(), c->nic->gid());
+    if (!c->profile->gids.empty())
+      for (verbs::profile_gid& row : c->port.gids)
+        row.gid.global.interface_id =
+            htobe64(be64toh(row.gid.global.interface_id) + static_cast<std::uint64_t>(c->nic->host()));
     c->device = which;
     c->cmd_fd = -1;
     c->num_comp_vectors = 1;
@@ -61,12 +71,14 @@ ibv_context* open_device(ibv_device* which) noexcept {
     c->ops.post_send = post_send;
     c->ops.post_recv = post_recv;
     c->ops.post_srq_recv = post_srq_recv;
+    c->nic->owner().opened(*c);
     return c.release();
   });
 }
 
 int close_device(ibv_context* base) noexcept {
   std::unique_ptr<context> c{&context::of(base)};
+  c->nic->owner().closed(*c);
   close(c->async_fd);
   pthread_mutex_destroy(&c->mutex);
   if (c->objects == 0) return 0;
@@ -88,7 +100,16 @@ bool copies_by_core(ibv_context* c) noexcept {
 }
 
 bool keeps_order(ibv_context* c) noexcept {
-  return hca_of(c).placement == verbs::placement_order::ordered;
+  return placement_of(context::of(c)) == verbs::placement_order::ordered;
+}
+
+verbs::placement_order placement_of(const context& c) noexcept {
+  using verbs::placement_order;
+  const placement_order order = c.nic->disorder != placement_order::ordered
+                                    ? c.nic->disorder
+                                    : c.profile->placement.value_or(placement_order::ordered);
+  const bool keeps_bytes = c.profile->in_order == verbs::order_answer::whole;
+  return order == placement_order::unordered && keeps_bytes ? placement_order::within_request : order;
 }
 
 std::size_t zero_copy_from(ibv_context* c) noexcept {
@@ -103,24 +124,12 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   a->vendor_part_id = 1;
   a->max_mr_size = ~std::uint64_t{0};
   a->page_size_cap = 0xfffff000;
-  a->max_qp = static_cast<int>(multicast_queue_pair - first_queue_pair);
-  a->max_qp_wr = static_cast<int>(max_work_requests);
   a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
-  a->max_sge = a->max_sge_rd = static_cast<int>(max_sge);
   a->max_cq = plenty;
-  a->max_cqe = static_cast<int>(max_completions);
   a->max_mr = static_cast<int>(max_regions);
   a->max_pd = plenty;
-  a->max_qp_rd_atom = a->max_qp_init_rd_atom = static_cast<int>(max_reads);
   a->max_res_rd_atom = plenty;
-  a->atomic_cap = IBV_ATOMIC_HCA;
-  a->max_mcast_grp = a->max_mcast_qp_attach = a->max_total_mcast_qp_attach =
-      hca_of(c).owner().costs().costs().multicast ? plenty : 0;
-  a->max_ah = plenty;
-  a->max_srq = plenty;
-  a->max_srq_wr = static_cast<int>(max_work_requests);
-  a->max_srq_sge = static_cast<int>(max_sge);
-  a->max_pkeys = 1;
+  verbs::describe(*context::of(c).profile, *a);
   a->phys_port_cnt = 1;
   return 0;
 }
@@ -130,43 +139,40 @@ int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
   const hca& nic = hca_of(c);
   nic.owner().time().settle();
   *a = {};
-  a->state = IBV_PORT_ACTIVE;
-  a->max_mtu = a->active_mtu = nic.owner().costs().mtu();
-  a->gid_tbl_len = 1;
-  a->max_msg_sz = static_cast<std::uint32_t>(max_message_bytes);
+  const bool up = !context::of(c).port_down;
+  a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   a->qkey_viol_cntr = nic.qkey_violations;
-  a->pkey_tbl_len = 1;
-  a->lid = nic.lid();
-  a->sm_lid = first_lid;
   a->max_vl_num = 1;
-  a->active_width = 2;
-  a->active_speed = 32;
-  a->phys_state = 5;
-  a->link_layer = IBV_LINK_LAYER_INFINIBAND;
+  a->phys_state = up ? 5 : 2;  // LinkUp, Polling
+  verbs::describe(*context::of(c).profile, nic.lid(), *a);
+  a->sm_lid = a->lid == 0 ? std::uint16_t{0} : std::uint16_t{first_lid};
   return 0;
 }
 
 int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept {
-  if (!is_only_row(port, index)) {
+  const verbs::profile_gid* const row = row_of(c, port, index);
+  if (row == nullptr) {
     errno = EINVAL;
     return -1;
   }
-  *gid = hca_of(c).gid();
+  *gid = row->gid;
   return 0;
 }
 
-int query_gid_type(ibv_context*, std::uint8_t port, int index, std::uint32_t* type) noexcept {
-  if (!is_only_row(port, index)) return ENODATA;
-  *type = 0;  // IBV_GID_TYPE_IB
+int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept {
+  const verbs::profile_gid* const row = row_of(c, port, index);
+  if (row == nullptr) return ENODATA;
+  *type = static_cast<std::uint32_t>(row->type);
   return 0;
 }
 
-int query_pkey(ibv_context*, std::uint8_t port, int index, __be16* pkey) noexcept {
-  if (!is_only_row(port, index)) {
+int query_pkey(ibv_context* c, std::uint8_t port, int index, __be16* pkey) noexcept {
+  const auto& keys = context::of(c).profile->pkeys;
+  if (port != 1 || index < 0 || static_cast<std::size_t>(index) >= keys.size()) {
     errno = EINVAL;
     return -1;
   }
-  *pkey = 0xffff;
+  *pkey = htons(keys[static_cast<std::size_t>(index)]);
   return 0;
 }
 

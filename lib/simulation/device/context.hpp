@@ -11,6 +11,8 @@ ibv_context* open_device(ibv_device* which) noexcept;
 int close_device(ibv_context* c) noexcept;
 bool copies_by_core(ibv_context* c) noexcept;
 bool keeps_order(ibv_context* c) noexcept;
+/// In which order memory shows RDMA writes of a connection.
+verbs::placement_order placement_of(const context& c) noexcept;
 std::size_t zero_copy_from(ibv_context* c) noexcept;
 int query_device(ibv_context* c, ibv_device_attr* attributes) noexcept;
 int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* attributes) noexcept;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "addresses.hpp"
 #include "completions.hpp"
 #include "fabric.hpp"
 #include "packet.hpp"
@@ -30,7 +31,7 @@ void put_grh(const message& m, std::vector<std::byte>& out) {
   grh.paylen = htons(static_cast<std::uint16_t>(m.bytes + transport_bytes));
   grh.next_hdr = 0x1b;
   grh.hop_limit = m.path.hop_limit;
-  grh.sgid = m.on.from->gid();
+  grh.sgid = m.path.source;
   grh.dgid = m.path.gid;
   out.resize(sizeof grh);
   std::memcpy(out.data(), &grh, sizeof grh);
@@ -40,6 +41,8 @@ void put_grh(const message& m, std::vector<std::byte>& out) {
 void deliver(hca& nic, std::uint32_t number, const message& m, const arrival& when) {
   queue_pair* const qp = nic.queue_pairs.find(number);
   if (qp == nullptr || qp->connected() || !qp->receiving()) return;
+  const queue_pair* const sender = m.on.from->queue_pairs.find(m.on.source);
+  if (sender != nullptr && !reaches(*sender, m.path, *qp)) return;
   if (nic.owner().chance().is_deaf(qp->rank(), nic.owner().time().now())) return;
   if (qp->attributes.qkey != m.qkey) {
     ++nic.qkey_violations;
@@ -112,7 +115,7 @@ void send_to_group(const hca& from, const std::shared_ptr<const message>& m, con
 }
 
 bool is_group(const union ibv_gid* gid, std::uint16_t lid) noexcept {
-  return (gid != nullptr && gid->raw[0] == 0xff) || (gid == nullptr && lid >= first_multicast_lid);
+  return (gid != nullptr && verbs::is_multicast(*gid)) || (gid == nullptr && lid >= first_multicast_lid);
 }
 
 group_name name_of(const union ibv_gid* gid, std::uint16_t lid) noexcept {
@@ -127,7 +130,7 @@ group_name name_of(const union ibv_gid* gid, std::uint16_t lid) noexcept {
 void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves,
                    const traced& trace) {
   // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
-  const std::uint64_t most = std::uint64_t{128} << qp.nic->owner().costs().mtu();
+  const std::uint64_t most = std::uint64_t{128} << context::of(qp.context).profile->mtu;
   const bool reaches = r.to.multicast ? r.remote_qpn == multicast_queue_pair : r.to.target != nullptr;
   if (r.bytes > most || !reaches) return;
   auto m = std::make_shared<message>();
@@ -149,9 +152,13 @@ void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight
 int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   if (qp.connected() || !is_group(gid, lid)) return EINVAL;
-  if (!qp.nic->owner().costs().costs().multicast) return EOPNOTSUPP;
+  context& c = context::of(qp.context);
+  if (c.profile->multicast_groups == 0) return EOPNOTSUPP;
+  if (c.in_use.memberships >= c.profile->multicast_groups) return ENOMEM;
   try {
-    if (qp.nic->owner().groups().attach(name_of(gid, lid), *qp.nic, qp.qp_num)) ++qp.groups;
+    if (!qp.nic->owner().groups().attach(name_of(gid, lid), *qp.nic, qp.qp_num)) return 0;
+    ++qp.groups;
+    ++c.in_use.memberships;
     return 0;
   } catch (...) {
     return ENOMEM;
@@ -163,6 +170,7 @@ int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
   if (qp.connected() || !is_group(gid, lid)) return EINVAL;
   if (!qp.nic->owner().groups().detach(name_of(gid, lid), *qp.nic, qp.qp_num)) return EINVAL;
   --qp.groups;
+  --context::of(qp.context).in_use.memberships;
   return 0;
 }
 

@@ -65,7 +65,7 @@ class disturbance {
   std::uint32_t repeated_ = 0;
   std::uint32_t delayed_ = 0;
   std::uint32_t held_up_ = 0;
-  duration longest_{};
+  duration longest_ = faults{}.longest_delay;
   std::vector<faults::deafness> deaf_;
   std::vector<faults::disorder> disorders_;
   random_bits random_{0};

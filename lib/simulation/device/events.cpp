@@ -31,6 +31,8 @@ event_count* count_of(const ibv_async_event& event) noexcept {
   }
 }
 
+}  // namespace
+
 void raise(context& c, const ibv_async_event& event) {
   c.events.push_back(event);
   count_up(c.async_fd);
@@ -39,8 +41,6 @@ void raise(context& c, const ibv_async_event& event) {
   time.touch(c.rank);
   time.signal(c.rank);
 }
-
-}  // namespace
 
 int make_event_file() noexcept {
   return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);

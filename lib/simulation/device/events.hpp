@@ -15,6 +15,7 @@ void count_down(int file) noexcept;
 bool is_nonblocking(int file) noexcept;
 
 /// Queues an asynchronous event for the program.
+void raise(context& c, const ibv_async_event& event);
 void raise(queue_pair& about, ibv_event_type type);
 void raise(completion_queue& about, ibv_event_type type);
 void raise(shared_receive_queue& about, ibv_event_type type);

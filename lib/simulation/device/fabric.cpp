@@ -7,6 +7,8 @@
 
 #include <chorale/core/error.hpp>
 
+#include "../../verbs/profile_rules.hpp"
+#include "events.hpp"
 #include "queue_pair_faults.hpp"
 #include "queue_pairs.hpp"
 
@@ -39,9 +41,23 @@ fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, cons
                                             ", ranks of a host at least 1");
   if (of_this_thread != nullptr)
     throw error(errc::misuse, "a simulation was begun in a simulation; a thread has one at a time");
+  if (const std::string wrong = verbs::read_profiles(costs.costs().profile, profiles_); !wrong.empty())
+    throw error(errc::invalid_argument, "the profile of the adapter cannot be used: " + wrong);
+  for (verbs::device_profile& p : profiles_)
+    verbs::keep_within(p, {.inline_bytes = std::max(max_inline_bytes, costs.costs().posting.inline_bytes),
+                           .rd_atomic = max_reads,
+                           .sges = max_sge,
+                           .depth = max_work_requests,
+                           .completions = max_completions,
+                           .queue_pairs = multicast_queue_pair - first_queue_pair,
+                           .address_handles = plenty,
+                           .multicast_groups = costs.costs().multicast ? plenty : 0,
+                           .shared_receive_queues = plenty,
+                           .max_message = max_message_bytes,
+                           .mtu = costs.mtu()});
   for (int host = 0; host < hosts; ++host) {
     hcas_.push_back(std::make_unique<hca>(*this, host));
-    hcas_.back()->placement = chance_.placement(host);
+    hcas_.back()->disorder = chance_.placement(host);
   }
   of_this_thread = this;
 }
@@ -68,15 +84,42 @@ hca& fabric::here() noexcept {
 }
 
 hca* fabric::find(const ibv_gid& gid) noexcept {
-  // GIDs are those of the first adapter plus the host.
-  const ibv_gid first = at(0).gid();
-  if (gid.global.subnet_prefix != first.global.subnet_prefix) return nullptr;
-  const std::uint64_t host = be64toh(gid.global.interface_id) - be64toh(first.global.interface_id);
-  return host < hcas_.size() ? hcas_[host].get() : nullptr;
+  for (const verbs::device_profile& p : profiles_) {
+    const verbs::port_identity first = verbs::identity_of(p, at(0).lid(), at(0).gid());
+    for (std::uint64_t row = 0; row < first.gid_count; ++row) {
+      const std::uint64_t host =
+          be64toh(gid.global.interface_id) - be64toh(first.gids[row].gid.global.interface_id);
+      if (gid.global.subnet_prefix == first.gids[row].gid.global.subnet_prefix && host < hcas_.size())
+        return hcas_[host].get();
+    }
+  }
+  return nullptr;
 }
 
 hca* fabric::find(std::uint32_t lid) noexcept {
   return lid >= first_lid && lid - first_lid < hcas_.size() ? hcas_[lid - first_lid].get() : nullptr;
+}
+
+void fabric::opened(context& c) {
+  const bool first =
+      std::none_of(open_.begin(), open_.end(), [&](const context* o) { return o->rank == c.rank; });
+  open_.push_back(&c);
+  if (!first) return;
+  for (const verbs::profile_event& event : c.profile->events)
+    time_->after(event.after, [this, rank = c.rank, what = event.what] { happen(rank, what); });
+}
+
+void fabric::happen(int rank, ibv_event_type what) {
+  ibv_async_event event{};
+  event.event_type = what;
+  if (what != IBV_EVENT_DEVICE_FATAL) event.element.port_num = 1;
+  for (context* c : open_) {
+    if (c->rank != rank) continue;
+    if (what == IBV_EVENT_PORT_ERR || what == IBV_EVENT_DEVICE_FATAL) c->port_down = true;
+    if (what == IBV_EVENT_PORT_ACTIVE && !c->nic->failed) c->port_down = false;
+    raise(*c, event);
+  }
+  if (what == IBV_EVENT_DEVICE_FATAL) fail(std::max(rank, 0) / ranks_per_host_);
 }
 
 void fabric::keep(std::unique_ptr<context> left) {

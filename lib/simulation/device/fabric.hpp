@@ -1,6 +1,7 @@
 // All that is joined by one simulated network.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include <chorale/verbs/device.hpp>
 
+#include "../../verbs/device_profile.hpp"
 #include "../scheduler.hpp"
 #include "../written_memory.hpp"
 #include "disturbance.hpp"
@@ -31,7 +33,7 @@ class fabric {
 
   /// What is given must live as long; `written` is told what adapters write, `copies` is of software
   /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are
-  /// more hosts than LIDs, errc::misuse if the thread has a fabric.
+  /// more hosts than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
          written_memory* written = nullptr, software_copies copies = {});
   fabric(const fabric&) = delete;
@@ -46,6 +48,12 @@ class fabric {
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
   [[nodiscard]] software_copies& copies() noexcept { return copies_; }
+  /// What the adapter is to that rank.
+  [[nodiscard]] const verbs::device_profile& profile_of(int rank) const noexcept {
+    return profiles_[static_cast<std::size_t>(std::max(rank, 0)) % profiles_.size()];
+  }
+  /// Whether ports decide who reaches whom. Otherwise all of them are alike.
+  [[nodiscard]] bool looks_at_ports() const noexcept { return !costs_->costs().profile.empty(); }
   /// An adapter writes there, for that rank if the one that posted it is known.
   void place(void* to, std::span<const std::byte> data, int poster = -1);
   /// Of the host on which the running fiber is.
@@ -54,6 +62,9 @@ class fabric {
   /// nullptr if nobody has that address.
   [[nodiscard]] hca* find(const ibv_gid& gid) noexcept;
   [[nodiscard]] hca* find(std::uint32_t lid) noexcept;
+  /// A context that its rank has opened learns of events, those that its profile wants included.
+  void opened(context& c);
+  void closed(context& c) noexcept { std::erase(open_, &c); }
   /// Keeps a context whose program left objects behind: they still name it.
   void keep(std::unique_ptr<context> left);
 
@@ -64,6 +75,8 @@ class fabric {
   /// The adapter of that host works no more: its queue pairs go to the state of error, and none is connected
   /// again.
   void fail(int host);
+  /// What a profile wants to happen to the adapter of that rank.
+  void happen(int rank, ibv_event_type what);
 
  private:
   scheduler* time_;
@@ -74,6 +87,8 @@ class fabric {
   disturbance chance_;
   written_memory* written_;
   software_copies copies_;
+  std::vector<verbs::device_profile> profiles_;  ///< that ranks take in turn, at least one
+  std::vector<context*> open_;
   std::vector<std::unique_ptr<context>> kept_;
   verbs::replaced_drivers drivers_;
 };

@@ -38,7 +38,8 @@ class hca {
   region_table regions;
   std::uint32_t qkey_violations = 0;
   bool failed = false;  ///< nothing works any more
-  verbs::placement_order placement = verbs::placement_order::ordered;
+  verbs::placement_order disorder =
+      verbs::placement_order::ordered;  ///< by chance, whatever the profile says
 
  private:
   /// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.

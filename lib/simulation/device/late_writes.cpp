@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "context.hpp"
 #include "fabric.hpp"
 
 namespace chorale::simulation::device {
@@ -28,7 +29,7 @@ void place(queue_pair& qp, late_part& part) {
 
 void write_in_parts(queue_pair& qp, const message& what) {
   fabric& all = qp.nic->owner();
-  const bool scatters = qp.nic->placement == verbs::placement_order::unordered;
+  const bool scatters = placement_of(context::of(qp.context)) == verbs::placement_order::unordered;
   for (std::size_t begin = 0, parts = 1; begin < what.bytes; ++parts) {
     const std::size_t left = what.bytes - begin;
     const std::size_t words = left / word;

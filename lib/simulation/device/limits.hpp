@@ -12,6 +12,7 @@ inline constexpr std::uint32_t max_completions = 1U << 22;
 inline constexpr std::uint32_t max_reads = 16;
 inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;
 inline constexpr std::uint32_t max_regions = (1U << 16) - 1;
+inline constexpr std::uint32_t plenty = 1 << 24;
 inline constexpr std::uint32_t grh_bytes = 40;
 /// Numbers of queue pairs; those below belong to subnet management, the one behind stands for multicast.
 inline constexpr std::uint32_t first_queue_pair = 0x100;

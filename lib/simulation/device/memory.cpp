@@ -4,7 +4,7 @@
 #include <new>
 #include <sys/mman.h>
 
-#include "../../verbs/mapped_memory.hpp"
+#include "../../verbs/profile_rules.hpp"
 #include "fabric.hpp"
 
 namespace chorale::simulation::device {
@@ -36,7 +36,9 @@ int dealloc_pd(ibv_pd* base) noexcept {
 }
 
 ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcept {
-  errno = verbs::registration_failure(reinterpret_cast<std::uint64_t>(address), bytes, access);
+  context& c = context::of(pd->context);
+  errno = verbs::check_registration(*c.profile, reinterpret_cast<std::uint64_t>(address), bytes, access,
+                                    c.in_use.registered_bytes);
   if (errno != 0) return nullptr;
   hca& nic = hca_of(pd->context);
   spend(nic, nic.owner().costs().register_memory(bytes));
@@ -50,6 +52,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) noexcep
       destroy_object(region);
       throw std::bad_alloc{};
     }
+    c.in_use.registered_bytes += bytes;
     ++static_cast<protection_domain*>(pd)->users;
     return region;
   });
@@ -60,6 +63,7 @@ int dereg_mr(ibv_mr* base) noexcept {
   hca& nic = hca_of(region->context);
   spend(nic, nic.owner().costs().deregister_memory(region->length));
   nic.regions.remove(*region);
+  context::of(region->context).in_use.registered_bytes -= region->length;
   --static_cast<protection_domain*>(region->pd)->users;
   destroy_object(region);
   return 0;

@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "../../verbs/profile_rules.hpp"
 #include "../scheduler.hpp"
 #include "ring.hpp"
 
@@ -27,6 +28,17 @@ struct context : ibv_context {
   hca* nic = nullptr;
   int rank = -1;    ///< who polls what is made here
   int objects = 0;  ///< made here and not destroyed yet
+  const verbs::device_profile* profile = nullptr;
+  verbs::port_identity port;
+  bool port_down = false;
+  /// What the profile limits.
+  struct use {
+    std::uint64_t queue_pairs = 0;
+    std::uint64_t shared_receive_queues = 0;
+    std::uint64_t address_handles = 0;
+    std::uint64_t memberships = 0;
+    std::uint64_t registered_bytes = 0;
+  } in_use;
   ring<ibv_async_event> events;
   wait_list waiting;    ///< for one of them
   int empty_looks = 0;  ///< at completion queues, since `last_look`
@@ -102,9 +114,11 @@ struct address_vector {
   bool multicast = false;
   std::uint8_t service_level = 0;
   std::uint8_t hop_limit = 0;
+  std::uint8_t source_index = 0;  ///< of the GID of a global path
   std::uint16_t lid = 0;
   std::uint32_t flow = 0;  ///< traffic class and flow label, as in a GRH
   ibv_gid gid{};
+  ibv_gid source{};  ///< GID of a global path
 };
 
 struct address_handle : ibv_ah {

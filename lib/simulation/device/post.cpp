@@ -37,6 +37,8 @@ int check(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
       if (!qp.reliable() || is_inline(wr)) return EINVAL;
+      if (wr.opcode != IBV_WR_RDMA_READ && context::of(qp.context).profile->atomics == IBV_ATOMIC_NONE)
+        return EINVAL;
       break;
     default:
       return EINVAL;

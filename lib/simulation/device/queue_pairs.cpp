@@ -7,6 +7,7 @@
 #include "../../verbs/queue_pair_attributes.hpp"
 #include "addresses.hpp"
 #include "completions.hpp"
+#include "context.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
 #include "late_writes.hpp"
@@ -16,16 +17,6 @@
 
 namespace chorale::simulation::device {
 namespace {
-
-int check_capabilities(const ibv_qp_init_attr& a, std::uint32_t most_inline) noexcept {
-  const ibv_qp_cap& cap = a.cap;
-  if (a.qp_type != IBV_QPT_RC && a.qp_type != IBV_QPT_UC && a.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
-  if (a.send_cq == nullptr || a.recv_cq == nullptr || cap.max_send_wr > max_work_requests ||
-      cap.max_send_sge > max_sge || cap.max_inline_data > most_inline ||
-      (a.srq == nullptr && (cap.max_recv_wr > max_work_requests || cap.max_recv_sge > max_sge)))
-    return EINVAL;
-  return 0;
-}
 
 completion_queue& queue_of(ibv_cq* cq) noexcept {
   return static_cast<completion_queue&>(*cq);
@@ -75,7 +66,7 @@ void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   }
   if (has(IBV_QP_AV)) {
     kept.ah_attr = a.ah_attr;
-    qp.path = resolve(qp.nic->owner(), a.ah_attr);
+    qp.path = resolve(context::of(qp.context), a.ah_attr);
   }
 }
 
@@ -94,8 +85,9 @@ void enter(queue_pair& qp, ibv_qp_state to) {
 }  // namespace
 
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
-  const posting_costs& posting = hca_of(pd->context).owner().costs().costs().posting;
-  errno = check_capabilities(*init, std::max(max_inline_bytes, posting.inline_bytes));
+  context& c = context::of(pd->context);
+  errno = verbs::grant(*c.profile, *init);
+  if (errno == 0 && c.in_use.queue_pairs >= c.profile->queue_pairs) errno = ENOMEM;
   if (errno != 0) return nullptr;
   return unless_short([&]() -> ibv_qp* {
     auto* const qp = make_object<queue_pair>(pd->context);
@@ -117,6 +109,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
     qp->receives.max_wr = qp->cap.max_recv_wr;
     qp->receives.max_sge = qp->cap.max_recv_sge;
     qp->state = IBV_QPS_RESET;
+    ++c.in_use.queue_pairs;
     ++queue_of(qp->send_cq).users;
     ++queue_of(qp->recv_cq).users;
     if (qp->srq != nullptr) ++static_cast<shared_receive_queue*>(qp->srq)->users;
@@ -143,7 +136,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
   if (const int status = verbs::check_transition(qp.qp_type, from, to, mask); status != 0) return status;
   if (const int status = verbs::check_values(*a, mask); status != 0) return status;
-  if ((mask & IBV_QP_PATH_MTU) != 0 && a->path_mtu > qp.nic->owner().costs().mtu()) return EINVAL;
+  if (const int status = verbs::check(*context::of(qp.context).profile, *a, mask); status != 0) return status;
   try {
     if (to == IBV_QPS_RESET) {
       reset(qp);
@@ -173,11 +166,12 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-/// Where memory keeps order, a message is seen in it at one instant.
+/// Unless the profile says otherwise, a message is seen in memory at one instant where that keeps its order.
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
-  const bool scatters =
-      static_cast<const queue_pair*>(qp)->nic->placement == verbs::placement_order::unordered;
-  return verbs::data_in_order(scatters ? verbs::order_answer::none : verbs::order_answer::whole, flags);
+  const context& c = context::of(qp->context);
+  const bool scatters = placement_of(c) == verbs::placement_order::unordered;
+  return verbs::data_in_order(
+      c.profile->in_order.value_or(scatters ? verbs::order_answer::none : verbs::order_answer::whole), flags);
 }
 
 int destroy_qp(ibv_qp* base) noexcept {
@@ -191,6 +185,7 @@ int destroy_qp(ibv_qp* base) noexcept {
     return EBUSY;
   }
   qp->nic->queue_pairs.remove(qp->qp_num);
+  --context::of(qp->context).in_use.queue_pairs;
   --queue_of(qp->send_cq).users;
   --queue_of(qp->recv_cq).users;
   if (qp->srq != nullptr) --static_cast<shared_receive_queue*>(qp->srq)->users;
@@ -207,10 +202,10 @@ void reset_all(context& c) noexcept {
 
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* init) noexcept {
   const ibv_srq_attr& a = init->attr;
-  if (a.max_wr == 0 || a.max_wr > max_work_requests || a.max_sge > max_sge) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  context& c = context::of(pd->context);
+  errno = verbs::check(*c.profile, *init);
+  if (errno == 0 && c.in_use.shared_receive_queues >= c.profile->shared_receive_queues) errno = ENOMEM;
+  if (errno != 0) return nullptr;
   return unless_short([&]() -> ibv_srq* {
     auto* const srq = make_object<shared_receive_queue>(pd->context);
     srq->pd = pd;
@@ -218,6 +213,7 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* init) noexcept {
     srq->receives.max_wr = a.max_wr;
     srq->receives.max_sge = a.max_sge;
     init->attr.srq_limit = 0;
+    ++c.in_use.shared_receive_queues;
     ++static_cast<protection_domain*>(pd)->users;
     return srq;
   });
@@ -252,6 +248,7 @@ int destroy_srq(ibv_srq* base) noexcept {
   } catch (...) {
     return EBUSY;
   }
+  --context::of(srq->context).in_use.shared_receive_queues;
   --static_cast<protection_domain*>(srq->pd)->users;
   destroy_object(srq);
   return 0;

@@ -39,7 +39,8 @@ ibv_wc_status local_fault(const queue_pair& qp, const send_request& r) noexcept 
   if (!r.is_inline() && !check_pieces(qp, r, r.reads_back() ? IBV_ACCESS_LOCAL_WRITE : 0))
     return IBV_WC_LOC_PROT_ERR;
   const bool atomic = r.reads_back() && r.opcode != IBV_WR_RDMA_READ;
-  if (r.bytes > max_message_bytes || (atomic && r.bytes < 8)) return IBV_WC_LOC_LEN_ERR;
+  if (r.bytes > context::of(qp.context).profile->max_message || (atomic && r.bytes < 8))
+    return IBV_WC_LOC_LEN_ERR;
   return IBV_WC_SUCCESS;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "addresses.hpp"
 #include "completions.hpp"
+#include "context.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
 #include "late_writes.hpp"
@@ -28,10 +30,11 @@ bool takes_receive(ibv_wr_opcode opcode) noexcept {
 /// The queue pair that a message is for; nullptr if nobody there answers.
 queue_pair* find_target(const message& m) noexcept {
   queue_pair* const qp = m.on.to->queue_pairs.find(m.on.destination);
-  return qp != nullptr && qp->connected() && qp->receiving() && qp->path.target == m.on.from &&
-                 qp->attributes.dest_qp_num == m.on.source
-             ? qp
-             : nullptr;
+  if (qp == nullptr || !qp->connected() || !qp->receiving() || qp->path.target != m.on.from ||
+      qp->attributes.dest_qp_num != m.on.source)
+    return nullptr;
+  const queue_pair* const sender = m.on.from->queue_pairs.find(m.on.source);
+  return sender == nullptr || reaches(*sender, sender->path, *qp) ? qp : nullptr;
 }
 
 answer answer_to(const message& m) {
@@ -134,7 +137,7 @@ void write(queue_pair& qp, message& m) {
   const bool notifies = takes_receive(m.opcode);
   if (notifies && qp.receives_from().posted.empty()) return no_receive(qp, m);
   note_delivery(qp.nic->owner().time(), m.trace, m.bytes, m.arrives);
-  if (!notifies && qp.reliable() && qp.nic->placement != verbs::placement_order::ordered)
+  if (!notifies && qp.reliable() && placement_of(context::of(qp.context)) != verbs::placement_order::ordered)
     write_in_parts(qp, m);
   else
     qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),

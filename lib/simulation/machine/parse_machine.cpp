@@ -115,6 +115,7 @@ adapter_costs read_adapter(json_section& s, source_list& sources) {
   adapter.burst = s.bytes("burst", 1);
   adapter.multicast = s.truth("multicast");
   adapter.datagrams = s.truth("datagrams");
+  if (s.has("profile")) adapter.profile = s.text("profile");
   return adapter;
 }
 

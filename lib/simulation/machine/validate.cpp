@@ -10,6 +10,7 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../../core/printable.hpp"
+#include "../../verbs/device_profile.hpp"
 
 namespace chorale::simulation {
 namespace {
@@ -92,6 +93,9 @@ void validate(const machine& of) {
     if (link.rate.femtoseconds() < 0 || link.delay < duration{})
       refuse(of, "a link whose rate or delay is negative");
   if (of.network.packets.payload == 0) refuse(of, "packets of no bytes");
+  std::vector<verbs::device_profile> profiles;
+  if (const std::string wrong = verbs::read_profiles(of.adapter.profile, profiles); !wrong.empty())
+    refuse(of, fmt::format("a profile of its adapter that cannot be used: {}", wrong));
   if (of.adapter.burst == 0) refuse(of, "bursts of no bytes");
   if (of.adapter.registration.page_bytes == 0) refuse(of, "pages of no bytes");
   const auto& posting = of.adapter.posting;

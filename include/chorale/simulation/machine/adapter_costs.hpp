@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <chorale/simulation/machine/byte_cost.hpp>
 #include <chorale/simulation/machine/host_costs.hpp>
@@ -93,6 +94,9 @@ struct adapter_costs {
   std::uint32_t burst = 1U << 31;   ///< bytes after which another queue pair of the adapter has its turn
   bool multicast = true;            ///< whether it has multicast
   bool datagrams = true;            ///< whether it has datagrams
+  /// What it grants, refuses and does, as CHORALE_SOFT_PROFILE has it (docs/soft0.md); ranks take turns where
+  /// there are several.
+  std::string profile;
 };
 
 }  // namespace chorale::simulation
