@@ -13,7 +13,8 @@ namespace chorale::transport {
 namespace {
 
 datagram_queue::options within(const verbs::device& device, datagram_queue::options o) {
-  const auto limit = static_cast<std::uint32_t>(device.attributes().max_qp_wr);
+  const auto limit =
+      static_cast<std::uint32_t>(std::min(device.attributes().max_qp_wr, device.attributes().max_cqe));
   o.receives = std::min(o.receives, limit);
   o.sends = std::min(o.sends, limit);
   if (o.places == 0) o.places = o.sends;

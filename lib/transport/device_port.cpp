@@ -37,7 +37,11 @@ device_port::device_port(const config& settings, int local_rank, const verbs::de
       opened_(std::make_shared<opened_device>(chosen_.device)),
       local_(port_of(device(), chosen_, settings)),
       datagrams_(at_service_level(local_, settings.ud_service_level)),
-      mtu_(local_.address.mtu) {}
+      mtu_(local_.address.mtu) {
+  const std::size_t most = device().port(local_.number).max_msg_sz;
+  // Some report none.
+  if (most != 0) largest_message_ = std::min(largest_message_, most);
+}
 
 device_port::device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local)
     : opened_(std::move(opened)), local_(local), datagrams_(local), mtu_(local.address.mtu) {}

@@ -336,6 +336,21 @@ class Refused(Case):
     def test_device(self):
         self.check_all(self.run_ranks(2, "nothing", -1, env={"CHORALE_DEVICE": "nosuch7"}), 2, "no_device", "nosuch7")
 
+    def test_profile(self):
+        """Devices that cannot carry the transport, and ports that cannot reach each other."""
+        roce = "link=ethernet,gids=%s/::ffff:10.0.0.1"
+        for profile, words in [
+                ("srq=0", ["no shared receive queues", "transport::rc", "ud_rdma"]),
+                ("ud=no", ["no datagrams (UD)", "CHORALE_DEVICE"]),
+                (roce % "v2" + ";link=infiniband", ["link layers differ", "InfiniBand", "Ethernet"]),
+                (roce % "v2" + ";" + roce % "v1", ["RoCE versions differ", "CHORALE_GID_INDEX"]),
+                ("subnet=fe80::;subnet=fe80:0:0:1::", ["subnets differ", "fe80::/64", "fe80:0:0:1::/64"]),
+                ("pkeys=8001;pkeys=8002", ["partitions differ", "0x8001", "0x8002", "CHORALE_PKEY"]),
+                ("pkeys=7fff", ["limited members", "0x7fff"])]:
+            with self.subTest(profile=profile):
+                self.check_all(self.run_ranks(2, "nothing", -1, env={"CHORALE_SOFT_PROFILE": profile}), 2, "unsupported",
+                               *words)
+
     def test_environment(self):
         for variable, value in [("CHORALE_BLOCK_BYTES", "banana"), ("CHORALE_BLOCKS", "1"), ("CHORALE_WAIT", "please"),
                                 ("CHORALE_DEADLINE_MS", "-1"), ("CHORALE_BLOCK_BYTES", "200"), ("CHORALE_MTU", "1000"),

@@ -54,6 +54,10 @@ class device_port {
   /// Path MTU in bytes: the smallest of this port's and those of the ranks added so far.
   [[nodiscard]] int mtu_bytes() const noexcept { return verbs::mtu_bytes(static_cast<ibv_mtu>(mtu_)); }
 
+  /// Maximum bytes of one message: what the port takes, but no more than 1 GiB, since the lengths of requests
+  /// have 31 bits.
+  [[nodiscard]] std::size_t largest_message() const noexcept { return largest_message_; }
+
   /// Adds the next rank (from 0).
   void add_peer(const verbs::endpoint_address& address);
   /// Precondition: that rank was added.
@@ -73,6 +77,7 @@ class device_port {
   verbs::local_port local_;
   verbs::local_port datagrams_;
   std::uint8_t mtu_ = 0;
+  std::size_t largest_message_ = std::size_t{1} << 30;
   std::vector<verbs::endpoint_address> peers_;
 };
 

@@ -61,8 +61,24 @@ constexpr auto oversubscribed_patience = std::chrono::milliseconds{4};
 
 /// A power of two, so that signalling one request in each half of the queue needs no division.
 std::uint32_t send_depth(const device_port& port) {
-  return std::bit_floor(
-      std::min(queue_depth, static_cast<std::uint32_t>(port.device().attributes().max_qp_wr)));
+  const int most = port.device().attributes().max_qp_wr;
+  // A message may need a second request.
+  if (most < 2)
+    throw error(errc::unsupported, fmt::format("{} has send queues of {} request(s) (max_qp_wr): connections "
+                                               "need 2; use transport::ud, or another device (CHORALE_DEVICE)",
+                                               port.device().name(), most));
+  return std::bit_floor(std::min(queue_depth, static_cast<std::uint32_t>(most)));
+}
+
+/// Settings are the same on all ranks, so that this rank alone cannot make its messages shorter.
+const device_port& require_messages(const device_port& port, std::size_t bytes) {
+  if (port.largest_message() < bytes)
+    throw error(errc::unsupported,
+                fmt::format("{} takes messages of at most {} bytes (max_msg_sz), and connections would send up "
+                            "to {}: set CHORALE_BLOCK_BYTES (of rc_send_receive "
+                            "CHORALE_SEND_RECEIVE_BLOCK_BYTES, or CHORALE_SEND_RECEIVE_LONG=copy) on all ranks",
+                            port.device().name(), port.largest_message(), bytes));
+  return port;
 }
 
 std::uint32_t random_psn() {
@@ -111,7 +127,7 @@ joining_plan connections::plan(std::string transport, int ranks, const config& s
 connections::connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
                          std::uint16_t number)
     : owner_(&owner),
-      over_(&over),
+      over_(&require_messages(over, o.message_bytes)),
       user_(&user),
       heeds_(o.posts_receives && !keeps_order(owner, over)),
       options_(with_words(o, heeds_, owner)),
@@ -162,7 +178,7 @@ verbs::queue_pair connections::make_queue_pair() {
   o.recv = &cq_;
   o.send_depth = send_depth(*over_);
   o.srq = &receives_.queue();
-  o.send_sges = 2;
+  o.send_sges = gathers() ? 2 : 1;
   // The only way to find out how much inline data a device supports is to try.
   for (;; options_.inline_bytes = options_.inline_bytes > short_bytes ? options_.inline_bytes / 2 : 0) {
     o.inline_bytes = options_.inline_bytes;

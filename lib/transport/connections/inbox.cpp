@@ -28,6 +28,7 @@ connections::options inbox::needs(const config& settings, int ranks) noexcept {
   const mailbox_layout layout{settings.block_bytes, settings.blocks};
   return {.limit = settings.connections,
           .inbox_bytes = layout.total_bytes(),
+          .message_bytes = layout.message_bytes(),
           .receives = static_cast<std::uint32_t>(std::clamp(4 * ranks, 64, 4096)),
           .inline_bytes = static_cast<std::uint32_t>(layout.message_bytes())};
 }
@@ -110,12 +111,12 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
   request.wr.rdma.remote_addr = c.remote_inbox + s.send_end - total;
   request.wr.rdma.rkey = c.remote_inbox_key;
   bool is_shared = false;
-  if (total <= c.qp->inline_bytes()) {
+  if (total <= c.qp->inline_bytes() && links_->gathers()) {
     source[0] = {reinterpret_cast<std::uintptr_t>(bytes.data()), static_cast<std::uint32_t>(bytes.size()), 0};
     source[1] = {reinterpret_cast<std::uintptr_t>(rest), static_cast<std::uint32_t>(rest_bytes), 0};
     request.num_sge = 2;
     request.send_flags = IBV_SEND_INLINE;
-  } else if (shared != nullptr && links_->may_signal() && stage(*shared)) {
+  } else if (shared != nullptr && links_->gathers() && links_->may_signal() && stage(*shared)) {
     // The trailer differs from peer to peer; its place is free again once the receiver's block is released.
     if (s.endings.data == nullptr) s.endings = links_->pool().take(layout_.blocks() * sizeof tail);
     std::byte* place = s.endings.data + place_number * sizeof tail;

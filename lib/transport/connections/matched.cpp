@@ -62,6 +62,7 @@ connections::options matched::needs(const config& settings, int ranks) noexcept 
       static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.blocks) + other_receives);
   return {.limit = settings.connections,
           .inbox_bytes = by_write ? ring_of(settings).inbox_bytes() : mailbox_layout::blocks_offset,
+          .message_bytes = stride(settings),
           .receive_bytes =
               by_write ? in_cache_lines(sizeof(message_header) + sizeof(clear_to_send)) : stride(settings),
           .receives =

@@ -58,7 +58,7 @@ bool rma_queue::advance(transfer& t) {
   peer& p = peers_.get(t.remote.owner);
   while (!t.last_posted) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
-    const std::size_t part = std::min(connections::largest_request, t.memory.size() - t.posted_bytes);
+    const std::size_t part = std::min(links_->largest_request(), t.memory.size() - t.posted_bytes);
     const bool last = t.posted_bytes + part == t.memory.size();
     ibv_sge here{reinterpret_cast<std::uintptr_t>(t.memory.data()) + t.posted_bytes,
                  static_cast<std::uint32_t>(part), t.lkey};

@@ -5,7 +5,8 @@
 namespace chorale::transport {
 namespace {
 
-constexpr std::size_t largest_piece = connections::largest_request;
+/// The same on both sides, so not what a port takes: all take it, Soft-RoCE no more.
+constexpr std::size_t largest_piece = std::size_t{8} << 20;
 /// Maximum number of pieces posted at a time.
 constexpr std::uint32_t most_waiting = 8;
 /// Number among the transport's connections; those in `beside` come first.
@@ -21,6 +22,7 @@ serial_channel::serial_channel(connections& beside, const config& settings)
     : links_(beside.owner(), beside.port(), *this,
              {.limit = settings.connections,
               .inbox_bytes = mailbox_layout::blocks_offset,
+              .message_bytes = largest_piece,
               .receives = most_waiting,
               .posts_receives = false,
               .inline_bytes = 0},

@@ -47,14 +47,13 @@ class connection_user {
 /// while nobody is connected to it.
 class connections final : private connection_port {
  public:
-  /// Maximum bytes of one request: devices accept at most 2 GiB.
-  static constexpr std::size_t largest_request = std::size_t{1} << 30;
   /// In immediate data: of a message in the inbox, not of a notification.
   static constexpr std::uint32_t written_mark = 0x80000000U;
 
   struct options {
     std::size_t limit = 0;           ///< as config::connections
     std::size_t inbox_bytes = 0;     ///< memory that the peer writes, per connection
+    std::size_t message_bytes = 0;   ///< longest that goes into the inbox or a receive
     std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that carry only immediate data
     std::uint32_t receives = 0;      ///< size of the shared receive queue
     bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts its own
@@ -126,6 +125,11 @@ class connections final : private connection_port {
   /// Something arrived on the connection that the peer sends only once it knows that this rank receives.
   void note_heard(connection& c) { table_.note_heard(c.peer); }
   [[nodiscard]] bool is_open(const connection& c) const noexcept { return c.qp.has_value(); }
+
+  /// Maximum bytes of one request.
+  [[nodiscard]] std::size_t largest_request() const noexcept { return over_->largest_message(); }
+  /// Whether a request may gather its bytes from two places.
+  [[nodiscard]] bool gathers() const noexcept { return over_->device().attributes().max_sge >= 2; }
 
   [[nodiscard]] endpoint& owner() const noexcept { return *owner_; }
   [[nodiscard]] const device_port& port() const noexcept { return *over_; }
