@@ -64,20 +64,22 @@ std::uint32_t send_depth(const device_port& port) {
   const int most = port.device().attributes().max_qp_wr;
   // A message may need a second request.
   if (most < 2)
-    throw error(errc::unsupported, fmt::format("{} has send queues of {} request(s) (max_qp_wr): connections "
-                                               "need 2; use transport::ud, or another device (CHORALE_DEVICE)",
-                                               port.device().name(), most));
+    throw error(errc::unsupported,
+                fmt::format("{} has send queues of {} request(s) (max_qp_wr): connections "
+                            "need 2; use transport::ud, or another device (CHORALE_DEVICE)",
+                            port.device().name(), most));
   return std::bit_floor(std::min(queue_depth, static_cast<std::uint32_t>(most)));
 }
 
 /// Settings are the same on all ranks, so that this rank alone cannot make its messages shorter.
 const device_port& require_messages(const device_port& port, std::size_t bytes) {
   if (port.largest_message() < bytes)
-    throw error(errc::unsupported,
-                fmt::format("{} takes messages of at most {} bytes (max_msg_sz), and connections would send up "
-                            "to {}: set CHORALE_BLOCK_BYTES (of rc_send_receive "
-                            "CHORALE_SEND_RECEIVE_BLOCK_BYTES, or CHORALE_SEND_RECEIVE_LONG=copy) on all ranks",
-                            port.device().name(), port.largest_message(), bytes));
+    throw error(
+        errc::unsupported,
+        fmt::format("{} takes messages of at most {} bytes (max_msg_sz), and connections would send up "
+                    "to {}: set CHORALE_BLOCK_BYTES (of rc_send_receive "
+                    "CHORALE_SEND_RECEIVE_BLOCK_BYTES, or CHORALE_SEND_RECEIVE_LONG=copy) on all ranks",
+                    port.device().name(), port.largest_message(), bytes));
   return port;
 }
 
@@ -233,7 +235,7 @@ void connections::accept(int peer) {
   c.remote_inbox_key = m.inbox_key;
   c.in_order = m.order == placement::ordered;
   // A message ends where a cache line ends.
-  c.polled_bytes = m.order == placement::within_request ? largest_request
+  c.polled_bytes = m.order == placement::within_request ? largest_request()
                    : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
                                                         : 0;
   c.unannounced = false;
