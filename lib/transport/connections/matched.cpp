@@ -332,7 +332,7 @@ void matched::on_written(connection& from, std::uint32_t count) {
   const sender& s = known(from.peer);
   const std::uint64_t ahead =
       (count - static_cast<std::uint32_t>(s.arrived + 1)) & ~connections::written_mark;
-  if (!ring_ || ahead >= blocks_)
+  if (!ring_ || ahead >= std::uint64_t{2} * blocks_)
     return links_->break_off(from, "it announced a message that it may not have sent");
   ring_->show(from.inbox.data, s.arrived + ahead);
 }
