@@ -10,7 +10,8 @@
 namespace chorale::soft {
 namespace {
 
-/// The peer whose QP this one is connected to; nullptr if it is not there, or the ports do not reach each other.
+/// The peer whose QP this one is connected to; nullptr if it is not there, or the ports do not reach each
+/// other.
 [[gnu::noinline]] peer* find_connected_peer(queue_pair& qp, std::uint32_t destination) noexcept {
   peer* const found = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
   if (found == nullptr) return nullptr;

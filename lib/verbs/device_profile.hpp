@@ -14,8 +14,8 @@
 
 namespace chorale::verbs {
 
-/// In which order the bytes that RDMA writes of one queue pair carry become visible to a processor that polls:
-/// in that of the requests and within each, within each only, or in any.
+/// In which order the bytes that RDMA writes of one queue pair carry become visible to a processor that
+/// polls: in that of the requests and within each, within each only, or in any.
 enum class placement_order : std::uint8_t { ordered, within_request, unordered };
 
 /// What `ibv_query_qp_data_in_order` answers for writes into a queue pair: nothing is in order, messages are,
@@ -76,9 +76,10 @@ struct device_profile {
   std::vector<profile_event> events;                                   ///< in the order of their times
 };
 
-/// Reads profiles with ';' between, at least one, which ranks take in turn. A profile is a list with ',' or lines between: first, perhaps, the name of a shipped
-/// profile; then `key=value`, which replaces what stands before. A value that is itself a list goes on with ','.
-/// '#' begins a comment up to the end of its line. The empty text is the device as it is.
+/// Reads profiles with ';' between, at least one, which ranks take in turn. A profile is a list with ',' or
+/// lines between: first, perhaps, the name of a shipped profile; then `key=value`, which replaces what stands
+/// before. A value that is itself a list goes on with ','. '#' begins a comment up to the end of its line.
+/// The empty text is the device as it is.
 /// @returns empty, or what is wrong, with what is accepted.
 std::string read_profiles(std::string_view text, std::vector<device_profile>& profiles);
 /// The same, of which `profile` is that of a rank.

@@ -10,8 +10,8 @@ namespace chorale::verbs {
 /// 5.14 do not say so); 0 if it can.
 int registration_failure(std::uint64_t address, std::uint64_t bytes, int access) noexcept;
 
-/// Whether some of it is a file's that is mapped to be shared, and lies on a disk: kernels from 6.5 on do not pin
-/// such pages.
+/// Whether some of it is a file's that is mapped to be shared, and lies on a disk: kernels from 6.5 on do not
+/// pin such pages.
 bool is_mapped_file(std::uint64_t address, std::uint64_t bytes) noexcept;
 
 }  // namespace chorale::verbs

@@ -44,13 +44,15 @@ struct port_identity {
 };
 /// `own`: the GID of the device as it is.
 port_identity identity_of(const device_profile& profile, std::uint16_t lid, const ibv_gid& own) noexcept;
-/// Whether what leaves one port by a path, whose port number and index of the GID are right, comes to the other.
+/// Whether what leaves one port by a path, whose port number and index of the GID are right, comes to the
+/// other.
 bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept;
 
 /// A row of the port's table of GIDs; `own` is what the device has without any of its profile. 0 or EINVAL.
 int find_gid(const device_profile& profile, int index, const ibv_gid& own, profile_gid& found) noexcept;
 
-/// Checks the wishes for a queue pair, and lowers that for inline bytes where it is granted less. 0 or an errno.
+/// Checks the wishes for a queue pair, and lowers that for inline bytes where it is granted less. 0 or an
+/// errno.
 int grant(const device_profile& profile, ibv_qp_init_attr& wanted) noexcept;
 int check(const device_profile& profile, const ibv_srq_init_attr& wanted) noexcept;
 /// The attributes in `mask`, besides what transitions require.

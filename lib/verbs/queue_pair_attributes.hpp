@@ -8,8 +8,8 @@ namespace chorale::verbs {
 
 /// 0 or EINVAL: whether `mask` may be given for this transition, and has all that it requires.
 int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) noexcept;
-/// 0 or EINVAL: whether the values that `mask` selects are in the range of a device with one port. What further
-/// depends on the device, `check` of `profile_rules.hpp` looks at.
+/// 0 or EINVAL: whether the values that `mask` selects are in the range of a device with one port. What
+/// further depends on the device, `check` of `profile_rules.hpp` looks at.
 int check_values(const ibv_qp_attr& attributes, int mask) noexcept;
 
 /// What a queue pair was created with, for ibv_query_qp.

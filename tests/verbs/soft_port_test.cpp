@@ -46,8 +46,8 @@ ibv_gid gid_of(const node& n, int row) {
   return gid;
 }
 
-/// One process of two that try to reach each other under profiles of their own: by a write of a connection, by a
-/// datagram, and by a multicast of the other.
+/// One process of two that try to reach each other under profiles of their own: by a write of a connection,
+/// by a datagram, and by a multicast of the other.
 class lone_port {
  public:
   lone_port(const std::string& profile, const path_choice& by)
@@ -178,7 +178,8 @@ class lone_port {
   bool ethernet_ = false;
 };
 
-/// Empty if of a write, a datagram and a multicast, R, D and M, those come that are in `wanted`, in both directions.
+/// Empty if of a write, a datagram and a multicast, R, D and M, those come that are in `wanted`, in both
+/// directions.
 std::string between(const std::string& wanted, const std::string& one, const std::string& other,
                     path_choice by_one = {}, path_choice by_other = {}) {
   const auto main_of = [&](const std::string& profile, const path_choice& by) {

@@ -11,7 +11,8 @@ class fabric;
 struct queue_pair;
 
 address_vector resolve(const context& from, const ibv_ah_attr& attributes) noexcept;
-/// Whether what a queue pair sends by that path comes to the other, as far as their ports and partitions decide.
+/// Whether what a queue pair sends by that path comes to the other, as far as their ports and partitions
+/// decide.
 bool reaches(const queue_pair& from, const address_vector& path, const queue_pair& to) noexcept;
 
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;

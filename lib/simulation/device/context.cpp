@@ -19,8 +19,8 @@ namespace {
 /// An OUI of the range that anyone may choose from (bit 0x02 of its first byte), so no vendor's.
 constexpr std::uint32_t vendor_id = 0x067369;
 
-/// A row of the table of GIDs; nullptr if there is none. Those of a profile are of the first host, and the others'
-/// are greater by their numbers.
+/// A row of the table of GIDs; nullptr if there is none. Those of a profile are of the first host, and the
+/// others' are greater by their numbers.
 const verbs::profile_gid* row_of(ibv_context* c, std::uint8_t port, int index) noexcept {
   const verbs::port_identity& own = context::of(c).port;
   return port == 1 && index >= 0 && static_cast<std::uint64_t>(index) < own.gid_count ? &own.gids[index]
