@@ -12,9 +12,9 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Of every communicator on soft0: the sockets of the device's asynchronous events, the pipe of its
+/// Of every communicator on soft0: the pipe of its
 /// completion channel, and the memory of its datagrams.
-constexpr std::int64_t least_descriptors = 5;
+constexpr std::int64_t least_descriptors = 3;
 /// By which the service thread is told to end.
 constexpr std::int64_t of_service = 1;
 

@@ -13,6 +13,7 @@
 #include <chorale/transport/group_view.hpp>
 
 #include "../core/shortage.hpp"
+#include "device_watch.hpp"
 #include "messages.hpp"
 #include "telling.hpp"
 
@@ -168,6 +169,10 @@ void control_channel::read() {
   });
 }
 
+std::string control_channel::device_trouble() const noexcept {
+  return port_->over().opened()->watch->trouble();
+}
+
 void control_channel::look_after_sends() {
   const std::lock_guard hold{lock_};
   port_->reap();
@@ -184,9 +189,22 @@ void control_channel::start_service() {
     return attended_->take_over();
   }
   try {
-    service_.emplace(*events_, lock_, policy_,
-                     service::work{[this] { port_->arm(); }, [this] { serve(); },
-                                   [this](std::exception_ptr why) { service_failure_ = std::move(why); }});
+    device_watch& watch = *port_->over().opened()->watch;
+    service_.emplace(
+        *events_, lock_, policy_,
+        service::work{.arm = [this] { port_->arm(); },
+                      .serve = [this] { serve(); },
+                      .fail = [this](std::exception_ptr why) { service_failure_ = std::move(why); },
+                      .look =
+                          [this, &watch] {
+                            try {
+                              watch.look();
+                            } catch (const error& e) {
+                              throw error(e.code(), fmt::format("rank {}: {}", self_.rank, e.reason()),
+                                          {self_.rank});
+                            }
+                          },
+                      .reports = watch.fd()});
   } catch (const std::system_error& e) {
     throw set_up_failure(self_.rank, self_.size, e.code(),
                          fmt::format("no thread for its service: {}; {}", reason_of(e), why_no_thread()));

@@ -34,7 +34,7 @@ config port_selection::within(config settings) const {
 
 device_port::device_port(const config& settings, int local_rank, const verbs::device_needs& needs)
     : chosen_(verbs::choose(settings, verbs::drivers(), local_rank, needs)),
-      opened_(std::make_shared<opened_device>(chosen_.device)),
+      opened_(opened_device::of(chosen_.device)),
       local_(port_of(device(), chosen_, settings)),
       datagrams_(at_service_level(local_, settings.ud_service_level)),
       mtu_(local_.address.mtu) {

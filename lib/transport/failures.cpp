@@ -129,14 +129,16 @@ void failures::check() {
 void failures::lose(int peer, const std::string& why) {
   // A failing rank reports the failure before it closes its connections.
   check();
-  throw error(errc::peer_lost,
-              fmt::format("rank {} on host {} is lost to rank {}: {}{}", peer, group_->host_of(peer),
-                          group_->rank(), why,
-                          windows_->has_withdrawn()
-                              ? "; this rank has left a window by an exception, and an access of "
-                                "that rank to it would end the connection"
-                              : ""),
-              {peer});
+  const std::string trouble = channel_->device_trouble();
+  throw error(
+      errc::peer_lost,
+      fmt::format(
+          "rank {} on host {} is lost to rank {}: {}{}{}", peer, group_->host_of(peer), group_->rank(), why,
+          trouble.empty() ? "" : fmt::format("; rank {}'s own device: {}", group_->rank(), trouble),
+          windows_->has_withdrawn() ? "; this rank has left a window by an exception, and an access of "
+                                      "that rank to it would end the connection"
+                                    : ""),
+      {peer});
 }
 
 void failures::fail(const std::exception_ptr& why) noexcept {

@@ -10,6 +10,7 @@
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
+#include <chorale/transport/registration_cache.hpp>
 
 #include "host.hpp"
 #include "membership.hpp"
@@ -40,6 +41,17 @@ const group_view& checked(const group_view& group) {
 config validated(config settings) {
   settings.validate();
   return settings;
+}
+
+/// From where on a rank's messages are faster without copies, in bytes; 0: as usual.
+std::size_t zero_copy_from(const device_port& port, const config& settings) {
+  // A registration for each message costs tens of microseconds, and more for each page.
+  constexpr std::size_t worth_registering = 255 * 1024;
+  const bool registers_each =
+      registration_cache::guarantee_with(settings, port.device().provider().finds_by_address) ==
+      registration_guarantee::per_operation;
+  const std::size_t measured = port.device().zero_copy_from();
+  return !port.device().copies_by_core() && registers_each ? worth_registering : measured;
 }
 
 port_terms terms_of(const device_port& port, bool reaches_all) {
@@ -223,7 +235,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   // Nobody asks for the measurement where the setting decides.
   if (!settings.zero_copy_bytes)
     card.zero_copy_kib = static_cast<std::uint8_t>(
-        std::min((first.device().zero_copy_from() + 1023) / 1024, std::size_t{255}));
+        std::min((zero_copy_from(first, settings) + 1023) / 1024, std::size_t{255}));
   std::vector<verbs::endpoint_address> more;
   for (std::size_t i = 1; i < group_->ports.size(); ++i) more.push_back(group_->ports[i].local().address);
   say(write_card(card, this_process_cpus(), more));

@@ -83,18 +83,23 @@ registration_cache::registration_cache(const verbs::protection_domain& domain, c
       remote_access_(remote_access),
       most_entries_(settings.registration_entries),
       most_bytes_(settings.registration_bytes),
-      guarantee_(registration_guarantee::per_operation),
+      guarantee_(guarantee_with(settings, by_address)),
       given_back_seen_(given_back().position()),
       tables_(std::make_unique<tables>()) {
-  if (settings.registration == registration_policy::per_operation) return;
-  if (by_address && settings.registration != registration_policy::watched) {
-    guarantee_ = registration_guarantee::by_address;
-    return;
-  }
+  if (guarantee_ != registration_guarantee::watched) return;
   monitor_ = unmap_monitor::shared();
-  if (!monitor_) return;
-  guarantee_ = registration_guarantee::watched;
-  unmapped_seen_ = monitor_->position();
+  if (monitor_)
+    unmapped_seen_ = monitor_->position();
+  else
+    guarantee_ = registration_guarantee::per_operation;
+}
+
+registration_guarantee registration_cache::guarantee_with(const config& settings, bool by_address) {
+  if (settings.registration == registration_policy::per_operation)
+    return registration_guarantee::per_operation;
+  if (by_address && settings.registration != registration_policy::watched)
+    return registration_guarantee::by_address;
+  return unmap_monitor::shared() ? registration_guarantee::watched : registration_guarantee::per_operation;
 }
 
 registration_cache::~registration_cache() = default;
@@ -152,7 +157,13 @@ registration_cache::entry& registration_cache::make(std::uintptr_t first, std::u
       break;
     } catch (const error& e) {
       // Pinned memory is scarce: evict unused cached registrations first.
-      if (e.code() != std::errc::not_enough_memory || !evict_one()) throw;
+      if (e.code() == std::errc::not_enough_memory && evict_one()) continue;
+      throw error(
+          e.code(),
+          e.reason() +
+              "; memory that the device does not take is no window, and messages from and to it need "
+              "CHORALE_ZERO_COPY_BYTES=1099511627776 on all ranks: then they are copied through memory "
+              "of the library");
     }
   }
   entry& result = *made;

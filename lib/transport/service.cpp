@@ -70,9 +70,20 @@ service::~service() {
   ::close(stop_);
 }
 
-bool service::stopped(int milliseconds) const {
-  pollfd place{stop_, POLLIN, 0};
-  return poll_files({&place, 1}, milliseconds) > 0;
+bool service::stopped(int milliseconds) {
+  pollfd places[]{{stop_, POLLIN, 0}, {work_.reports, POLLIN, 0}};
+  static_cast<void>(poll_files(places, milliseconds));
+  return places[0].revents != 0 || (places[1].revents != 0 && !look());
+}
+
+bool service::look() {
+  try {
+    work_.look();
+    return true;
+  } catch (...) {
+    give_up();
+    return false;
+  }
 }
 
 void service::run() {
@@ -113,10 +124,10 @@ void service::sleep_for_events() {
     while (!serve_once()) {
       if (stopped(pause_milliseconds)) return;
     }
-    pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}};
+    pollfd places[]{{stop_, POLLIN, 0}, {channel_->fd(), POLLIN, 0}, {work_.reports, POLLIN, 0}};
     const int ready =
         poll_files(places, failures == 0 ? longest_sleep_milliseconds : pause_without_events_milliseconds);
-    if (places[0].revents != 0) return;
+    if (places[0].revents != 0 || (places[2].revents != 0 && !look())) return;
     try {
       if (ready < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll of the service thread");

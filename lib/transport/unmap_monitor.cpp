@@ -20,14 +20,20 @@ namespace {
 constexpr std::uint64_t wanted =
     UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 
+int userfaultfd(int flags) noexcept {
+  return static_cast<int>(
+      detail::above_streams([&] { return syscall(SYS_userfaultfd, flags | O_CLOEXEC | O_NONBLOCK); }));
+}
+
 /// A userfaultfd with the required events, or -1.
 int open_userfaultfd() noexcept {
-  int flags = O_CLOEXEC | O_NONBLOCK;
+  int fd = -1;
 #ifdef UFFD_USER_MODE_ONLY
   // No faults are handled here; without privileges the system permits only this mode.
-  flags |= UFFD_USER_MODE_ONLY;
+  fd = userfaultfd(UFFD_USER_MODE_ONLY);
 #endif
-  const int fd = static_cast<int>(detail::above_streams([&] { return syscall(SYS_userfaultfd, flags); }));
+  // Kernels before 5.11 do not know it.
+  if (fd < 0) fd = userfaultfd(0);
   if (fd < 0) return -1;
   uffdio_api api{};
   api.api = UFFD_API;

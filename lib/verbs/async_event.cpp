@@ -1,5 +1,7 @@
 #include "async_event.hpp"
 
+#include <cerrno>
+
 #include <fmt/format.h>
 
 #include "failure.hpp"
@@ -93,8 +95,10 @@ std::optional<async_event> next_async_event(const device& owner, std::chrono::mi
   const std::string object = fmt::format("asynchronous events of {}", owner.name());
   if (!wait_readable(owner.async_fd(), longest, object)) return std::nullopt;
   ibv_async_event raw{};
-  if (const int failure = errno_of(owner.provider().get_async_event(owner.native(), &raw)); failure != 0)
-    fail(failure, "ibv_get_async_event", object);
+  const int failure = errno_of(owner.provider().get_async_event(owner.native(), &raw));
+  // Without blocking: it was of an object that was destroyed meanwhile.
+  if (failure == EAGAIN) return std::nullopt;
+  if (failure != 0) fail(failure, "ibv_get_async_event", object);
   async_event event = to_event(raw, owner.name());
   owner.provider().ack_async_event(&raw);
   return event;

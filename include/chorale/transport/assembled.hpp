@@ -389,7 +389,7 @@ class assembled {
   /// From which size zero copy is faster where the ranks' cores copy and each rank has one; otherwise 0.
   [[nodiscard]] std::size_t measured_zero_copy() const noexcept {
     if constexpr (reads_by_device)
-      if (copies_by_core() && !oversubscribed()) return core().zero_copy_from();
+      if (!copies_by_core() || !oversubscribed()) return core().zero_copy_from();
     return 0;
   }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,9 @@ class control_channel {
 
   /// False in a child of fork(), which must not speak in its parent's name.
   [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
+
+  /// What is wrong with this rank's own device, as far as it says; empty if nothing is. Any thread.
+  [[nodiscard]] std::string device_trouble() const noexcept;
 
   // Sending. @throws error if the queue pair is broken, or a datagram is too large.
   /// Sends one datagram consisting of `body` and `more`; returns false if the send queue is full. A

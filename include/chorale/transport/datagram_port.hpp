@@ -37,6 +37,7 @@ class datagram_port {
   void open(std::uint32_t qkey);
 
   [[nodiscard]] std::uint32_t number() const noexcept { return queue_.pair().number(); }
+  [[nodiscard]] const device_port& over() const noexcept { return *over_; }
   [[nodiscard]] std::size_t payload_bytes() const noexcept { return queue_.datagram_bytes(); }
 
   /// Sends nothing longer from now on.

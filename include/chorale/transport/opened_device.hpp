@@ -1,18 +1,29 @@
-// A device that a transport has opened, and its protection domain.
+// A device that transports have opened, and its protection domain.
 #pragma once
 
+#include <chorale/core/lean_memory.hpp>
+#include <chorale/core/origin.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 
 namespace chorale::transport {
 
+class device_watch;
+
 /// Shared by all objects that may outlive the transport: the device stays open until the last of them ends.
 struct opened_device {
-  explicit opened_device(const verbs::device_info& which)
-      : device(verbs::device::open(which)), domain(device) {}
+  /// @throws error as verbs::device::open.
+  explicit opened_device(const verbs::device_info& which);
+  ~opened_device();
+  /// The device as this process has it open, so that each further communicator costs no context; opens it if
+  /// it has not. Simulated ranks, which share a process, each open their own. Any thread. @throws error as
+  /// the constructor.
+  static std::shared_ptr<const opened_device> of(const verbs::device_info& which);
 
   verbs::device device;
   verbs::protection_domain domain;
+  std::unique_ptr<device_watch> watch;  ///< what the device reports by itself
+  detail::origin made{};
 };
 
 }  // namespace chorale::transport

@@ -69,6 +69,8 @@ class registration_cache {
   /// `remote_access`: what peers may do with memory of `rights::remote`, as `verbs::device::remote_access`.
   registration_cache(const verbs::protection_domain& domain, const config& settings, bool by_address,
                      int remote_access);
+  /// What the caches of this process can guarantee with these settings, and arguments as above.
+  static registration_guarantee guarantee_with(const config& settings, bool by_address);
   registration_cache(const registration_cache&) = delete;
   registration_cache& operator=(const registration_cache&) = delete;
   ~registration_cache();

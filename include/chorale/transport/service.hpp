@@ -74,6 +74,9 @@ class service {
         serve;  ///< looks after all that has come; called with the lock held; does not throw
     std::function<void(std::exception_ptr)>
         fail;  ///< the thread ends, and nobody answers any more; called with the lock held; does not throw
+    /// Takes what the device reports; called without the lock. What it throws ends the thread, as `fail`.
+    std::function<void()> look{};
+    int reports = -1;  ///< descriptor that is readable when it has something to report
   };
   /// @throws std::system_error if the thread cannot be started.
   service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w);
@@ -87,7 +90,10 @@ class service {
   void poll_always();
   void sleep_for_events();
   bool serve_once();
-  [[nodiscard]] bool stopped(int milliseconds) const;
+  /// True if the thread has to end: it was stopped, or the device has failed.
+  [[nodiscard]] bool stopped(int milliseconds);
+  /// True unless what the device reports ends the thread.
+  [[nodiscard]] bool look();
   void give_up();
 
   verbs::completion_channel* channel_;

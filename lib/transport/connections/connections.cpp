@@ -192,8 +192,22 @@ verbs::queue_pair connections::make_queue_pair() {
   }
 }
 
+void connections::make_room_for(std::size_t queue_pairs) {
+  const auto most = static_cast<std::size_t>(over_->device().attributes().max_cqe);
+  const std::size_t wanted =
+      std::min(most, std::size_t{spare_entries} + receives_.count() + queue_pairs * send_depth(*over_));
+  const auto entries = static_cast<std::size_t>(cq_.entries());
+  if (wanted <= entries) return;
+  try {
+    cq_.resize(static_cast<int>(std::min(most, std::max(wanted, 2 * entries))));
+  } catch (const error&) {
+    // A device that cannot resize has room for what connections signal, which is enough until many peers die.
+  }
+}
+
 void connections::open(int peer) {
   const detail::uncancellable ends_first;
+  make_room_for(table_.open_peers().size() + 1);
   connection& c = get(peer);
   auto made = make_queue_pair();
   made.to_init({.port = over_->local().number,

@@ -193,6 +193,9 @@ class connections final : private connection_port {
   [[nodiscard]] placement placement_here(const connection& c) const;
   void on_word(connection& c, std::uint64_t index, const ibv_wc& wc);
   [[nodiscard]] verbs::queue_pair make_queue_pair();
+  /// Makes the completion queue large enough for all that so many queue pairs have under way: when a peer
+  /// dies, its requests complete with an error each, also those that were not signalled.
+  void make_room_for(std::size_t queue_pairs);
   [[nodiscard]] std::uint8_t reads_here() const noexcept;
   /// Signals the request if it is time to learn that earlier slots are free. Of a connection with
   /// peculiarities, which looks at each request: sends words where writes may overtake each other, and takes

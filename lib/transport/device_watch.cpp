@@ -1,0 +1,79 @@
+#include "device_watch.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+
+#include "../verbs/async_event.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Events of queues concern one transport, which learns of them by its completions.
+bool is_about_device(ibv_event_type what) noexcept {
+  switch (what) {
+    case IBV_EVENT_DEVICE_FATAL:
+    case IBV_EVENT_PORT_ERR:
+    case IBV_EVENT_LID_CHANGE:
+    case IBV_EVENT_GID_CHANGE:
+    case IBV_EVENT_PKEY_CHANGE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+device_watch::device_watch(const verbs::device& device) noexcept : device_(&device) {
+  // Whoever destroys an object takes its events along, so that there may be none where there was one.
+  if (const int flags = fcntl(fd(), F_GETFL); flags >= 0)
+    static_cast<void>(fcntl(fd(), F_SETFL, flags | O_NONBLOCK));
+}
+
+int device_watch::fd() const noexcept {
+  return device_->native()->async_fd;
+}
+
+void device_watch::take_events() {
+  if (fd() < 0) return;
+  while (const auto event = verbs::next_async_event(*device_, std::chrono::milliseconds{0})) {
+    const auto is_down = [&](const report& r) {
+      return r.what == IBV_EVENT_PORT_ERR && r.port == event->port;
+    };
+    if (event->type == IBV_EVENT_PORT_ACTIVE) std::erase_if(reports_, is_down);
+    if (!is_about_device(event->type)) continue;
+    std::erase_if(reports_, [&](const report& r) { return r.what == event->type && r.port == event->port; });
+    reports_.push_back({event->type, event->port, clock::now(), event->text});
+  }
+}
+
+void device_watch::look() {
+  const std::lock_guard hold{mutex_};
+  take_events();
+  for (const report& r : reports_)
+    if (r.what == IBV_EVENT_DEVICE_FATAL)
+      throw error(std::make_error_code(std::errc::no_such_device),
+                  fmt::format("{}; see the kernel's log", r.text));
+}
+
+std::string device_watch::trouble() noexcept {
+  std::string text;
+  try {
+    const std::lock_guard hold{mutex_};
+    take_events();
+    for (const report& r : reports_)
+      text += fmt::format("{}{}, {:.1f} s ago", text.empty() ? "" : "; ", r.text,
+                          std::chrono::duration<double>(clock::now() - r.when).count());
+  } catch (...) {
+    // A device that does not even tell is in trouble, but in none that it can name.
+  }
+  return text;
+}
+
+}  // namespace chorale::transport
