@@ -47,7 +47,9 @@ std::optional<process_status> parse(std::string_view text) noexcept {
 /// Reads the status of a process; on failure returns nothing and sets `failure` to the errno.
 std::optional<process_status> read_status(std::int64_t pid, int& failure) noexcept {
   std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(pid));
+  // As its first thread has it, since QEMU makes up what a process reads of itself.
+  std::snprintf(path.data(), path.size(), "/proc/%lld/task/%lld/stat", static_cast<long long>(pid),
+                static_cast<long long>(pid));
   const detail::unique_fd file = detail::open_of_system(path.data());
   if (file.get() < 0) {
     failure = errno;

@@ -43,11 +43,12 @@ bool has_ended(const process_stat& s) noexcept {
   return (s.state == 'Z' || s.state == 'X') && s.threads <= 1;
 }
 
-/// Reads /proc/PID/stat. False with errno: ESRCH if there is no such process, ENOENT if /proc does not show
-/// it, as after chroot() to where there is no /proc.
+/// Reads the status of a process, as its first thread has it, since QEMU makes up what a process reads of
+/// itself. False with errno: ESRCH if there is no such process, ENOENT if /proc does not show it, as after
+/// chroot() to where there is no /proc.
 bool read_stat(pid_t pid, process_stat& s) noexcept {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/task/%d/stat", static_cast<int>(pid), static_cast<int>(pid));
   const unique_fd fd = detail::open_of_system(path);
   if (fd.get() < 0) {
     if (errno == ENOENT) errno = kill(pid, 0) == 0 || errno != ESRCH ? ENOENT : ESRCH;
