@@ -29,10 +29,10 @@ struct connection {
   std::optional<verbs::queue_pair> qp;
   std::uint64_t remote_inbox = 0;
   std::uint32_t remote_inbox_key = 0;
-  bool in_order = true;  ///< what this rank writes becomes visible at the peer in the order of the requests
-  bool unannounced = false;  ///< something was put there since the last request that completes at the peer
-  std::size_t polled_bytes =
-      0;  ///< where it does not: the longest request that the peer sees whole or not at all
+  bool in_order = true;  ///< requests become visible at the peer in their order
+  /// Where they do not: the longest request that the peer sees whole or not at all.
+  std::size_t polled_bytes = 0;
+  bool unannounced = false;  ///< something was put since the last request that completes at the peer
   std::uint32_t psn = 0;
   /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;
