@@ -88,6 +88,8 @@ class endpoint {
   void introduce(const char* transport, std::string (*algorithms)(operation));
   /// Messages that this rank itself has retransmitted.
   [[nodiscard]] std::uint64_t resent() const noexcept;
+  /// As `endpoint_user::announcements`.
+  [[nodiscard]] std::string announcements() const { return user_->announcements(); }
 
   // What all transports share.
   /// Which thread is inside: checked where user calls begin.

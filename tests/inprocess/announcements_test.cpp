@@ -1,0 +1,128 @@
+// Data that completions announce, since memory may show writes in any order: every call is right, and what a peer
+// announces is checked.
+#include <cstring>
+#include <string>
+
+#include <chorale/transport/hybrid.hpp>
+#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/rc_send_receive.hpp>
+
+#include "../misuse/harness.hpp"
+#include "../support/in_call.hpp"
+#include "all_calls.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::errc;
+using chorale::placement_policy;
+using chorale::transport::connections;
+using chorale::transport::mailbox_layout;
+using support::in_call;
+
+namespace {
+
+chorale::config announced(placement_policy how) {
+  auto c = settings();
+  c.placement = how;
+  return c;
+}
+
+/// What a rank that keeps no rules sends on the connection to rank 1.
+struct bad_announcement {
+  const char* what;
+  ibv_wr_opcode opcode;
+  std::uint32_t imm;
+  std::uint32_t bytes;
+};
+
+template <class Net>
+void post(Net& net, const bad_announcement& bad) {
+  auto& link = *net.parts().mailbox().sender_of(1)->account.link;
+  const std::uint64_t word[4]{};
+  ibv_sge from{reinterpret_cast<std::uintptr_t>(word), bad.bytes, 0};
+  ibv_send_wr request{};
+  request.sg_list = &from;
+  request.num_sge = 1;
+  request.opcode = bad.opcode;
+  request.send_flags = IBV_SEND_INLINE;
+  request.imm_data = htonl(bad.imm);
+  request.wr.rdma.remote_addr = link.remote_inbox;
+  request.wr.rdma.rkey = link.remote_inbox_key;
+  link.qp->post_send(request);
+}
+
+/// Rank 0 says what it should not; both then wait for what never comes.
+chorale::task<> announce_badly(chorale::transport::rc& net, chorale::call_id now,
+                               const bad_announcement& bad) {
+  const int other = 1 - net.rank();
+  if (net.rank() == 0) {
+    co_await net.signal(other, now);
+    post(net, bad);
+  }
+  co_await net.signalled(other, now);
+  auto arrived = co_await net.receive(other, now);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every collective is right where completions announce data", "[connections]",
+                   chorale::transport::rc, chorale::transport::rc_send_receive,
+                   chorale::transport::hybrid<2>) {
+  using communicator = chorale::communicator<TestType>;
+  for (const int size : {1, 2, 3, 5, 8}) {
+    if (too_large(size)) continue;
+    auto c = announced(placement_policy::unordered);
+    c.send_receive_eager =
+        size % 2 == 0 ? chorale::eager_policy::receive_queue : chorale::eager_policy::rdma_write;
+    if (size == 5) c.blocks = 2;
+    if (size == 8) c.connections = 2;
+    barrier_witness witness{size};
+    run_ranks<communicator>(size, c, [&](communicator& comm) {
+      for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 5, 2061, 20000}) {
+        const auto s = seed() + count;
+        witness.check(comm);
+        check_moves(comm, count, s);
+        check_reductions(comm, count, s);
+      }
+      const std::string why = comm.explain(chorale::operation::barrier);
+      if (why.find("announced by completions, as CHORALE_PLACEMENT=unordered says") == std::string::npos)
+        throw std::runtime_error(why);
+    });
+  }
+}
+
+TEST_CASE("ranks may differ in how data are announced to them", "[connections]") {
+  using communicator = chorale::communicator<chorale::transport::rc>;
+  run_anywhere(3, [](support::any_group& group) {
+    communicator comm{group,
+                      announced(group.rank() == 1 ? placement_policy::unordered : placement_policy::ordered)};
+    check_moves(comm, 100, seed());
+    check_reductions(comm, 100, seed());
+  });
+}
+
+TEST_CASE("what a peer announces is checked before it is used", "[connections]") {
+  using communicator = chorale::communicator<chorale::transport::rc>;
+  constexpr std::uint32_t mark = connections::written_mark;
+  for (const bad_announcement& bad : {
+           bad_announcement{"a word in a block", IBV_WR_SEND_WITH_IMM, mailbox_layout::blocks_offset, 8},
+           bad_announcement{"a word far away", IBV_WR_SEND_WITH_IMM, 0xffff'fff8, 8},
+           bad_announcement{"a word between two", IBV_WR_SEND_WITH_IMM, 4, 8},
+           bad_announcement{"half a word", IBV_WR_SEND_WITH_IMM, 0, 4},
+           bad_announcement{"no word", IBV_WR_SEND_WITH_IMM, 0, 0},
+           bad_announcement{"a message before the first", IBV_WR_RDMA_WRITE_WITH_IMM, mark, 0},
+           bad_announcement{"a message of long ago", IBV_WR_RDMA_WRITE_WITH_IMM, mark | 0x7fff'fff0, 0},
+           bad_announcement{"a message far ahead", IBV_WR_RDMA_WRITE_WITH_IMM, mark | 1000, 0},
+       }) {
+    const auto all =
+        misuse::run<communicator>(2, announced(placement_policy::unordered), [&](communicator& comm) {
+          in_call(comm, [&](auto& net, auto now) { return announce_badly(net, now, bad); });
+        });
+    INFO(bad.what << "\n" << misuse::describe(all));
+    CHECK(all[1].is(errc::peer_lost));
+    CHECK((all[1].says({"it sent a word that belongs nowhere"}) ||
+           all[1].says({"it announced a message that it may not have sent"})));
+    CHECK(all[1].names(0));
+  }
+}
