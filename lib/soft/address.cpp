@@ -3,7 +3,6 @@
 
 #include "../verbs/profile_rules.hpp"
 #include "../verbs/sender_of.hpp"
-#include "device.hpp"
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -20,9 +19,6 @@ address_vector resolve(process& self, const ibv_ah_attr& a) noexcept {
   to.flow = static_cast<std::uint32_t>(a.grh.traffic_class) << 20 | (a.grh.flow_label & 0xfffffU);
   if (to.global) {
     to.multicast = verbs::is_multicast(to.gid);
-    verbs::profile_gid row;
-    find_own_gid(self, a.grh.sgid_index, row);
-    to.source = row.gid;
     to.reachable = to.multicast || (to.gid.global.subnet_prefix == htobe64(0xfe80000000000000) &&
                                     to.gid.global.interface_id == htobe64(fabric.guid));
   } else {

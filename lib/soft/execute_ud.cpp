@@ -12,23 +12,29 @@ namespace {
 constexpr std::uint32_t multicast_qpn = 0xffffff;
 constexpr std::int64_t shortage_ns = 1'000'000'000;
 
+/// Puts the source by the profile's table of GIDs into a GRH: as the header of IPv4 if that is what it is.
+[[gnu::noinline]] void put_source(process& self, const datagram_header& d, std::uint64_t payload,
+                                  unsigned char (&bytes)[grh_bytes]) noexcept {
+  const ibv_gid& source = self.own().port.gids[d.to.source_index % verbs::most_profile_gids].gid;
+  std::memcpy(bytes + offsetof(ibv_grh, sgid), source.raw, sizeof source.raw);
+  if (!verbs::is_ipv4_mapped(source)) return;
+  verbs::ipv4_grh four{};
+  std::memset(four.undefined, 0xdb, sizeof four.undefined);
+  four.version_and_length = verbs::ipv4_version_and_length;
+  four.service = static_cast<std::uint8_t>(d.to.flow >> 20);
+  four.length = htons(static_cast<std::uint16_t>(payload + 52));  // including IP, UDP, BTH, DETH and ICRC
+  four.hops = d.to.hop_limit;
+  four.protocol = 17;  // UDP
+  std::memcpy(four.source, source.raw + 12, sizeof four.source);
+  std::memcpy(four.destination, d.to.gid.raw + 12, sizeof four.destination);
+  std::memcpy(bytes, &four, sizeof bytes);
+}
+
 /// The 40 bytes before the payload: a GRH if there was one, otherwise noise, as on hardware.
-void fill_grh(const datagram_header& d, std::uint64_t payload, unsigned char (&bytes)[grh_bytes]) noexcept {
+void fill_grh(process& self, const datagram_header& d, std::uint64_t payload,
+              unsigned char (&bytes)[grh_bytes]) noexcept {
   if (!d.to.global) {
     std::memset(bytes, 0xdb, sizeof bytes);
-    return;
-  }
-  if (d.to.by_ports && verbs::is_ipv4_mapped(d.to.source)) [[unlikely]] {
-    verbs::ipv4_grh four{};
-    std::memset(four.undefined, 0xdb, sizeof four.undefined);
-    four.version_and_length = verbs::ipv4_version_and_length;
-    four.service = static_cast<std::uint8_t>(d.to.flow >> 20);
-    four.length = htons(static_cast<std::uint16_t>(payload + 52));  // including IP, UDP, BTH, DETH and ICRC
-    four.hops = d.to.hop_limit;
-    four.protocol = 17;  // UDP
-    std::memcpy(four.source, d.to.source.raw + 12, sizeof four.source);
-    std::memcpy(four.destination, d.to.gid.raw + 12, sizeof four.destination);
-    std::memcpy(bytes, &four, sizeof bytes);
     return;
   }
   ibv_grh grh{};
@@ -36,9 +42,12 @@ void fill_grh(const datagram_header& d, std::uint64_t payload, unsigned char (&b
   grh.paylen = htons(static_cast<std::uint16_t>(payload + 24));  // including BTH, DETH and ICRC
   grh.next_hdr = 0x1b;
   grh.hop_limit = d.to.hop_limit;
-  grh.sgid = d.to.source;
+  grh.sgid.global.subnet_prefix = htobe64(0xfe80000000000000);
+  grh.sgid.global.interface_id = htobe64(self.fabric().guid);
   grh.dgid = d.to.gid;
   std::memcpy(bytes, &grh, sizeof bytes);
+  if (d.to.by_ports) [[unlikely]]
+    put_source(self, d, payload, bytes);
 }
 
 void drop(segment& base) noexcept {
@@ -56,7 +65,7 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   const std::uint64_t bytes = bytes_of(payload);
   unsigned char grh[grh_bytes];
-  fill_grh(d, bytes, grh);
+  fill_grh(self, d, bytes, grh);
   std::array<local_piece, max_sge + 1> from;
   from[0] = {grh, grh_bytes};
   std::copy(payload.begin(), payload.end(), from.begin() + 1);
@@ -88,8 +97,9 @@ void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint
 
 /// `by_ports`: only to members whom the ports reach.
 template <bool by_ports>
-void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& d,
-                   std::span<const local_piece> payload) noexcept {
+[[gnu::always_inline]] inline void send_to_group(queue_pair& qp, std::uint64_t number,
+                                                 const datagram_header& d,
+                                                 std::span<const local_piece> payload) noexcept {
   registry& fabric = qp.owner->fabric();
   std::uint64_t gid[2];
   std::memcpy(gid, d.to.gid.raw, sizeof gid);
@@ -119,9 +129,10 @@ void send_to_group(queue_pair& qp, std::uint64_t number, const datagram_header& 
   }
 }
 
+/// False if its peer cannot be reached, for want of something here.
 template <bool by_ports>
-[[gnu::always_inline]] inline outcome send(queue_pair& qp, const work_request& wr,
-                                           std::span<const local_piece> payload) noexcept {
+[[gnu::always_inline]] inline bool send(queue_pair& qp, const work_request& wr,
+                                        const std::array<local_piece, max_sge>& pieces) noexcept {
   const bool own_qkey = (wr.remote_qkey & 0x80000000U) != 0;
   const datagram_header d{.to = *wr.to,
                           .source_qpn = qp.qp_num,
@@ -129,6 +140,7 @@ template <bool by_ports>
                           .imm = wr.imm,
                           .has_imm = wr.opcode == IBV_WR_SEND_WITH_IMM,
                           .solicited = (wr.flags & IBV_SEND_SOLICITED) != 0};
+  const std::span<const local_piece> payload{pieces.data(), wr.sge_count};
   if (wr.to->multicast) {
     if (wr.remote_qpn == multicast_qpn) send_to_group<by_ports>(qp, wr.number, d, payload);
   } else {
@@ -136,13 +148,19 @@ template <bool by_ports>
     // A shortage here may be temporary, and datagrams may be lost; a persistent one must not look like a
     // silent peer.
     const peer* const target = qp.owner->find_peer(slot);
-    if (target == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0)
-      return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
+    if (target == nullptr && qp.owner->why_unreachable(slot, shortage_ns) != 0) return false;
     if constexpr (by_ports)
-      if (target == nullptr || !reaches(qp, d.to, *target, wr.remote_qpn)) return {};
+      if (target == nullptr || !reaches(qp, d.to, *target, wr.remote_qpn)) return true;
     send_to(qp, wr.number, 0, wr.remote_qpn, d, payload);
   }
-  return {};
+  return true;
+}
+
+/// Not within `execute_ud`, which would become longer for all.
+[[gnu::noinline]] bool send_by_ports(queue_pair& qp, const work_request& wr,
+                                     const std::array<local_piece, max_sge>& pieces) noexcept {
+  const auto mtu = 128U << qp.owner->profile().mtu;
+  return !wr.to->by_ports || wr.bytes > mtu || send<true>(qp, wr, pieces);
 }
 
 }  // namespace
@@ -204,12 +222,11 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   if (qp.owner->motor().counts_contexts()) use_context(qp.owner->own(), qp.index, qp.owner->motor().settings);
-  const std::span<const local_piece> payload{pieces.data(), wr.sge_count};
   // A datagram larger than the MTU is silently not sent (IBTA C10-93.1.1).
-  if (wr.bytes <= mtu_bytes && wr.to->reachable) [[likely]]
-    return send<false>(qp, wr, payload);
-  const auto mtu = 128U << qp.owner->profile().mtu;
-  return wr.to->by_ports && wr.bytes <= mtu ? send<true>(qp, wr, payload) : outcome{};
+  const bool plain = wr.bytes <= mtu_bytes && wr.to->reachable;
+  if (plain ? send<false>(qp, wr, pieces) : send_by_ports(qp, wr, pieces)) [[likely]]
+    return {};
+  return outcome::failure(IBV_WC_LOC_QP_OP_ERR);
 }
 
 }  // namespace chorale::soft

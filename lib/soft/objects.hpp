@@ -135,7 +135,6 @@ struct address_vector {
   std::uint8_t source_index;  ///< of a global path
   std::uint32_t lid;
   ibv_gid gid;
-  ibv_gid source;      ///< GID of a global path
   std::uint32_t flow;  ///< traffic class and flow label, as in a GRH
 };
 
