@@ -164,9 +164,17 @@ void control_channel::read() {
   if (service_failure_) std::rethrow_exception(service_failure_);
   if (!kept_.empty()) [[unlikely]]
     take_kept();
-  port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
-    take(datagram, completion, reader::own);
-  });
+  try {
+    port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+      take(datagram, completion, reader::own);
+    });
+  } catch (const error& e) {
+    // A port that failed with its device says only that its requests were flushed.
+    const std::string trouble = device_trouble();
+    if (trouble.empty()) throw;
+    throw error(e.code(), fmt::format("{}; rank {}'s own device: {}", e.reason(), self_.rank, trouble),
+                e.ranks());
+  }
 }
 
 std::string control_channel::device_trouble() const noexcept {

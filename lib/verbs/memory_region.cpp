@@ -12,7 +12,12 @@
 namespace chorale::verbs {
 namespace {
 
-std::string registration_remedy(int errnum, int access) {
+std::string registration_remedy(const protection_domain& domain, int errnum, std::size_t bytes, int access) {
+  ibv_device_attr limits{};
+  if (domain.provider().query_device(domain.native()->context, &limits) == 0 && limits.max_mr_size != 0 &&
+      bytes > limits.max_mr_size)
+    return fmt::format("the device registers at most {} bytes at a time (max_mr_size): use several regions",
+                       limits.max_mr_size);
   constexpr int writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
   if ((access & writes) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
     return "IBV_ACCESS_REMOTE_WRITE and IBV_ACCESS_REMOTE_ATOMIC need IBV_ACCESS_LOCAL_WRITE as well";
@@ -46,7 +51,7 @@ memory_region::memory_region(const protection_domain& domain, void* address, std
   ibv_mr* const made = domain.provider().reg_mr(domain.native(), address, bytes, access);
   if (made == nullptr) {
     const int failure = errno;
-    fail(failure, "ibv_reg_mr", object, registration_remedy(failure, access));
+    fail(failure, "ibv_reg_mr", object, registration_remedy(domain, failure, bytes, access));
   }
   handle_ = {domain.provider(), made};
 }

@@ -351,6 +351,19 @@ class Refused(Case):
                 self.check_all(self.run_ranks(2, "nothing", -1, env={"CHORALE_SOFT_PROFILE": profile}), 2, "unsupported",
                                *words)
 
+    def test_device_that_fails(self):
+        """It is named on its rank, whose peers lose it."""
+        for transport in "rc", "ud":
+            with self.subTest(transport=transport):
+                found = self.run_ranks(3, "kill", -1, "allreduce", transport=transport, deadline=20 * SLOWNESS,
+                                       env={"CHORALE_SOFT_PROFILE": "mtu=4096;events=fatal@300;mtu=4096"})
+                for rank in found:
+                    self.assertTrue(rank.failures, self.story)
+                    if rank.number == 1:
+                        self.assertIn("device failed or was removed (DEVICE_FATAL)", rank.failures[0].text, self.story)
+                    else:
+                        self.assertEqual(rank.failures[0].ranks, [1], self.story)
+
     def test_environment(self):
         for variable, value in [("CHORALE_BLOCK_BYTES", "banana"), ("CHORALE_BLOCKS", "1"), ("CHORALE_WAIT", "please"),
                                 ("CHORALE_DEADLINE_MS", "-1"), ("CHORALE_BLOCK_BYTES", "200"), ("CHORALE_MTU", "1000"),

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace fake {
 namespace {
@@ -79,7 +80,7 @@ struct table {
     auto* context = make<ibv_context>("open_device", "context");
     if (context == nullptr) return nullptr;
     context->device = new ibv_device(*d);
-    context->async_fd = -1;
+    context->async_fd = m().async_fd;
     context->ops.poll_cq = [](ibv_cq*, int, ibv_wc* to) {
       if (m().poll_result > 0) std::fill_n(to, m().poll_result, m().completion);
       return m().poll_result;
@@ -180,7 +181,8 @@ struct table {
   }
   static ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
     if (const device& d = device_of(pd->context->device);
-        (attributes->qp_type == IBV_QPT_UD && !d.datagrams) || attributes->cap.max_inline_data > d.most_inline) {
+        (attributes->qp_type == IBV_QPT_UD && !d.datagrams) ||
+        attributes->cap.max_inline_data > d.most_inline) {
       errno = EOPNOTSUPP;
       return nullptr;
     }
@@ -272,7 +274,14 @@ struct table {
             if (const int f = failure("detach_mcast"); f != 0) return f;
             return --m().live["membership"], 0;
           },
-      .get_async_event = [](ibv_context*, ibv_async_event*) { return -1; },
+      .get_async_event =
+          [](ibv_context* c, ibv_async_event* event) {
+            char byte = 0;
+            if (read(c->async_fd, &byte, 1) != 1) return -1;
+            *event = m().events.front();
+            m().events.erase(m().events.begin());
+            return 0;
+          },
       .ack_async_event = [](ibv_async_event*) {},
       .allocate = allocate,
       .release = release,

@@ -33,7 +33,7 @@ struct device {
   int open_errno = 0;  ///< with which opening it fails
   int max_srq = 100;
   ibv_atomic_cap atomics = IBV_ATOMIC_HCA;
-  bool datagrams = true;             ///< whether it has UD queue pairs
+  bool datagrams = true;                 ///< whether it has UD queue pairs
   std::uint32_t most_inline = 1U << 31;  ///< queue pairs with more cannot be made
 };
 
@@ -50,9 +50,13 @@ struct machine {
   int post_result = 0;                                          ///< of ibv_post_send and its kin
   ibv_qp_state state = IBV_QPS_RESET;                           ///< of every queue pair
   ibv_qp_init_attr created{};                                   ///< what the last queue pair was asked to be
-  int registered_access = 0;  ///< what the last memory region allows
+  int registered_access = 0;                                    ///< what the last memory region allows
   ibv_qp_attr modified{};  ///< what the last ibv_modify_qp was given, with its mask
   int modified_mask = 0;
+
+  /// Descriptor of asynchronous events, a byte for each of `events`.
+  int async_fd = -1;
+  std::vector<ibv_async_event> events;
 
   /// Objects of all kinds that there are.
   [[nodiscard]] int total() const {

@@ -99,6 +99,21 @@ bool can_watch(scene& s) {
 
 }  // namespace
 
+TEST_CASE("remote atomics are asked for only of devices that have them", "[fake]") {
+  for (const bool has_atomics : {true, false}) {
+    fake::real() = {.devices = {fake::infiniband("fake0")}};
+    fake::real().devices[0].atomics = has_atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
+    const std::vector<const chorale::verbs::driver*> drivers{&fake::real_driver()};
+    const auto device = chorale::verbs::device::open("fake0", drivers);
+    const chorale::verbs::protection_domain domain{device};
+    registration_cache cache{domain, chorale::config{}, true, device.remote_access()};
+    std::vector<std::byte> memory(100);
+    static_cast<void>(cache.find(memory, rights::remote));
+    CHECK((fake::real().registered_access & IBV_ACCESS_REMOTE_WRITE) != 0);
+    CHECK(((fake::real().registered_access & IBV_ACCESS_REMOTE_ATOMIC) != 0) == has_atomics);
+  }
+}
+
 TEST_CASE("memory is registered once, in whole pages, and found again", "[registration]") {
   scene s = cached();
   CHECK(s.cache->guarantee() == registration_guarantee::by_address);

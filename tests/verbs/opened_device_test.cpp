@@ -1,0 +1,114 @@
+// The device that the communicators of a process share, and what it reports of itself.
+#include <fcntl.h>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/transport/opened_device.hpp>
+
+#include "../../lib/transport/device_watch.hpp"
+#include "fake_driver.hpp"
+#include "support.hpp"
+
+using Catch::Contains;
+using namespace chorale::verbs;
+using chorale::transport::device_watch;
+using chorale::transport::opened_device;
+using test::error_of;
+
+namespace {
+
+ibv_fork_status fork_status = IBV_FORK_UNNEEDED;
+int fork_preparations = 0;
+
+/// A fake device that reports what a test says.
+struct reporting {
+  reporting() {
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    fake::real() = {.devices = {fake::infiniband("ib0")}, .async_fd = ends[0]};
+    const std::vector<const driver*> drivers{&fake::real_driver()};
+    opened = opened_device::of(list_devices(drivers).at(0));
+  }
+  ~reporting() {
+    opened.reset();
+    close(ends[0]);
+    close(ends[1]);
+    CHECK(fake::real().total() == 0);
+  }
+  void report(ibv_event_type what, int port = 1) const {
+    ibv_async_event event{};
+    event.event_type = what;
+    event.element.port_num = port;
+    fake::real().events.push_back(event);
+    REQUIRE(write(ends[1], "!", 1) == 1);
+  }
+
+  int ends[2]{};
+  std::shared_ptr<const opened_device> opened;
+};
+
+}  // namespace
+
+// In place of libibverbs's, for the library too.
+extern "C" {
+__attribute__((visibility("default"))) ibv_fork_status ibv_is_fork_initialized() {
+  return fork_status;
+}
+__attribute__((visibility("default"))) int ibv_fork_init() {
+  ++fork_preparations;
+  return 0;
+}
+}
+
+TEST_CASE("libibverbs is told of fork() where the kernel needs it, before anything else") {
+  if (rdma_core() == nullptr) return test::skip("built without libibverbs");
+  const std::vector<const driver*> drivers{rdma_core()};
+  static_cast<void>(list_devices(drivers));
+  CHECK(fork_preparations == 0);
+  fork_status = IBV_FORK_DISABLED;
+  static_cast<void>(list_devices(drivers));
+  CHECK(fork_preparations > 0);
+  fork_status = IBV_FORK_UNNEEDED;
+}
+
+TEST_CASE("a process opens a device once; simulated and other devices are each rank's own") {
+  const auto soft0 = list_devices(std::vector<const driver*>{soft()}).at(0);
+  auto one = opened_device::of(soft0);
+  CHECK(opened_device::of(soft0) == one);
+  const ibv_context* const context = one->device.native();
+  CHECK(context != nullptr);
+  one.reset();
+  CHECK(opened_device::of(soft0)->device.native() != nullptr);
+  fake::real() = {.devices = {fake::infiniband("ib0")}};
+  const auto other = list_devices(std::vector<const driver*>{&fake::real_driver()}).at(0);
+  CHECK(opened_device::of(other) != opened_device::of(other));
+  CHECK(fake::real().total() == 0);
+}
+
+TEST_CASE("a device's own reports say what is wrong with it until it is put right", "[fake]") {
+  const reporting here;
+  device_watch& watch = *here.opened->watch;
+  CHECK(watch.trouble().empty());
+  here.report(IBV_EVENT_PORT_ERR);
+  here.report(IBV_EVENT_PORT_ERR, 2);
+  here.report(IBV_EVENT_SM_CHANGE);
+  CHECK_NOTHROW(watch.look());
+  CHECK_THAT(watch.trouble(), Contains("ib0: port 1: port is down") && Contains("port 2: port is down") &&
+                                  Contains("s ago") && !Contains("SM_CHANGE"));
+  here.report(IBV_EVENT_PORT_ACTIVE, 2);
+  CHECK_THAT(watch.trouble(), Contains("port 1: port is down") && !Contains("port 2"));
+  here.report(IBV_EVENT_PORT_ACTIVE);
+  here.report(IBV_EVENT_LID_CHANGE);
+  CHECK_THAT(watch.trouble(), Contains("LID changed") && !Contains("down"));
+}
+
+TEST_CASE("a device that has failed has failed for all who use it", "[fake]") {
+  const reporting here;
+  here.report(IBV_EVENT_DEVICE_FATAL);
+  for (int i = 0; i < 2; ++i) {
+    const auto e = error_of([&] { here.opened->watch->look(); });
+    CHECK(e.code() == std::errc::no_such_device);
+    CHECK_THAT(e.what(), Contains("ib0: device failed or was removed") && Contains("kernel's log"));
+  }
+}
