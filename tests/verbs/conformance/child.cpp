@@ -3,14 +3,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdexcept>
+#include <string>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 extern char** environ;
 
@@ -52,11 +55,15 @@ child::child(const char* name) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], child_fd);
-  char program[] = "/proc/self/exe";
+  // For another processor, this program is run by an emulator, which the kernel does not know.
+  const char* const emulator = std::getenv("MESON_EXE_WRAPPER");
+  std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  std::string first = emulator == nullptr ? program : emulator;
   std::string option = child_option;
   std::string which = name;
-  char* arguments[] = {program, option.data(), which.data(), nullptr};
-  const int failure = posix_spawn(&pid_, program, &actions, nullptr, arguments, environ);
+  std::vector<char*> arguments = {first.data(), option.data(), which.data(), nullptr};
+  if (emulator != nullptr) arguments.insert(arguments.begin() + 1, program.data());
+  const int failure = posix_spawn(&pid_, first.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   fd_ = ends[0];
