@@ -12,8 +12,7 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Of every communicator on soft0: the pipe of its
-/// completion channel, and the memory of its datagrams.
+/// Of every communicator on soft0: the pipe of its completion channel, and the memory of its datagrams.
 constexpr std::int64_t least_descriptors = 3;
 /// By which the service thread is told to end.
 constexpr std::int64_t of_service = 1;

@@ -35,8 +35,7 @@ struct group_numbers {
 static_assert(std::has_unique_object_representations_v<group_numbers>);
 
 /// Every rank receives every other's card, so it is small: fingerprints represent what is only compared. It
-/// is followed by the nonzero range of words of its core mask, and the address of each further
-/// device port.
+/// is followed by the nonzero range of words of its core mask, and the address of each further device port.
 struct rank_card {
   static constexpr std::uint32_t binary_interface = 15;
   std::uint32_t version = binary_interface;

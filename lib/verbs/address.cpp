@@ -27,8 +27,8 @@ void add_route_header(ibv_ah_attr& path, const local_port& from, const ibv_gid& 
 
 }  // namespace
 
-local_port query_local_port(const device& owner, std::uint8_t port, int gid_index,
-                            std::uint8_t service_level, std::uint16_t pkey_index) {
+local_port query_local_port(const device& owner, std::uint8_t port, int gid_index, std::uint8_t service_level,
+                            std::uint16_t pkey_index) {
   if (gid_index > 255)
     throw error(errc::invalid_argument,
                 fmt::format("GID index {} of {}: an address names a row in 8 bits, so at most 255", gid_index,

@@ -34,8 +34,7 @@ bool may_run_on(std::string_view list) {
 
 bool is_elsewhere(const std::string& device, const std::string& sysfs) {
   const std::filesystem::path root{sysfs};
-  const std::string node =
-      detail::word_of_system(root / "class/infiniband" / device / "device/numa_node");
+  const std::string node = detail::word_of_system(root / "class/infiniband" / device / "device/numa_node");
   if (node.empty() || node.front() == '-') return false;
   const std::string cores =
       detail::word_of_system(root / "devices/system/node" / ("node" + node) / "cpulist");

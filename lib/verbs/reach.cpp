@@ -20,12 +20,14 @@ std::string apart_in_partitions(std::uint16_t from, std::uint16_t to) {
   if (from == 0 || to == 0) return {};
   if (((from ^ to) & ~full_member) != 0)
     return fmt::format(
-        "the partitions differ: this port is in {:#06x}, that one in {:#06x}; set CHORALE_PKEY to a partition "
+        "the partitions differ: this port is in {:#06x}, that one in {:#06x}; set CHORALE_PKEY to a "
+        "partition "
         "that both are in",
         from, to);
   if (((from | to) & full_member) == 0)
     return fmt::format(
-        "both ports are limited members of partition {:#06x}, which do not reach each other; set CHORALE_PKEY "
+        "both ports are limited members of partition {:#06x}, which do not reach each other; set "
+        "CHORALE_PKEY "
         "to another partition, or ask for full membership in the subnet manager's partition configuration",
         from);
   return {};
@@ -33,7 +35,8 @@ std::string apart_in_partitions(std::uint16_t from, std::uint16_t to) {
 
 std::string apart_on_ethernet(const endpoint_address& from, const endpoint_address& to) {
   constexpr const char* remedy =
-      "set CHORALE_GID_INDEX, on each host to a row of the same kind ('chorale-info' shows them), or give the "
+      "set CHORALE_GID_INDEX, on each host to a row of the same kind ('chorale-info' shows them), or give "
+      "the "
       "network interfaces addresses of one family";
   if (from.gid_type != to.gid_type)
     return fmt::format("the RoCE versions differ: this port uses {} ({}), that one {} ({}); {}",
@@ -62,13 +65,15 @@ std::string why_apart(const endpoint_address& from, const endpoint_address& to) 
     return {};
   if (from.link != to.link)
     return fmt::format(
-        "the link layers differ: this port is {}, that one {}; set CHORALE_DEVICE, on each host to a device of "
+        "the link layers differ: this port is {}, that one {}; set CHORALE_DEVICE, on each host to a device "
+        "of "
         "the same kind",
         link_layer_name(from.link), link_layer_name(to.link));
-  std::string why = from.link == IBV_LINK_LAYER_ETHERNET ? apart_on_ethernet(from, to)
-                                                         : apart_on_infiniband(from, to);
+  std::string why =
+      from.link == IBV_LINK_LAYER_ETHERNET ? apart_on_ethernet(from, to) : apart_on_infiniband(from, to);
   // RoCE adapters have the default partition only.
-  return why.empty() && from.link == IBV_LINK_LAYER_INFINIBAND ? apart_in_partitions(from.pkey, to.pkey) : why;
+  return why.empty() && from.link == IBV_LINK_LAYER_INFINIBAND ? apart_in_partitions(from.pkey, to.pkey)
+                                                               : why;
 }
 
 }  // namespace chorale::verbs

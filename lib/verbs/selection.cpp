@@ -85,9 +85,10 @@ int default_gid(const device& from, std::uint8_t port, bool ethernet, choice& re
   if (row == rows.end())
     throw error(
         errc::no_device,
-        fmt::format("port {} of {} has no GID: give its network interface an address; in a container, its "
-                    "network name space needs the interface, since GIDs of others are hidden (--network=host)",
-                    port, from.name()));
+        fmt::format(
+            "port {} of {} has no GID: give its network interface an address; in a container, its "
+            "network name space needs the interface, since GIDs of others are hidden (--network=host)",
+            port, from.name()));
   result.remarks.push_back(fmt::format(
       "port {} of {} has no RoCE v2 GID with an IPv4 address, so row {} is used: {} ({}){}; give its "
       "network interface an IPv4 address if peers cannot be reached",
@@ -114,10 +115,11 @@ std::uint16_t settled_pkey(const config& settings, const device& from, choice& r
       if (!index || is_full) index = row;
     }
     if (!index && settings.pkey)
-      throw error(errc::invalid_argument,
-                  fmt::format("port {} of {} is in no partition {:#06x}, only in: {}; set CHORALE_PKEY to one of "
-                              "these or unset it, or ask the subnet manager for membership",
-                              port, from.name(), *settings.pkey, others.empty() ? "none" : others));
+      throw error(
+          errc::invalid_argument,
+          fmt::format("port {} of {} is in no partition {:#06x}, only in: {}; set CHORALE_PKEY to one of "
+                      "these or unset it, or ask the subnet manager for membership",
+                      port, from.name(), *settings.pkey, others.empty() ? "none" : others));
   }
   const std::uint16_t key = from.pkey(port, index.value_or(0));
   if ((key & ~membership_bit) == 0)
@@ -155,22 +157,20 @@ int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attr
 std::optional<std::string> lack_of(const device& opened, const device_needs& needs) {
   const char* const whose = needs.transport.empty() ? "the transport" : needs.transport.c_str();
   if (needs.shared_receives && opened.attributes().max_srq <= 0)
-    return fmt::format("{} has no shared receive queues (max_srq is 0), which {} needs; transport::ud and "
-                       "ud_rdma do without",
-                       opened.name(), whose);
+    return fmt::format(
+        "{} has no shared receive queues (max_srq is 0), which {} needs; transport::ud and "
+        "ud_rdma do without",
+        opened.name(), whose);
   // No attribute tells whether there are datagrams.
   try {
     const protection_domain domain{opened};
     completion_queue completions{opened, 1};
-    const queue_pair datagrams{domain,
-                               {.type = IBV_QPT_UD,
-                                .send = &completions,
-                                .recv = &completions,
-                                .send_depth = 1,
-                                .recv_depth = 1}};
+    const queue_pair datagrams{
+        domain,
+        {.type = IBV_QPT_UD, .send = &completions, .recv = &completions, .send_depth = 1, .recv_depth = 1}};
   } catch (const error& failure) {
-    return fmt::format("{} offers no datagrams (UD) to programs, which all transports need: {}", opened.name(),
-                       failure.what());
+    return fmt::format("{} offers no datagrams (UD) to programs, which all transports need: {}",
+                       opened.name(), failure.what());
   }
   return std::nullopt;
 }
@@ -215,12 +215,11 @@ std::optional<candidate> judge(const config& settings, const device_info& info, 
     candidate found{.settled = settle(settings, info, opened, needs, {})};
     if (opened.port(settings.port).link_layer == IBV_LINK_LAYER_ETHERNET) {
       const auto rows = opened.gids(settings.port);
-      found.kind = std::any_of(rows.begin(), rows.end(),
-                               [&](const gid_row& r) {
-                                 return r.index == found.settled.gid_index && is_routed(r);
-                               })
-                       ? 1
-                       : 2;
+      found.kind =
+          std::any_of(rows.begin(), rows.end(),
+                      [&](const gid_row& r) { return r.index == found.settled.gid_index && is_routed(r); })
+              ? 1
+              : 2;
     }
     found.distance = is_elsewhere(info.name) ? 1 : 0;
     return found;
@@ -270,8 +269,8 @@ std::string preference(const candidate& best, std::size_t usable) {
   constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
   const std::string& name = best.settled.device.name;
   if (usable == 1) return fmt::format("{} is the only RDMA device that can be used", name);
-  return fmt::format("{} suits best of {} RDMA devices that can be used: {}{}", name, usable, kinds[best.kind],
-                     best.distance == 0 ? "" : ", on another NUMA node than this thread");
+  return fmt::format("{} suits best of {} RDMA devices that can be used: {}{}", name, usable,
+                     kinds[best.kind], best.distance == 0 ? "" : ", on another NUMA node than this thread");
 }
 
 }  // namespace

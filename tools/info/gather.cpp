@@ -96,7 +96,9 @@ report gather() {
     const auto settings = chorale::config::from_environment();
     settings.validate();
     try {
-      r.choice = verbs::choose(settings);
+      // As the default transport does.
+      r.choice = verbs::choose(settings, verbs::drivers(), 0,
+                               {.shared_receives = true, .transport = "transport::rc"});
     } catch (const std::exception& e) {
       r.choice_problem = e.what();
     }

@@ -109,8 +109,8 @@ struct config {
   /// Traffic class of packets with a global route header, as all of RoCE have: 0 to 255, six bits of
   /// differentiated services and two of congestion notification.
   std::uint8_t traffic_class = 0;
-  /// Largest path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU. The smallest of all
-  /// ranks is used.
+  /// Largest path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU. The smallest of
+  /// all ranks is used.
   int mtu = 0;
   /// Local acknowledgement timeout of connections: 4.096 us * 2^value. The default and the retries are 8.6 s,
   /// of many adapters up to four times that: a link that flaps or a route that changes is waited for, about

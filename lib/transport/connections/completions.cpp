@@ -1,0 +1,129 @@
+// What the requests of connections end in, and whether peers are still there.
+#include <arpa/inet.h>
+#include <array>
+#include <utility>
+
+#include <chorale/transport/connections/connections.hpp>
+
+#include "../../verbs/work_completion.hpp"
+#include "queue_pair_numbers.hpp"
+
+namespace chorale::transport {
+namespace {
+
+/// Up to `few_connections` connections are all checked for a farewell in each round of a wait; of more, one
+/// in each round out of `rounds_a_farewell`, round-robin. Each of these words is alone in its cache line and
+/// page: checking hundreds would cost more than everything else in the round, and a rank that waits for a
+/// peer that has left can afford a delay.
+constexpr std::size_t few_connections = 8;
+constexpr std::size_t rounds_a_farewell = 8;
+
+}  // namespace
+
+void connections::reap() {
+  std::array<ibv_wc, 16> room;
+  for (;;) {
+    const auto done = cq_.poll(room);
+    for (const ibv_wc& wc : done) {
+      if ((wc.wr_id & receive_queue::mark) != 0)
+        on_receive_completion(wc);
+      else
+        on_send_completion(wc);
+    }
+    if (done.size() < room.size()) return;
+  }
+}
+
+void connections::on_send_completion(const ibv_wc& wc) {
+  connection* c = find(static_cast<int>(wc.wr_id >> 32));
+  if (c == nullptr) return;
+  if (wc.status != IBV_WC_SUCCESS) return break_off(*c, verbs::describe(wc, "RDMA operation"));
+  --counts_.signalled;
+  c->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(c->completed);
+  if (c->probe_ticket != 0 && c->completed >= c->probe_ticket) {
+    c->probe_ticket = 0;
+    owner_->liveness().hear(c->peer);
+  }
+}
+
+void connections::on_receive_completion(const ibv_wc& wc) {
+  const auto at = by_number_->all.find(wc.qp_num);
+  // If a receive fails, the requests of its connection fail as well.
+  if (wc.status != IBV_WC_SUCCESS || at == by_number_->all.end()) return;
+  clock::worked(host_work::receive);
+  const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
+  if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    const std::uint32_t word = ntohl(wc.imm_data);
+    if ((word & written_mark) != 0)
+      user_->on_written(*at->second, word & ~written_mark);
+    else
+      user_->on_notice(*at->second, word);
+    receives_.post(index);
+  } else if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
+    on_word(*at->second, index, wc);
+  } else {
+    user_->on_message(*at->second, index, wc);
+  }
+}
+
+void connections::on_word(connection& c, std::uint64_t index, const ibv_wc& wc) {
+  const std::uint32_t offset = ntohl(wc.imm_data);
+  if (!heeds_ || wc.byte_len != sizeof(std::uint64_t) || offset % sizeof(std::uint64_t) != 0 ||
+      offset >= mailbox_layout::blocks_offset)
+    break_off(c, "it sent a word that belongs nowhere");
+  else
+    std::memcpy(c.words + offset, receives_.block(index), sizeof(std::uint64_t));
+  receives_.post(index);
+}
+
+void connections::break_off(connection& c, std::string why) {
+  if (!c.broken.empty()) return;
+  c.broken = std::move(why);
+  ++counts_.broken;
+}
+
+void connections::heed_farewells() noexcept {
+  const auto& open = table_.open_peers();
+  const auto look_at = [this](int peer) {
+    if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0)
+      owner_->liveness().leave(peer);
+  };
+  if (open.size() <= few_connections) {
+    for (const int peer : open) look_at(peer);
+  } else if (const std::size_t round = ++by_number_->rounds; round % rounds_a_farewell == 0) {
+    look_at(open[round / rounds_a_farewell % open.size()]);
+  }
+}
+
+void connections::on_progress() {
+  reap();
+  heed_farewells();
+  if (counts_.broken > 0) {
+    for (const int peer : table_.open_peers()) {
+      if (!find(peer)->broken.empty() && !owner_->liveness().is_gone(peer))
+        owner_->failures().lose(peer, find(peer)->broken);
+    }
+  }
+  if (options_.limit != 0) table_.progress(clock::now());
+}
+
+void connections::probe(int peer) {
+  // An empty RDMA write shows whether the peer's adapter answers, without involving its CPU. (A read would do
+  // too, but Soft-RoCE has a bug with reads among writes.)
+  connection* c = find(peer);
+  if (c != nullptr && c->ready) post_probe(*c);
+}
+
+void connections::post_probe(connection& c) {
+  if (c.probe_ticket != 0 || !has_room(c)) return;
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma.remote_addr = c.remote_inbox;
+  request.wr.rdma.rkey = c.remote_inbox_key;
+  post(c, request);
+  c.probe_ticket = c.posted;
+  ++c.probes;
+}
+
+}  // namespace chorale::transport

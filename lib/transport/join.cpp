@@ -1,0 +1,40 @@
+// Joining by an exchange that waits for all ranks.
+#include <exception>
+#include <utility>
+
+#include <chorale/core/error.hpp>
+#include <chorale/core/uncancellable.hpp>
+#include <chorale/transport/joining.hpp>
+
+namespace chorale::transport {
+namespace {
+
+/// How often a rank tries again to say that it cannot join, where memory is short.
+constexpr int most_exchanges = 8;
+
+/// The messages of a round. Where an exchange fails here alone, the others may or may not have this rank's
+/// message: in either round they get a refusal.
+bootstrap::cards exchange(const group_view& group, joining& mine) {
+  for (int attempts_left = most_exchanges;; --attempts_left) {
+    try {
+      return group.exchange(mine.message());
+    } catch (const error&) {
+      // The bootstrap itself has failed, or another rank has.
+      throw;
+    } catch (const std::exception&) {
+      if (mine.is_expected() || attempts_left == 0) throw;
+      mine.give_up();
+    }
+  }
+}
+
+}  // namespace
+
+joined_group join(const group_view& group, joining_plan plan) {
+  const detail::uncancellable ends_first;
+  joining mine{group, std::move(plan)};
+  while (!mine.is_over()) mine.take(exchange(group, mine));
+  return mine.finish();
+}
+
+}  // namespace chorale::transport
