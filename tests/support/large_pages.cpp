@@ -124,7 +124,7 @@ int madvise(void* address, std::size_t bytes, int advice) noexcept {
                        [&](void* begin, std::size_t size) { return real(begin, size, advice); });
 }
 
-int msync(void* address, std::size_t bytes, int flags) noexcept {
+int msync(void* address, std::size_t bytes, int flags) {
   static auto* const real = next<int(void*, std::size_t, int)>("msync");
   return for_each_page(address, bytes,
                        [&](void* begin, std::size_t size) { return real(begin, size, flags); });
