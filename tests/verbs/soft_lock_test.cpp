@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <thread>
 #include <unistd.h>
 
@@ -157,6 +158,53 @@ TEST_CASE("A completion queue whose producer died half way can be used", "[soft]
   if (published) CHECK(wait(p.there.recv_cq).wr_id == 55);
   CHECK(wait(p.there.recv_cq).wr_id == 3);
   CHECK(silent(p.there.recv_cq, 0.005));
+}
+
+TEST_CASE("A multicast membership whose maker died half way is nobody's, and is used again", "[soft]") {
+  node n;
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  ibv_gid group{};
+  group.raw[0] = 0xff;
+  group.raw[15] = 11;
+  ibv_ah_attr a{};
+  a.is_global = 1;
+  a.grh.dgid = group;
+  a.port_num = 1;
+  ibv_ah* all = soft().create_ah(n.pd, &a);
+  ibv_qp* one = make_qp(n, IBV_QPT_UD);
+  ibv_qp* other = make_qp(n, IBV_QPT_UD);
+  start_ud(one);
+  start_ud(other);
+  REQUIRE(soft().attach_mcast(one, &group, 0) == 0);
+  auto& entries = self->fabric().multicast;
+  const auto made = std::find_if(std::begin(entries), std::end(entries),
+                                 [&](const auto& e) { return e.qpn.load() == one->qp_num; });
+  REQUIRE(made != std::end(entries));
+  REQUIRE(soft().detach_mcast(one, &group, 0) == 0);
+  made->qpn.store(one->qp_num);
+  made->version.fetch_add(1);
+  {
+    memory m(n, 4096, true);
+    const auto tell_all = [&] {
+      REQUIRE(post_datagram(one, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, all, 0xffffff) == 0);
+      REQUIRE(wait(n.send_cq).status == IBV_WC_SUCCESS);
+    };
+    REQUIRE(post_receive(one, 1, {sge(m, 1024, 64)}) == 0);
+    REQUIRE(post_receive(other, 2, {sge(m, 2048, 64)}) == 0);
+    tell_all();
+    CHECK(silent(n.recv_cq, 0));
+    REQUIRE(soft().attach_mcast(other, &group, 0) == 0);
+    CHECK(made->qpn.load() == other->qp_num);
+    tell_all();
+    CHECK(wait(n.recv_cq).wr_id == 2);
+    CHECK(silent(n.recv_cq, 0));
+  }
+  CHECK(soft().detach_mcast(other, &group, 0) == 0);
+  CHECK(soft().destroy_ah(all) == 0);
+  CHECK(soft().destroy_qp(one) == 0);
+  CHECK(soft().destroy_qp(other) == 0);
+  self->leave();
 }
 
 TEST_CASE("A queue can be armed while a stopped process holds it", "[soft]") {
