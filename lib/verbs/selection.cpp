@@ -169,6 +169,10 @@ std::optional<std::string> lack_of(const device& opened, const device_needs& nee
         domain,
         {.type = IBV_QPT_UD, .send = &completions, .recv = &completions, .send_depth = 1, .recv_depth = 1}};
   } catch (const error& failure) {
+    const bool is_refused = failure.code() == std::errc::operation_not_supported ||
+                            failure.code() == std::errc::function_not_supported ||
+                            failure.code() == std::errc::invalid_argument;
+    if (!is_refused) throw;
     return fmt::format("{} offers no datagrams (UD) to programs, which all transports need: {}",
                        opened.name(), failure.what());
   }

@@ -1,5 +1,6 @@
 // choose(): which device, port, GID, MTU; every setting that does not fit, and what is remarked.
 #include <algorithm>
+#include <cerrno>
 #include <sched.h>
 #include <string>
 #include <vector>
@@ -318,6 +319,11 @@ TEST_CASE("a device that cannot carry the transport is passed over, with a remar
     const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
     CHECK(e.code() == errc::unsupported);
     CHECK_THAT(e.what(), Contains("UD") && Contains("CHORALE_DEVICE"));
+    // What is missing of this host is another matter.
+    fake::real().failures["create_qp"] = ENOMEM;
+    CHECK(error_of([&] { static_cast<void>(pick({.device = "roce0"})); }).code() ==
+          std::errc::not_enough_memory);
+    fake::real().failures.clear();
     fake::real().devices[1].datagrams = false;
     CHECK(pick().device.name == "soft0");
     CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
