@@ -102,6 +102,7 @@ ibv_context* open_device(ibv_device* which) noexcept {
   try {
     const std::lock_guard lock(self->objects_mutex());
     self->open_contexts().push_back(c);
+    self->begin_events();
   } catch (...) {
     close(ends[0]);
     close(ends[1]);

@@ -6,11 +6,17 @@
 namespace chorale::soft {
 
 int process::until_event() const noexcept {
-  if (events_past_ == profile_.events.size()) return -1;
+  const std::int64_t opened = opened_ns_.load(std::memory_order_relaxed);
+  if (opened == 0 || events_past_ == profile_.events.size()) return -1;
   const std::int64_t after = std::chrono::nanoseconds{profile_.events[events_past_].after}.count();
   constexpr std::int64_t millisecond = 1'000'000;
   return static_cast<int>(
-      std::max<std::int64_t>(0, (opened_ns_ + after - now_ns() + millisecond - 1) / millisecond));
+      std::max<std::int64_t>(0, (opened + after - now_ns() + millisecond - 1) / millisecond));
+}
+
+void process::begin_events() noexcept {
+  std::int64_t none = 0;
+  if (!profile_.events.empty() && opened_ns_.compare_exchange_strong(none, now_ns())) wake_service();
 }
 
 void process::let_events_happen() noexcept {

@@ -169,7 +169,6 @@ int process::set_up() noexcept {
     ibv_gid as_it_is{};
     as_it_is.global.interface_id = htobe64(fabric().guid);
     s.port = verbs::identity_of(profile_, static_cast<std::uint16_t>(fabric().lid), as_it_is);
-    opened_ns_ = now_ns();
     s.slot = self_.slot = membership_.slot;
     s.generation = self_.generation = membership_.generation;
     lock_name_ = (membership_.generation << 11) | (membership_.slot + 1);

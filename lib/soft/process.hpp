@@ -62,6 +62,8 @@ class process {
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
   /// The contexts of this process, which learn of events of the device. Guarded by `objects_mutex()`.
   std::vector<context*>& open_contexts() noexcept { return open_contexts_; }
+  /// The first context can be told of events now: they happen from here on.
+  void begin_events() noexcept;
   /// What is counted, since the profile limits it. Each is reserved before its object is made.
   struct use {
     std::atomic<std::uint64_t> address_handles{0};
@@ -168,7 +170,7 @@ class process {
   bool looks_at_ports_ = false;
   std::atomic<bool> failed_{false};
   std::vector<context*> open_contexts_;
-  std::int64_t opened_ns_ = 0;
+  std::atomic<std::int64_t> opened_ns_{0};
   std::size_t events_past_ = 0;  ///< of the profile
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
