@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
+#include <chorale/core/surroundings.hpp>
 #include <chorale/transport/device_port.hpp>
+
+#include "../core/immortal.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -19,7 +23,62 @@ verbs::local_port at_service_level(verbs::local_port port, std::optional<int> le
   return port;
 }
 
+/// What a choice depends on.
+struct port_wish {
+  std::string device;
+  std::uint8_t port;
+  std::optional<int> gid_index;
+  std::optional<std::uint16_t> pkey_index;
+  std::optional<std::uint16_t> pkey;
+  int mtu;
+  int local_rank;
+  bool shared_receives;
+  bool operator==(const port_wish&) const = default;
+};
+
+struct kept_choice {
+  port_wish by;
+  verbs::choice chosen;
+  std::weak_ptr<const opened_device> opened;
+};
+
+bool is_active(const opened_device& opened, std::uint8_t port) {
+  const ibv_port_state state = opened.device.port(port).state;
+  return state == IBV_PORT_ACTIVE || state == IBV_PORT_ACTIVE_DEFER;
+}
+
 }  // namespace
+
+struct device_port::selected {
+  static selected by(const config& settings, int local_rank, const verbs::device_needs& needs);
+  verbs::choice chosen;
+  std::shared_ptr<const opened_device> opened;
+};
+
+device_port::selected device_port::selected::by(const config& c, int local_rank,
+                                                const verbs::device_needs& needs) {
+  static std::mutex mutex;
+  static detail::immortal<std::vector<kept_choice>> kept;
+  const port_wish wanted{c.device, c.port, c.gid_index, c.pkey_index,
+                         c.pkey,   c.mtu,  local_rank,  needs.shared_receives};
+  // Simulated ranks share a process, but no device.
+  const bool keeps = surroundings::replaced() == nullptr;
+  if (keeps) {
+    const std::lock_guard hold{mutex};
+    std::erase_if(*kept, [](const kept_choice& k) { return k.opened.expired(); });
+    for (const kept_choice& k : *kept)
+      if (auto opened = k.opened.lock();
+          k.by == wanted && opened && opened->made.is_here() && is_active(*opened, c.port))
+        return {k.chosen, std::move(opened)};
+  }
+  selected made{verbs::choose(c, verbs::drivers(), local_rank, needs), nullptr};
+  made.opened = opened_device::of(made.chosen.device);
+  if (keeps) {
+    const std::lock_guard hold{mutex};
+    kept->push_back({wanted, made.chosen, made.opened});
+  }
+  return made;
+}
 
 config port_selection::within(config settings) const {
   settings.device = device;
@@ -33,8 +92,11 @@ config port_selection::within(config settings) const {
 }
 
 device_port::device_port(const config& settings, int local_rank, const verbs::device_needs& needs)
-    : chosen_(verbs::choose(settings, verbs::drivers(), local_rank, needs)),
-      opened_(opened_device::of(chosen_.device)),
+    : device_port(selected::by(settings, local_rank, needs), settings) {}
+
+device_port::device_port(selected by, const config& settings)
+    : chosen_(std::move(by.chosen)),
+      opened_(std::move(by.opened)),
       local_(port_of(device(), chosen_, settings)),
       datagrams_(at_service_level(local_, settings.ud_service_level)),
       mtu_(local_.address.mtu) {

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/transport/device_port.hpp>
 #include <chorale/transport/opened_device.hpp>
 
 #include "../../lib/transport/device_watch.hpp"
@@ -84,6 +85,20 @@ TEST_CASE("a process opens a device once; simulated and other devices are each r
   const auto other = list_devices(std::vector<const driver*>{&fake::real_driver()}).at(0);
   CHECK(opened_device::of(other) != opened_device::of(other));
   CHECK(fake::real().total() == 0);
+}
+
+TEST_CASE("ports with the same settings are of one choice while it is in use") {
+  using chorale::transport::device_port;
+  chorale::config c;
+  c.device = "soft0";
+  const device_port one{c, 0};
+  const device_port same{c, 0};
+  CHECK(same.opened() == one.opened());
+  CHECK(same.chosen().why == one.chosen().why);
+  c.device = "soft0,soft0";
+  const device_port other{c, 1};
+  CHECK_THAT(other.chosen().why, Contains("number 2 of the 2"));
+  CHECK(other.opened() == one.opened());
 }
 
 TEST_CASE("a device's own reports say what is wrong with it until it is put right", "[fake]") {

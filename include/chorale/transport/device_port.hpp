@@ -38,7 +38,9 @@ struct port_selection {
 class device_port {
  public:
   /// Opens the device that the settings select for the rank with number `local_rank` on its host, among those
-  /// that have what the transport needs. @throws error as verbs::choose and verbs::device::open.
+  /// that have what the transport needs. While it is in use, further ports of the process with the same
+  /// settings are ports of it, without another look at all devices. @throws error as verbs::choose and
+  /// verbs::device::open.
   device_port(const config& settings, int local_rank, const verbs::device_needs& needs = {});
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
@@ -72,6 +74,9 @@ class device_port {
   }
 
  private:
+  struct selected;
+  device_port(selected by, const config& settings);
+
   verbs::choice chosen_;
   std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
