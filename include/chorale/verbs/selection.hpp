@@ -34,7 +34,8 @@ struct device_needs {
 /// NUMA node that the calling thread is bound to, then the first that is listed. A device that lacks what is
 /// needed, whose port is not active, or which the settings do not suit, is passed over with a remark. If none
 /// is left, the software device. Port number, GID index, partition key and MTU are checked against the
-/// device. @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
+/// device.
+/// @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
 /// device offers and the remedy; a system error if a named device cannot be opened.
 choice choose(const config& settings, std::span<const driver* const> from = drivers(), int local_rank = 0,
               const device_needs& needs = {});
