@@ -38,8 +38,8 @@ struct engine_settings {
 
 /// Reads them. 0, or EINVAL if a variable has an invalid value.
 int read_engine_settings(engine_settings& settings) noexcept;
-/// In which order memory shows writes, and what the device answers to the question: as the profile says, which
-/// the answer overrules; otherwise the seed decides for the deferred engine.
+/// In which order memory shows writes, and what the device answers to the question: as the profile says,
+/// which the answer overrules; otherwise the seed decides for the deferred engine.
 void settle_order(engine_settings& settings, const verbs::device_profile& profile) noexcept;
 
 /// The subject of a decision; one entry for each independent decision about an object.

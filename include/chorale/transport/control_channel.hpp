@@ -118,8 +118,9 @@ class control_channel {
   /// Dispatches pending datagrams. Must not be called from a handler. @throws the failure of the service
   /// thread; exceptions of handlers; error if the queue pair is broken.
   void read();
-  /// True if the service thread has left a datagram of this sender and kind for the rank's own. Under the lock.
-  [[nodiscard]] bool has_kept(int from, std::uint16_t kind) const { return kept_.contains({from, kind}); }
+  /// True if the service thread has left a datagram of this sender and kind for the rank's own. Under the
+  /// lock.
+  [[nodiscard]] bool has_kept(int from, std::uint16_t kind) const;
   /// Counts a malformed datagram. Any thread.
   void refuse() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   /// Number of malformed datagrams, which were discarded without an answer.

@@ -55,7 +55,8 @@ class remote_parts {
     move_bytes(place, from);
     finish(net_.put(there, offset, copies_->second, place, net_.core().calls().current()));
   }
-  /// The same for one control word of this rank, which must not change until the flush, after all earlier puts.
+  /// The same for one control word of this rank, which must not change until the flush, after all earlier
+  /// puts.
   void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     // Otherwise it could overtake data, or an older word could replace it.
     if (!net_.keeps_order(there.owner)) flush(there.owner);

@@ -70,8 +70,8 @@ class device {
   /// Whether writes into memory of this device are known to become visible, to who polls that memory, in the
   /// order in which they were posted and with their bytes by address.
   [[nodiscard]] bool keeps_order() const noexcept;
-  /// Where a core copies: the message size in bytes from which zero copy is faster, if each rank has a core, as
-  /// measured once per process. Otherwise 0.
+  /// Where a core copies: the message size in bytes from which zero copy is faster, if each rank has a core,
+  /// as measured once per process. Otherwise 0.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
 
   /// IBV_ACCESS_REMOTE_WRITE and REMOTE_READ and, where the device has atomics, REMOTE_ATOMIC: of a device

@@ -28,8 +28,8 @@ struct driver {
   /// Whether writes into the memory of this context become visible to a processor that polls it in the order
   /// in which they were posted, and their bytes by address. A null pointer means that nobody knows.
   bool (*keeps_order)(ibv_context* context) noexcept = nullptr;
-  /// Where a core copies: the message size in bytes from which one copy to memory of another process is faster than
-  /// two through memory from `allocate`, on this machine, if each process has a core.
+  /// Where a core copies: the message size in bytes from which one copy to memory of another process is
+  /// faster than two through memory from `allocate`, on this machine, if each process has a core.
   std::size_t (*zero_copy_from)(ibv_context* context) noexcept = nullptr;
 
   ibv_device** (*get_device_list)(int* count);
@@ -93,8 +93,8 @@ struct driver {
   int (*unmap)(void* address, std::size_t bytes) = nullptr;
 };
 
-/// Flag of `query_qp_data_in_order`, and the bits of the answer to it, which newer releases of rdma-core know.
-/// Without the flag, 1 means the whole message.
+/// Flag of `query_qp_data_in_order`, and the bits of the answer to it, which newer releases of rdma-core
+/// know. Without the flag, 1 means the whole message.
 inline constexpr std::uint32_t in_order_capabilities = 1;
 inline constexpr int in_order_whole = 1;
 inline constexpr int in_order_aligned_128 = 2;

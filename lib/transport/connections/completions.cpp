@@ -40,8 +40,8 @@ void connections::on_send_completion(const ibv_wc& wc) {
   if (wc.status != IBV_WC_SUCCESS) return break_off(*c, verbs::describe(wc, "RDMA operation"));
   --counts_.signalled;
   c->completed += static_cast<std::uint32_t>(wc.wr_id) - static_cast<std::uint32_t>(c->completed);
-  if (c->probe_ticket != 0 && c->completed >= c->probe_ticket) {
-    c->probe_ticket = 0;
+  if (c->probe.ticket != 0 && c->completed >= c->probe.ticket) {
+    c->probe.ticket = 0;
     owner_->liveness().hear(c->peer);
   }
 }
@@ -68,7 +68,7 @@ void connections::on_receive_completion(const ibv_wc& wc) {
 
 void connections::on_word(connection& c, std::uint64_t index, const ibv_wc& wc) {
   const std::uint32_t offset = ntohl(wc.imm_data);
-  if (!heeds_ || wc.byte_len != sizeof(std::uint64_t) || offset % sizeof(std::uint64_t) != 0 ||
+  if (!options_.heeds || wc.byte_len != sizeof(std::uint64_t) || offset % sizeof(std::uint64_t) != 0 ||
       offset >= mailbox_layout::blocks_offset)
     break_off(c, "it sent a word that belongs nowhere");
   else
@@ -115,15 +115,15 @@ void connections::probe(int peer) {
 }
 
 void connections::post_probe(connection& c) {
-  if (c.probe_ticket != 0 || !has_room(c)) return;
+  if (c.probe.ticket != 0 || !has_room(c)) return;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.rdma.remote_addr = c.remote_inbox;
-  request.wr.rdma.rkey = c.remote_inbox_key;
+  request.wr.rdma.remote_addr = c.there.inbox;
+  request.wr.rdma.rkey = c.there.key;
   post(c, request);
-  c.probe_ticket = c.posted;
-  ++c.probes;
+  c.probe.ticket = c.posted;
+  ++c.probe.sent;
 }
 
 }  // namespace chorale::transport

@@ -87,9 +87,10 @@ bool keeps_order(const endpoint& owner, const device_port& over) {
 }
 
 /// Where completions announce data, each message of the inbox takes a receive until it is noticed, and words
-/// come by messages.
-connections::options with_words(connections::options o, bool heeds, const endpoint& owner) {
-  if (!heeds || o.receive_bytes > cache_line_bytes) return o;
+/// come by messages. Where a mechanism posts its own receives, they have no place for words.
+connections::options with_words(connections::options o, const endpoint& owner, const device_port& over) {
+  o.heeds = o.posts_receives && !keeps_order(owner, over);
+  if (!o.heeds || o.receive_bytes > cache_line_bytes) return o;
   o.receive_bytes = std::max(o.receive_bytes, sizeof(std::uint64_t));
   const std::size_t wanted =
       (owner.settings().blocks + words_for_each_peer) * static_cast<std::size_t>(owner.size());
@@ -118,8 +119,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
     : owner_(&owner),
       over_(&require_messages(over, o.message_bytes)),
       user_(&user),
-      heeds_(o.posts_receives && !keeps_order(owner, over)),
-      options_(with_words(o, heeds_, owner)),
+      options_(with_words(o, owner, over)),
       connect_kind_(kinds_of(number)),
       pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
@@ -232,15 +232,15 @@ void connections::accept(int peer) {
   other.max_dest_rd_atomic = reads_here();
   c.qp->to_ready_to_receive(other);
   c.qp->to_ready_to_send(other);
-  c.remote_inbox = m.inbox;
-  c.remote_inbox_key = m.inbox_key;
-  c.in_order = m.order == placement::ordered;
+  c.there.inbox = m.inbox;
+  c.there.key = m.inbox_key;
+  c.there.in_order = m.order == placement::ordered;
   // A message ends where a cache line ends.
-  c.polled_bytes = m.order == placement::within_request ? largest_request()
-                   : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
-                                                        : 0;
-  c.unannounced = false;
-  if (!c.in_order) c.looked_at = 0;
+  c.there.polled_bytes = m.order == placement::within_request ? largest_request()
+                         : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
+                                                              : 0;
+  c.there.unannounced = false;
+  if (!c.there.in_order) c.looked_at = 0;
   user_->on_accepted(c);
   ++statistics_.opened;
   statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
@@ -255,12 +255,12 @@ void connections::close(int peer) noexcept {
   c.qp.reset();
   std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);
   c.words = c.kept_words;
-  c.probe_ticket = 0;
+  c.probe.ticket = 0;
   user_->on_closed(c);
   pool_.give_back(std::exchange(c.inbox, {}));
   pool_.give_back(std::exchange(c.shorts, {}));
   ++statistics_.closed;
-  if (std::exchange(c.remote_inbox, 0) == 0) return;
+  if (std::exchange(c.there.inbox, 0) == 0) return;
   --statistics_.connected;
   tell(*owner_, observed_event::kind::disconnected, peer);
 }
@@ -269,14 +269,19 @@ std::uint8_t connections::reads_here() const noexcept {
   return static_cast<std::uint8_t>(std::clamp(over_->device().attributes().max_qp_rd_atom, 0, most_reads));
 }
 
+void connections::announce(ibv_send_wr& request, std::uint32_t count) noexcept {
+  request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  request.imm_data = htonl(written_mark | count);
+}
+
 void connections::look_at(connection& c, ibv_send_wr& request) {
   if ((c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
-  const std::uint64_t offset = request.wr.rdma.remote_addr - c.remote_inbox;
-  if (!c.in_order && request.opcode == IBV_WR_RDMA_WRITE && request.num_sge != 0 &&
+  const std::uint64_t offset = request.wr.rdma.remote_addr - c.there.inbox;
+  if (!c.there.in_order && request.opcode == IBV_WR_RDMA_WRITE && request.num_sge != 0 &&
       offset < mailbox_layout::blocks_offset) {
     request.opcode = IBV_WR_SEND_WITH_IMM;
     request.imm_data = htonl(static_cast<std::uint32_t>(offset));
-    c.unannounced = false;
+    c.there.unannounced = false;
   }
   if (c.shorts.data == nullptr || (request.send_flags & IBV_SEND_INLINE) == 0 ||
       request.sg_list->length <= c.qp->inline_bytes())
@@ -332,7 +337,7 @@ ledger connections::counts(int peer) {
 
 std::uint64_t connections::used(int peer) const noexcept {
   const connection* c = peers_.find(peer);
-  return c == nullptr ? 0 : c->posted - c->probes;
+  return c == nullptr ? 0 : c->posted - c->probe.sent;
 }
 
 bool connections::works(int peer) const noexcept {
@@ -350,7 +355,7 @@ bool connections::may_signal() {
 }
 
 connections::placement connections::placement_here(const connection& c) const {
-  if (!heeds_) return placement::ordered;
+  if (!options_.heeds) return placement::ordered;
   const std::size_t bytes = c.qp->bytes_in_order();
   return bytes > 2 * cache_line_bytes    ? placement::within_request
          : bytes == 2 * cache_line_bytes ? placement::aligned_128
@@ -358,7 +363,7 @@ connections::placement connections::placement_here(const connection& c) const {
 }
 
 std::string connections::announcements() const {
-  if (!heeds_)
+  if (!options_.heeds)
     return owner_->settings().placement == placement_policy::ordered
                ? "by order, as CHORALE_PLACEMENT=ordered says"
                : "by order, which " + over_->chosen().device.name + " keeps";

@@ -21,11 +21,11 @@ void eager_ring::write(connections& links, connection& to, std::uint64_t number,
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_WRITE;
   if (source.length <= to.qp->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
-  request.wr.rdma.remote_addr = to.remote_inbox + layout_.block_end(number) - total;
-  request.wr.rdma.rkey = to.remote_inbox_key;
+  request.wr.rdma.remote_addr = to.there.inbox + layout_.block_end(number) - total;
+  request.wr.rdma.rkey = to.there.key;
   if (!is_polled) {
     connections::announce(request, count);
-    to.unannounced = false;
+    to.there.unannounced = false;
   }
   links.post(to, request);
 }

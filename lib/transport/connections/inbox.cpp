@@ -70,8 +70,8 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_WRITE;
     request.send_flags = IBV_SEND_INLINE;
-    request.wr.rdma.remote_addr = c.remote_inbox + s->send_end - total;
-    request.wr.rdma.rkey = c.remote_inbox_key;
+    request.wr.rdma.remote_addr = c.there.inbox + s->send_end - total;
+    request.wr.rdma.rkey = c.there.key;
     post(*s, request, is_polled);
   } else {
     post_long(*s, trailer, bytes, shared, is_polled);
@@ -85,7 +85,7 @@ void inbox::post(sender& s, ibv_send_wr& request, bool is_polled) {
   connection& c = *s.account.link;
   if (!is_polled) [[unlikely]] {
     connections::announce(request, static_cast<std::uint32_t>(s.account.sent + 1));
-    c.unannounced = false;
+    c.there.unannounced = false;
   }
   links_->post(c, request);
 }
@@ -108,8 +108,8 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
   ibv_send_wr request{};
   request.sg_list = source.data();
   request.opcode = IBV_WR_RDMA_WRITE;
-  request.wr.rdma.remote_addr = c.remote_inbox + s.send_end - total;
-  request.wr.rdma.rkey = c.remote_inbox_key;
+  request.wr.rdma.remote_addr = c.there.inbox + s.send_end - total;
+  request.wr.rdma.rkey = c.there.key;
   bool is_shared = false;
   if (total <= c.qp->inline_bytes() && links_->gathers()) {
     source[0] = {reinterpret_cast<std::uintptr_t>(bytes.data()), static_cast<std::uint32_t>(bytes.size()), 0};

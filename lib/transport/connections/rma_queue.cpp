@@ -77,8 +77,8 @@ bool rma_queue::advance(transfer& t) {
     t.ticket = c->posted;
     if (t.opcode == IBV_WR_RDMA_READ) continue;
     p.last_put = t.ticket;
-    p.is_placed = c->in_order;
-    c->unannounced = request.opcode == IBV_WR_RDMA_WRITE;
+    p.is_placed = c->there.in_order;
+    c->there.unannounced = request.opcode == IBV_WR_RDMA_WRITE;
   }
   if (t.opcode != IBV_WR_RDMA_READ) return true;
   links_->reap();
@@ -143,8 +143,8 @@ bool rma_queue::fence(connection& c, peer& p) {
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_READ;
     request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma.remote_addr = c.remote_inbox;
-    request.wr.rdma.rkey = c.remote_inbox_key;
+    request.wr.rdma.remote_addr = c.there.inbox;
+    request.wr.rdma.rkey = c.there.key;
     links_->post(c, request);
     p.last_put = c.posted;
   }

@@ -27,20 +27,26 @@ struct connection {
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;
-  std::uint64_t remote_inbox = 0;
-  std::uint32_t remote_inbox_key = 0;
-  bool in_order = true;  ///< requests become visible at the peer in their order
-  /// Where they do not: the longest request that the peer sees whole or not at all.
-  std::size_t polled_bytes = 0;
-  bool unannounced = false;  ///< something was put since the last request that completes at the peer
+  /// Where this rank writes at the peer.
+  struct target {
+    std::uint64_t inbox = 0;
+    std::uint32_t key = 0;     ///< of the inbox
+    bool in_order = true;      ///< requests become visible in their order
+    bool unannounced = false;  ///< something was put since the last request that completes at the peer
+    /// Where there is no order: the longest request that the peer sees whole or not at all.
+    std::size_t polled_bytes = 0;
+  } there;
   std::uint32_t psn = 0;
   /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;
-  pool_block inbox;                ///< written by the peer; none while closed
-  pool_block shorts;               ///< words to send, where the device cannot take them inline
-  std::uint64_t probe_ticket = 0;  ///< request number of the pending probe, 0 if none
-  std::uint64_t probes = 0;        ///< requests sent only as signs of life
-  std::string broken;              ///< why it failed, empty while it works
+  pool_block inbox;   ///< written by the peer; none while closed
+  pool_block shorts;  ///< words to send, where the device cannot take them inline
+  /// Requests for signs of life.
+  struct probes {
+    std::uint64_t ticket = 0;  ///< number of the pending one, 0 if none
+    std::uint64_t sent = 0;
+  } probe;
+  std::string broken;  ///< why it failed, empty while it works
   alignas(64) std::byte kept_words[mailbox_layout::blocks_offset]{};
 };
 

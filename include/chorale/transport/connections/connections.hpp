@@ -1,7 +1,6 @@
 // The reliable connections of a rank: queue pairs, their completions, and closing.
 #pragma once
 
-#include <arpa/inet.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,6 +57,7 @@ class connections final : private connection_port {
     std::uint32_t receives = 0;      ///< size of the shared receive queue
     bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts its own
     std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
+    bool heeds = false;              ///< completions announce what peers write here: for `connections` to say
   };
   struct statistics {
     int connected = 0;
@@ -99,22 +99,20 @@ class connections final : private connection_port {
   bool may_signal();
   /// Posts one request; signals it when the state of the send queue has to be learnt.
   void post(connection& c, ibv_send_wr& request);
-  /// Brings one word into the peer's inbox, after all that was posted before: by an RDMA write, or, where those
-  /// may overtake each other, by a message that the peer puts there.
+  /// Brings one word into the peer's inbox, after all that was posted before: by an RDMA write, or, where
+  /// those may overtake each other, by a message that the peer puts there.
   void post_word(connection& c, std::size_t offset, std::uint64_t word, unsigned flags = 0);
-  /// Whether the peer can see by polling that a write of `bytes` is complete, with all that was posted before.
+  /// Whether the peer can see by polling that a write of `bytes` is complete, with all that was posted
+  /// before.
   [[nodiscard]] static bool is_polled(const connection& c, std::size_t bytes) noexcept {
-    return c.in_order || (bytes <= c.polled_bytes && !c.unannounced);
+    return c.there.in_order || (bytes <= c.there.polled_bytes && !c.there.unannounced);
   }
   /// Makes `request`, a write of message number `count` into the peer's inbox, one whose completion tells the
   /// peer.
-  static void announce(ibv_send_wr& request, std::uint32_t count) noexcept {
-    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    request.imm_data = htonl(written_mark | count);
-  }
+  [[gnu::cold]] static void announce(ibv_send_wr& request, std::uint32_t count) noexcept;
   /// Call after a look at memory that has found nothing: where completions announce data, handles them.
   void heed() {
-    if (heeds_) reap();
+    if (options_.heeds) reap();
   }
   /// How data are announced, and why, as `explain` says it.
   [[nodiscard]] std::string announcements() const;
@@ -209,7 +207,6 @@ class connections final : private connection_port {
   endpoint* owner_;
   const device_port* over_;
   connection_user* user_;
-  bool heeds_;  ///< completions announce what peers write here
   options options_;
   std::uint16_t connect_kind_;  ///< kind of connect datagrams; the next kind closes
   registered_pool pool_;
@@ -254,8 +251,8 @@ inline void connections::post_word(connection& c, std::size_t offset, std::uint6
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_WRITE;
   request.send_flags = IBV_SEND_INLINE | flags;
-  request.wr.rdma.remote_addr = c.remote_inbox + offset;
-  request.wr.rdma.rkey = c.remote_inbox_key;
+  request.wr.rdma.remote_addr = c.there.inbox + offset;
+  request.wr.rdma.rkey = c.there.key;
   post(c, request);
 }
 

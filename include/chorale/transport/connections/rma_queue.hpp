@@ -125,7 +125,7 @@ class rma_queue {
   /// Whether puts to that rank become visible there in their order.
   [[nodiscard]] bool keeps_order(int to) const noexcept {
     const connection* c = links_->find(to);
-    return c == nullptr || c->in_order;
+    return c == nullptr || c->there.in_order;
   }
   bool try_flush(int to);
   bool try_notified(int from, call_id now);
