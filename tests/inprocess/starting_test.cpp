@@ -131,7 +131,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
   CHECK(write_card(rank_card{}, first_cores(64)).size() == 120);
   CHECK(write_card(rank_card{}, first_cores(1024)).size() == 240);
   CHECK(write_card(rank_card{}, first_cores(64), std::vector<verbs::endpoint_address>(3)).size() ==
-        120 + 3 * 18);
+        120 + 3 * 24);
   for (int trial = 0; trial < 1000; ++trial) {
     cpu_mask cores{};
     for (auto& word : cores.words)
