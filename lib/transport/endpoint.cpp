@@ -94,6 +94,10 @@ const std::string& endpoint::launched() const noexcept {
   return members_->launched();
 }
 
+std::string endpoint::announcements() const {
+  return user_->announcements();
+}
+
 std::uint64_t endpoint::resent() const noexcept {
   return user_->resent() + multicasts_.resent();
 }

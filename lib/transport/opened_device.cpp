@@ -11,9 +11,11 @@
 namespace chorale::transport {
 
 opened_device::opened_device(const verbs::device_info& which)
-    : device(verbs::device::open(which)), domain(device), watch(std::make_unique<device_watch>(device)) {}
+    : device(verbs::device::open(which)), domain(device), watch(new device_watch(device)) {}
 
-opened_device::~opened_device() = default;
+opened_device::~opened_device() {
+  delete watch;
+}
 
 std::shared_ptr<const opened_device> opened_device::of(const verbs::device_info& which) {
   if (which.provider != verbs::soft() && which.provider != verbs::rdma_core())

@@ -33,8 +33,7 @@ namespace chorale::transport {
 ///   `sender_of(from)`, and `release(sender)`, noexcept, which returns the oldest message of that sender that
 ///   was handed out. It may have a `shared_payload`, constructed from bytes, which `try_send` accepts in
 ///   place of bytes, and the members of `answering_transport`, noexcept.
-/// * A mailbox may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`,
-///   `is_over`.
+/// * It may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
 /// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, `keeps_order(to)`,
 ///   and `write`, `read`, `add` and `swap`, which return such objects, `try_flush(to)`, `try_notified(...)`.
 /// * Parts `describe` their memory and connections.

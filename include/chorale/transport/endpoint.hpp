@@ -89,7 +89,7 @@ class endpoint {
   /// Messages that this rank itself has retransmitted.
   [[nodiscard]] std::uint64_t resent() const noexcept;
   /// As `endpoint_user::announcements`.
-  [[nodiscard]] std::string announcements() const { return user_->announcements(); }
+  [[nodiscard]] std::string announcements() const;
 
   // What all transports share.
   /// Which thread is inside: checked where user calls begin.

@@ -14,6 +14,8 @@ class device_watch;
 struct opened_device {
   /// @throws error as verbs::device::open.
   explicit opened_device(const verbs::device_info& which);
+  opened_device(const opened_device&) = delete;
+  opened_device& operator=(const opened_device&) = delete;
   ~opened_device();
   /// The device as this process has it open, so that each further communicator costs no context; opens it if
   /// it has not. Simulated ranks, which share a process, each open their own. Any thread. @throws error as
@@ -22,7 +24,9 @@ struct opened_device {
 
   verbs::device device;
   verbs::protection_domain domain;
-  std::unique_ptr<device_watch> watch;  ///< what the device reports by itself
+  /// What the device reports by itself. It ends with this: an owning pointer would take programs a megabyte
+  /// to compile.
+  device_watch* watch;
   detail::origin made{};
 };
 
