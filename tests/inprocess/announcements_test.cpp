@@ -1,5 +1,6 @@
 // Data that completions announce, since memory may show writes in any order: every call is right, and what a
 // peer announces is checked.
+#include <arpa/inet.h>
 #include <cstring>
 #include <string>
 
