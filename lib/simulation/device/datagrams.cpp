@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include <chorale/verbs/address.hpp>
+
 #include "addresses.hpp"
 #include "completions.hpp"
 #include "fabric.hpp"
