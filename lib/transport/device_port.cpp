@@ -6,6 +6,7 @@
 #include <chorale/transport/device_port.hpp>
 
 #include "../core/immortal.hpp"
+#include "kept_choices.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -42,6 +43,16 @@ struct kept_choice {
   std::weak_ptr<const opened_device> opened;
 };
 
+struct kept_choices {
+  std::mutex mutex;
+  std::vector<kept_choice> all;
+};
+
+kept_choices& kept() {
+  static detail::immortal<kept_choices> of_process;
+  return *of_process;
+}
+
 bool is_active(const opened_device& opened, std::uint8_t port) {
   const ibv_port_state state = opened.device.port(port).state;
   return state == IBV_PORT_ACTIVE || state == IBV_PORT_ACTIVE_DEFER;
@@ -57,27 +68,34 @@ struct device_port::selected {
 
 device_port::selected device_port::selected::by(const config& c, int local_rank,
                                                 const verbs::device_needs& needs) {
-  static std::mutex mutex;
-  static detail::immortal<std::vector<kept_choice>> kept;
   const port_wish wanted{c.device, c.port, c.gid_index, c.pkey_index,
                          c.pkey,   c.mtu,  local_rank,  needs.shared_receives};
   // Simulated ranks share a process, but no device.
   const bool keeps = surroundings::replaced() == nullptr;
   if (keeps) {
-    const std::lock_guard hold{mutex};
-    std::erase_if(*kept, [](const kept_choice& k) { return k.opened.expired(); });
-    for (const kept_choice& k : *kept)
-      if (auto opened = k.opened.lock();
-          k.by == wanted && opened && opened->made.is_here() && is_active(*opened, c.port))
-        return {k.chosen, std::move(opened)};
+    selected known;
+    {
+      const std::lock_guard hold{kept().mutex};
+      const auto& all = kept().all;
+      const auto found =
+          std::find_if(all.begin(), all.end(), [&](const kept_choice& k) { return k.by == wanted; });
+      if (found != all.end()) known = {found->chosen, found->opened.lock()};
+    }
+    // The device may end here, and with it its choices: not under the lock.
+    if (known.opened && known.opened->made.is_here() && is_active(*known.opened, c.port)) return known;
   }
   selected made{verbs::choose(c, verbs::drivers(), local_rank, needs), nullptr};
   made.opened = opened_device::of(made.chosen.device);
   if (keeps) {
-    const std::lock_guard hold{mutex};
-    kept->push_back({wanted, made.chosen, made.opened});
+    const std::lock_guard hold{kept().mutex};
+    kept().all.push_back({wanted, made.chosen, made.opened});
   }
   return made;
+}
+
+void forget_ended_choices() noexcept {
+  const std::lock_guard hold{kept().mutex};
+  std::erase_if(kept().all, [](const kept_choice& k) { return k.opened.expired(); });
 }
 
 config port_selection::within(config settings) const {

@@ -7,6 +7,7 @@
 
 #include "../core/immortal.hpp"
 #include "device_watch.hpp"
+#include "kept_choices.hpp"
 
 namespace chorale::transport {
 
@@ -15,6 +16,8 @@ opened_device::opened_device(const verbs::device_info& which)
 
 opened_device::~opened_device() {
   delete watch;
+  // In a child of fork() another thread of the parent may hold the lock for good.
+  if (made.is_here()) forget_ended_choices();
 }
 
 std::shared_ptr<const opened_device> opened_device::of(const verbs::device_info& which) {
