@@ -143,7 +143,7 @@ bool rma_queue::fence(connection& c, peer& p) {
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_READ;
     request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma.remote_addr = c.there.inbox;
+    request.wr.rdma.remote_addr = c.there.inbox + mailbox_layout::fence_offset;
     request.wr.rdma.rkey = c.there.key;
     links_->post(c, request);
     p.last_put = c.posted;
