@@ -71,8 +71,6 @@ struct mailbox_layout {
   static constexpr std::size_t notification_offset = 64;
   /// Nonzero once the peer has destroyed its communicator: the last word that it writes.
   static constexpr std::size_t farewell_offset = 72;
-  /// A word that nobody writes while the connection lasts, to be read after puts.
-  static constexpr std::size_t fence_offset = 80;
   static constexpr std::size_t blocks_offset = 128;
   /// The largest payload that fits into the cache line of its counter.
   static constexpr std::size_t one_line_bytes = cache_line_bytes - sizeof(mailbox_trailer);

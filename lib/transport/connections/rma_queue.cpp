@@ -8,6 +8,10 @@
 namespace chorale::transport {
 namespace {
 
+/// A word of an inbox that nobody writes.
+constexpr std::size_t unwritten_offset = mailbox_layout::farewell_offset + sizeof(std::uint64_t);
+static_assert(unwritten_offset + sizeof(std::uint64_t) <= mailbox_layout::blocks_offset);
+
 /// Immediate data of a notification, of 31 bits, which reveals one that belongs to another call.
 std::uint32_t notice_word(call_id now) noexcept {
   return (now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U) >> 1;
@@ -143,7 +147,7 @@ bool rma_queue::fence(connection& c, peer& p) {
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_READ;
     request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma.remote_addr = c.there.inbox + mailbox_layout::fence_offset;
+    request.wr.rdma.remote_addr = c.there.inbox + unwritten_offset;
     request.wr.rdma.rkey = c.there.key;
     links_->post(c, request);
     p.last_put = c.posted;
