@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <mutex>
 #include <sys/mman.h>
 
 #include <chorale/verbs/driver.hpp>
@@ -15,6 +16,9 @@ namespace {
 /// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs
 /// can leave registered pages to the parent, if it is asked before it does anything else.
 void prepare_for_fork() noexcept {
+  // Ranks may be threads, and two initialisations at a time lose memory.
+  static std::mutex one_at_a_time;
+  const std::lock_guard hold{one_at_a_time};
   if (ibv_is_fork_initialized() == IBV_FORK_DISABLED) static_cast<void>(ibv_fork_init());
 }
 
