@@ -41,21 +41,28 @@ int device_watch::fd() const noexcept {
 }
 
 void device_watch::take_events() {
-  if (fd() < 0) return;
+  // Who finds another one at it need not wait, and must not: a simulated rank gives way inside.
+  if (fd() < 0 || is_taking_.exchange(true)) return;
+  struct taken {
+    std::atomic<bool>& flag;
+    ~taken() { flag = false; }
+  } const at_end{is_taking_};
   while (const auto event = verbs::next_async_event(*device_, std::chrono::milliseconds{0})) {
+    const auto now = clock::now();
+    const std::lock_guard hold{mutex_};
     const auto is_down = [&](const report& r) {
       return r.what == IBV_EVENT_PORT_ERR && r.port == event->port;
     };
     if (event->type == IBV_EVENT_PORT_ACTIVE) std::erase_if(reports_, is_down);
     if (!is_about_device(event->type)) continue;
     std::erase_if(reports_, [&](const report& r) { return r.what == event->type && r.port == event->port; });
-    reports_.push_back({event->type, event->port, clock::now(), event->text});
+    reports_.push_back({event->type, event->port, now, event->text});
   }
 }
 
 void device_watch::look() {
-  const std::lock_guard hold{mutex_};
   take_events();
+  const std::lock_guard hold{mutex_};
   for (const report& r : reports_)
     if (r.what == IBV_EVENT_DEVICE_FATAL)
       throw error(std::make_error_code(std::errc::no_such_device),
@@ -65,11 +72,12 @@ void device_watch::look() {
 std::string device_watch::trouble() noexcept {
   std::string text;
   try {
-    const std::lock_guard hold{mutex_};
     take_events();
+    const auto now = clock::now();
+    const std::lock_guard hold{mutex_};
     for (const report& r : reports_)
       text += fmt::format("{}{}, {:.1f} s ago", text.empty() ? "" : "; ", r.text,
-                          std::chrono::duration<double>(clock::now() - r.when).count());
+                          std::chrono::duration<double>(now - r.when).count());
   } catch (...) {
     // A device that does not even tell is in trouble, but in none that it can name.
   }

@@ -1,6 +1,7 @@
 // What a device reports of itself, besides completions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -37,7 +38,8 @@ class device_watch {
   void take_events();
 
   const verbs::device* device_;
-  std::mutex mutex_;
+  std::atomic<bool> is_taking_{false};
+  std::mutex mutex_;             ///< of the reports; nobody gives way under it
   std::vector<report> reports_;  ///< what has not been put right again
 };
 
