@@ -40,9 +40,10 @@ int device_watch::fd() const noexcept {
   return device_->native()->async_fd;
 }
 
-void device_watch::take_events() {
-  // Who finds another one at it need not wait, and must not: a simulated rank gives way inside.
-  if (fd() < 0 || is_taking_.exchange(true)) return;
+bool device_watch::take_events() {
+  if (fd() < 0) return true;
+  // Who finds another one at it must not wait for a lock: a simulated rank gives way inside.
+  if (is_taking_.exchange(true)) return false;
   struct taken {
     std::atomic<bool>& flag;
     ~taken() { flag = false; }
@@ -58,10 +59,11 @@ void device_watch::take_events() {
     std::erase_if(reports_, [&](const report& r) { return r.what == event->type && r.port == event->port; });
     reports_.push_back({event->type, event->port, now, event->text});
   }
+  return true;
 }
 
 void device_watch::look() {
-  take_events();
+  if (!take_events()) clock::give_way();
   const std::lock_guard hold{mutex_};
   for (const report& r : reports_)
     if (r.what == IBV_EVENT_DEVICE_FATAL)
@@ -72,7 +74,7 @@ void device_watch::look() {
 std::string device_watch::trouble() noexcept {
   std::string text;
   try {
-    take_events();
+    static_cast<void>(take_events());
     const auto now = clock::now();
     const std::lock_guard hold{mutex_};
     for (const report& r : reports_)

@@ -35,7 +35,8 @@ class device_watch {
     clock::time_point when;
     std::string text;
   };
-  void take_events();
+  /// False if another flow of control is doing so.
+  bool take_events();
 
   const verbs::device* device_;
   std::atomic<bool> is_taking_{false};
