@@ -14,14 +14,16 @@
 namespace chorale::transport {
 namespace {
 
-/// Events of queues concern one transport, which learns of them by its completions.
-bool is_about_device(ibv_event_type what) noexcept {
+/// Events of queues concern one transport, which learns of them by its completions, unless there are none any
+/// more.
+bool matters(ibv_event_type what) noexcept {
   switch (what) {
     case IBV_EVENT_DEVICE_FATAL:
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_LID_CHANGE:
     case IBV_EVENT_GID_CHANGE:
     case IBV_EVENT_PKEY_CHANGE:
+    case IBV_EVENT_CQ_ERR:
       return true;
     default:
       return false;
@@ -55,7 +57,7 @@ bool device_watch::take_events() {
       return r.what == IBV_EVENT_PORT_ERR && r.port == event->port;
     };
     if (event->type == IBV_EVENT_PORT_ACTIVE) std::erase_if(reports_, is_down);
-    if (!is_about_device(event->type)) continue;
+    if (!matters(event->type)) continue;
     std::erase_if(reports_, [&](const report& r) { return r.what == event->type && r.port == event->port; });
     reports_.push_back({event->type, event->port, now, event->text});
   }

@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
@@ -29,6 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace sim = chorale::simulation;
 using Catch::Contains;
+using Catch::StartsWith;
 using sim::device::disturbance;
 
 TEST_CASE("Chance takes as many datagrams as it is told to, and each run the same", "[faults]") {
@@ -120,6 +122,44 @@ TEMPLATE_TEST_CASE("A rank that dies does nothing more, and the others learn who
     }));
     CHECK(fates == "lost 2\nlost 2\nlost silently\nlost 2\nlost 2\nlost 2\n");
   }
+}
+
+TEST_CASE("Where many ranks die at once with full mailboxes, those who live learn it", "[faults]") {
+  constexpr int dead = 32;
+  constexpr int ranks = dead + 2;
+  chorale::config settings;
+  // So many messages are under way to each, few of which say that they have been sent. When nobody answers, each
+  // ends with a completion.
+  settings.blocks = 96;
+  sim::run_options options;
+  options.wrong.hidden_processes = true;
+  for (int r = 1; r <= dead; ++r) options.wrong.deaths.push_back({.rank = r, .when = sim::instant{1s}});
+  // What the dead hold is never freed, which leak checkers would find in this process.
+  const auto fates = support::finish(support::start_twin([&] {
+    std::vector<std::string> all(ranks);
+    sim::run(
+        ranks, support::test_machine(ranks),
+        [&](sim::group& g) {
+          try {
+            chorale::communicator<chorale::transport::rc, chorale::broadcast::flat> comm{g, settings};
+            int value = 0;
+            comm.broadcast(value, 0);
+            sim::compute(2s);
+            for (std::uint32_t i = 0; i < settings.blocks; ++i) comm.broadcast(value, 0);
+            // Nobody looks at the completions until there are all.
+            sim::compute(60s);
+            comm.barrier();
+          } catch (const chorale::error& e) {
+            const bool right = e.code() == chorale::errc::peer_lost && e.ranks().size() == 1 &&
+                               e.ranks().front() > 0 && e.ranks().front() <= dead;
+            all[static_cast<std::size_t>(g.rank())] = (right ? "lost: " : "wrong: ") + std::string{e.what()};
+          }
+        },
+        options);
+    return all.front() + '\n' + all.back();
+  }));
+  CHECK_THAT(fates, StartsWith("lost: rank ") && Contains("\nlost: rank "));
+  CHECK_THAT(fates, Contains("retries exceeded") && !Contains("overran"));
 }
 
 TEMPLATE_TEST_CASE("A rank that is stopped for a while goes on", "[faults]", chorale::transport::rc,
