@@ -269,9 +269,10 @@ std::uint8_t connections::reads_here() const noexcept {
   return static_cast<std::uint8_t>(std::clamp(over_->device().attributes().max_qp_rd_atom, 0, most_reads));
 }
 
-void connections::announce(ibv_send_wr& request, std::uint32_t count) noexcept {
+void connections::announce(connection& c, ibv_send_wr& request, std::uint32_t count) noexcept {
   request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
   request.imm_data = htonl(written_mark | count);
+  c.there.unannounced = false;
 }
 
 void connections::look_at(connection& c, ibv_send_wr& request) {

@@ -23,10 +23,7 @@ void eager_ring::write(connections& links, connection& to, std::uint64_t number,
   if (source.length <= to.qp->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
   request.wr.rdma.remote_addr = to.there.inbox + layout_.block_end(number) - total;
   request.wr.rdma.rkey = to.there.key;
-  if (!is_polled) {
-    connections::announce(request, count);
-    to.there.unannounced = false;
-  }
+  if (!is_polled) connections::announce(to, request, count);
   links.post(to, request);
 }
 

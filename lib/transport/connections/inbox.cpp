@@ -83,10 +83,8 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
 
 void inbox::post(sender& s, ibv_send_wr& request, bool is_polled) {
   connection& c = *s.account.link;
-  if (!is_polled) [[unlikely]] {
-    connections::announce(request, static_cast<std::uint32_t>(s.account.sent + 1));
-    c.there.unannounced = false;
-  }
+  if (!is_polled) [[unlikely]]
+    connections::announce(c, request, static_cast<std::uint32_t>(s.account.sent + 1));
   links_->post(c, request);
 }
 

@@ -107,9 +107,9 @@ class connections final : private connection_port {
   [[nodiscard]] static bool is_polled(const connection& c, std::size_t bytes) noexcept {
     return c.there.in_order || (bytes <= c.there.polled_bytes && !c.there.unannounced);
   }
-  /// Makes `request`, a write of message number `count` into the peer's inbox, one whose completion tells the
-  /// peer.
-  [[gnu::cold]] static void announce(ibv_send_wr& request, std::uint32_t count) noexcept;
+  /// Makes `request`, a write of message number `count` into the peer's inbox that is posted next, one whose
+  /// completion tells the peer.
+  [[gnu::cold]] static void announce(connection& c, ibv_send_wr& request, std::uint32_t count) noexcept;
   /// Call after a look at memory that has found nothing: where completions announce data, handles them.
   void heed() {
     if (options_.heeds) reap();
