@@ -53,14 +53,13 @@ constexpr auto oversubscribed_patience = std::chrono::milliseconds{4};
 
 /// A power of two, so that signalling one request in each half of the queue needs no division.
 std::uint32_t send_depth(const device_port& port) {
-  const int most = port.device().attributes().max_qp_wr;
-  // A message may need a second request.
-  if (most < 2)
-    throw error(errc::unsupported,
-                fmt::format("{} has send queues of {} request(s) (max_qp_wr): connections "
-                            "need 2; use transport::ud, or another device (CHORALE_DEVICE)",
-                            port.device().name(), most));
-  return std::bit_floor(std::min(queue_depth, static_cast<std::uint32_t>(most)));
+  return std::bit_floor(static_cast<std::uint32_t>(
+      std::clamp(port.device().attributes().max_qp_wr, 1, static_cast<int>(queue_depth))));
+}
+
+/// The number of the last request of each half of the queue has none of these bits.
+std::uint32_t bits_within_half(std::uint32_t depth) {
+  return std::max(depth / 2, 1U) - 1;
 }
 
 /// Settings are the same on all ranks, so that this rank alone cannot make its messages shorter.
@@ -204,7 +203,7 @@ void connections::open(int peer) {
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_->all.insert_or_assign(made.number(), &c);
   c.depth = send_depth(*over_);
-  c.looked_at = c.depth / 2 - 1;
+  c.looked_at = bits_within_half(c.depth);
   if (made.inline_bytes() < short_bytes) {
     c.shorts = pool_.take(c.depth * short_bytes);
     c.looked_at = 0;
@@ -276,7 +275,7 @@ void connections::announce(connection& c, ibv_send_wr& request, std::uint32_t co
 }
 
 void connections::look_at(connection& c, ibv_send_wr& request) {
-  if ((c.posted & (c.depth / 2 - 1)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
+  if ((c.posted & bits_within_half(c.depth)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
   const std::uint64_t offset = request.wr.rdma.remote_addr - c.there.inbox;
   if (!c.there.in_order && request.opcode == IBV_WR_RDMA_WRITE && request.num_sge != 0 &&
       offset < mailbox_layout::blocks_offset) {

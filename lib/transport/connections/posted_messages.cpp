@@ -136,9 +136,9 @@ bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
 bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
   connection* c = links_->ready(to);
   if (c == nullptr) return false;
-  while (m.done < m.bytes.size()) {
-    // Room for two: the end is sent after the last bytes.
+  for (;;) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
+    if (m.done == m.bytes.size()) break;
     const std::size_t part = std::min(links_->largest_request(), m.bytes.size() - m.done);
     const bool is_last = m.done + part == m.bytes.size();
     ibv_sge here{reinterpret_cast<std::uintptr_t>(m.bytes.data()) + m.done, static_cast<std::uint32_t>(part),

@@ -93,7 +93,7 @@ class connections final : private connection_port {
       return c;
     return connect(peer) ? find(peer) : nullptr;
   }
-  /// True if two more requests can be posted.
+  /// True if one more request can be posted.
   bool has_room(connection& c);
   /// True if one more request may be signalled.
   bool may_signal();
@@ -225,11 +225,10 @@ class connections final : private connection_port {
 };
 
 inline bool connections::has_room(connection& c) {
-  // Two at a time: a message may need a second request for its counter.
-  if (c.posted - c.completed + 2 <= c.depth) [[likely]]
+  if (c.posted - c.completed < c.depth) [[likely]]
     return true;
   reap();
-  return c.posted - c.completed + 2 <= c.depth;
+  return c.posted - c.completed < c.depth;
 }
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
