@@ -190,7 +190,8 @@ int main(int count, char** words) try {
     branching<rc> trees;
     run(trees, t, seed + 8);
   }
-  if (multirank::tests_transport("rc")) {
+  if (multirank::tests_transport("rc") &&
+      comm.allreduce(comm.transport().has_multicast() ? 1 : 0, chorale::min) == 1) {
     multicasting<rc> datagrams;
     run(datagrams, t, seed + 7);
   }

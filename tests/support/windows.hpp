@@ -40,6 +40,15 @@ struct triple {
   }
 };
 
+/// Whether the devices of all ranks have what atomic operations need. Collective.
+template <class Comm>
+bool have_atomics(Comm& comm) {
+  bool mine = true;
+  if constexpr (requires { comm.transport().one_sided_port(); })
+    mine = comm.transport().one_sided_port().device().attributes().atomic_cap != IBV_ATOMIC_NONE;
+  return comm.allreduce(mine ? 1 : 0, chorale::min) == 1;
+}
+
 template <class T>
 T value_of(std::uint64_t number) {
   number *= 0x9e3779b97f4a7c15ULL;
@@ -208,7 +217,7 @@ void notifications(Comm& comm, std::uint64_t seed, int messages) {
 
 /// Ranges of any kind, values that may change at once, and what is returned.
 template <class Comm>
-void forms(Comm& comm) {
+void forms(Comm& comm, bool with_atomics) {
   std::vector<double> cells(100, -1);
   double plain[4] = {};
   chorale::window w{comm, cells};
@@ -240,8 +249,10 @@ void forms(Comm& comm) {
       value = -7;
     }
   }
-  w.accumulate(right, 0, std::vector<double>{1, 2});
-  w.accumulate(right, 0, 1, chorale::sum);
+  if (with_atomics) {
+    w.accumulate(right, 0, std::vector<double>{1, 2});
+    w.accumulate(right, 0, 1, chorale::sum);
+  }
   w.put_notify(right, 2, 5, 1);
   w.wait_notified(left, 1);
   expect(cells[2] == 5, "a notification has come before its value");
@@ -306,15 +317,18 @@ template <class Comm>
 void all_checks(Comm& comm, std::uint64_t seed, int effort) {
   puts_and_gets<std::uint64_t>(comm, seed, effort);
   puts_and_gets<triple>(comm, seed + 1, effort);
-  sums<std::int64_t>(comm, 4 * effort);
-  sums<double>(comm, effort);
-  sums<triple>(comm, effort);
-  tickets<std::uint64_t>(comm, 4 * effort);
-  tickets<int>(comm, effort);
-  spin_lock<std::int64_t>(comm, effort);
-  spin_lock<short>(comm, std::max(effort / 2, 1));
+  const bool with_atomics = have_atomics(comm);
+  if (with_atomics) {
+    sums<std::int64_t>(comm, 4 * effort);
+    sums<double>(comm, effort);
+    sums<triple>(comm, effort);
+    tickets<std::uint64_t>(comm, 4 * effort);
+    tickets<int>(comm, effort);
+    spin_lock<std::int64_t>(comm, effort);
+    spin_lock<short>(comm, std::max(effort / 2, 1));
+  }
   notifications(comm, seed, 30 * effort);
-  forms(comm);
+  forms(comm, with_atomics);
   refusals(comm);
   mismatches(comm);
 }
