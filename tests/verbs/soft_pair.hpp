@@ -29,10 +29,10 @@ struct pair {
   ibv_qp* b;
 };
 
-/// The asynchronous event that is there within a second, acknowledged; -1 if none.
-inline int next_event(node& n) {
+/// The next asynchronous event, acknowledged; -1 if none comes within half a minute.
+inline int next_event(const node& n) {
   pollfd p{n.context->async_fd, POLLIN, 0};
-  if (poll(&p, 1, 1000) != 1) return -1;
+  if (poll(&p, 1, 30000) != 1) return -1;
   ibv_async_event event{};
   if (soft().get_async_event(n.context, &event) != 0) return -2;
   soft().ack_async_event(&event);

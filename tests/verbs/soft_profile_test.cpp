@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <poll.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "../../lib/verbs/device_profile.hpp"
+#include "soft_pair.hpp"
 
 using namespace soft_test;
 using Catch::Matchers::Contains;
@@ -273,33 +273,20 @@ TEST_CASE("A message that is longer than the port's longest fails", "[profile]")
   soft().destroy_qp(qp);
 }
 
-namespace {
-
-ibv_event_type next_of(const node& n) {
-  pollfd p{n.context->async_fd, POLLIN, 0};
-  REQUIRE(poll(&p, 1, 30000) == 1);
-  ibv_async_event event{};
-  REQUIRE(soft().get_async_event(n.context, &event) == 0);
-  soft().ack_async_event(&event);
-  return event.event_type;
-}
-
-}  // namespace
-
 TEST_CASE("A port that goes down is silent until it comes up", "[profile]") {
   const variables set = profiled("events=port_down@10,port_up@300,gid_change@300");
   node n;
   memory m(n, 4096, true);
   ibv_qp* const qp = make_qp(n, IBV_QPT_RC);
   connect_rc(n, qp, qp->qp_num, {.timeout = 20});
-  CHECK(next_of(n) == IBV_EVENT_PORT_ERR);
+  CHECK(next_event(n) == IBV_EVENT_PORT_ERR);
   if (port_of(n).state == IBV_PORT_DOWN) {  // unless this machine is so slow that it is up again
     CHECK(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, m.address() + 64, m.mr->rkey) == 0);
     CHECK(wait(n.send_cq).status == IBV_WC_SUCCESS);
     CHECK(port_of(n).state == IBV_PORT_ACTIVE);
   }
-  CHECK(next_of(n) == IBV_EVENT_PORT_ACTIVE);
-  CHECK(next_of(n) == IBV_EVENT_GID_CHANGE);
+  CHECK(next_event(n) == IBV_EVENT_PORT_ACTIVE);
+  CHECK(next_event(n) == IBV_EVENT_GID_CHANGE);
   soft().destroy_qp(qp);
 }
 
@@ -309,9 +296,9 @@ TEST_CASE("A device that fails stays so", "[profile]") {
   memory m(n, 4096, true);
   ibv_qp* const qp = make_qp(n, IBV_QPT_RC);
   connect_rc(n, qp, qp->qp_num);
-  std::vector<ibv_event_type> told{next_of(n), next_of(n)};
+  std::vector told{next_event(n), next_event(n)};
   std::sort(told.begin(), told.end());
-  CHECK(told == std::vector{IBV_EVENT_QP_FATAL, IBV_EVENT_DEVICE_FATAL});
+  CHECK(told == std::vector<int>{IBV_EVENT_QP_FATAL, IBV_EVENT_DEVICE_FATAL});
   CHECK(port_of(n).state == IBV_PORT_DOWN);
   CHECK(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, m.address() + 64, m.mr->rkey) == 0);
   CHECK(wait(n.send_cq).status == IBV_WC_WR_FLUSH_ERR);
