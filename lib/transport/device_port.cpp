@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <chorale/core/surroundings.hpp>
 #include <chorale/transport/device_port.hpp>
 
-#include "../core/immortal.hpp"
-#include "kept_choices.hpp"
+#include "devices_in_use.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -22,35 +20,6 @@ verbs::local_port port_of(const verbs::device& device, const verbs::choice& chos
 verbs::local_port at_service_level(verbs::local_port port, std::optional<int> level) {
   if (level) port.service_level = static_cast<std::uint8_t>(*level);
   return port;
-}
-
-/// What a choice depends on.
-struct port_wish {
-  std::string device;
-  std::uint8_t port;
-  std::optional<int> gid_index;
-  std::optional<std::uint16_t> pkey_index;
-  std::optional<std::uint16_t> pkey;
-  int mtu;
-  int local_rank;
-  bool shared_receives;
-  bool operator==(const port_wish&) const = default;
-};
-
-struct kept_choice {
-  port_wish by;
-  verbs::choice chosen;
-  std::weak_ptr<const opened_device> opened;
-};
-
-struct kept_choices {
-  std::mutex mutex;
-  std::vector<kept_choice> all;
-};
-
-kept_choices& kept() {
-  static detail::immortal<kept_choices> of_process;
-  return *of_process;
 }
 
 bool is_active(const opened_device& opened, std::uint8_t port) {
@@ -72,30 +41,26 @@ device_port::selected device_port::selected::by(const config& c, int local_rank,
                          c.pkey,   c.mtu,  local_rank,  needs.shared_receives};
   // Simulated ranks share a process, but no device.
   const bool keeps = surroundings::replaced() == nullptr;
+  auto& in_use = devices_in_use::of_process();
   if (keeps) {
     selected known;
     {
-      const std::lock_guard hold{kept().mutex};
-      const auto& all = kept().all;
+      const std::lock_guard hold{in_use.lock};
+      const auto& all = in_use.choices;
       const auto found =
           std::find_if(all.begin(), all.end(), [&](const kept_choice& k) { return k.by == wanted; });
       if (found != all.end()) known = {found->chosen, found->opened.lock()};
     }
     // The device may end here, and with it its choices: not under the lock.
-    if (known.opened && known.opened->made.is_here() && is_active(*known.opened, c.port)) return known;
+    if (known.opened && is_active(*known.opened, c.port)) return known;
   }
   selected made{verbs::choose(c, verbs::drivers(), local_rank, needs), nullptr};
   made.opened = opened_device::of(made.chosen.device);
   if (keeps) {
-    const std::lock_guard hold{kept().mutex};
-    kept().all.push_back({wanted, made.chosen, made.opened});
+    const std::lock_guard hold{in_use.lock};
+    in_use.choices.push_back({wanted, made.chosen, made.opened});
   }
   return made;
-}
-
-void forget_ended_choices() noexcept {
-  const std::lock_guard hold{kept().mutex};
-  std::erase_if(kept().all, [](const kept_choice& k) { return k.opened.expired(); });
 }
 
 config port_selection::within(config settings) const {

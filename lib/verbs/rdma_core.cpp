@@ -5,6 +5,7 @@
 #include <chorale/verbs/driver.hpp>
 
 #include "../core/helper_thread.hpp"
+#include "../core/of_process.hpp"
 
 namespace chorale::verbs {
 
@@ -12,13 +13,20 @@ namespace chorale::verbs {
 
 namespace {
 
+/// Ranks may be threads, and two initialisations at a time lose memory.
+struct fork_preparation {
+  std::mutex one_at_a_time;
+};
+
+[[gnu::constructor]] void share_no_preparation_with_children() {
+  detail::of_process<fork_preparation>::know_forks();
+}
+
 /// Without copy-on-fork in the kernel (before 5.12), a page that was registered moves when a child of fork(),
 /// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs
 /// can leave registered pages to the parent, if it is asked before it does anything else.
 void prepare_for_fork() noexcept {
-  // Ranks may be threads, and two initialisations at a time lose memory.
-  static std::mutex one_at_a_time;
-  const std::lock_guard hold{one_at_a_time};
+  const std::lock_guard hold{detail::of_process<fork_preparation>::get().one_at_a_time};
   if (ibv_is_fork_initialized() == IBV_FORK_DISABLED) static_cast<void>(ibv_fork_init());
 }
 

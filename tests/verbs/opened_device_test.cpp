@@ -1,6 +1,10 @@
 // The device that the communicators of a process share, and what it reports of itself.
+#include <atomic>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include <chorale/transport/opened_device.hpp>
 
 #include "../../lib/transport/device_watch.hpp"
+#include "../support/in_child.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 
@@ -23,6 +28,8 @@ namespace {
 
 ibv_fork_status fork_status = IBV_FORK_UNNEEDED;
 int fork_preparations = 0;
+std::mutex preparing;
+std::atomic<bool> is_preparing = false;
 
 /// A fake device that reports what a test says.
 struct reporting {
@@ -55,6 +62,8 @@ struct reporting {
 // In place of libibverbs's, for the library too.
 extern "C" {
 __attribute__((visibility("default"))) ibv_fork_status ibv_is_fork_initialized() {
+  is_preparing = true;
+  const std::lock_guard hold{preparing};
   return fork_status;
 }
 __attribute__((visibility("default"))) int ibv_fork_init() {
@@ -63,10 +72,19 @@ __attribute__((visibility("default"))) int ibv_fork_init() {
 }
 }
 
+namespace {
+
+/// Says why if not.
+bool takes_the_place_of_libibverbs() {
+  if (rdma_core() == nullptr) return test::skip("built without libibverbs"), false;
+  if (dlsym(RTLD_DEFAULT, "ibv_fork_init") == reinterpret_cast<void*>(&ibv_fork_init)) return true;
+  return test::skip("a sanitizer keeps the program's functions from taking the place of libibverbs's"), false;
+}
+
+}  // namespace
+
 TEST_CASE("libibverbs is told of fork() where the kernel needs it, before anything else") {
-  if (rdma_core() == nullptr) return test::skip("built without libibverbs");
-  if (dlsym(RTLD_DEFAULT, "ibv_fork_init") != reinterpret_cast<void*>(&ibv_fork_init))
-    return test::skip("a sanitizer keeps the program's functions from taking the place of libibverbs's");
+  if (!takes_the_place_of_libibverbs()) return;
   const std::vector<const driver*> drivers{rdma_core()};
   static_cast<void>(list_devices(drivers));
   CHECK(fork_preparations == 0);
@@ -74,6 +92,25 @@ TEST_CASE("libibverbs is told of fork() where the kernel needs it, before anythi
   static_cast<void>(list_devices(drivers));
   CHECK(fork_preparations > 0);
   fork_status = IBV_FORK_UNNEEDED;
+}
+
+TEST_CASE("a child opens devices, whatever threads of its parent are at") {
+  if (!takes_the_place_of_libibverbs()) return;
+  const device_info none{.name = "none", .provider = rdma_core()};
+  const auto outcome = [&] { return error_of([&] { opened_device::of(none); }).code(); };
+  std::unique_lock<std::mutex> lasts{preparing};
+  is_preparing = false;
+  std::error_code in_parent;
+  std::thread other{[&] { in_parent = outcome(); }};
+  while (!is_preparing) std::this_thread::yield();
+  CHECK(support::in_child([&] {
+          alarm(20);
+          lasts.unlock();
+          return outcome() == chorale::errc::no_device ? 1 : 0;
+        }) == 1);
+  lasts.unlock();
+  other.join();
+  CHECK(in_parent == chorale::errc::no_device);
 }
 
 TEST_CASE("a process opens a device once; simulated and other devices are each rank's own") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chorale/core/lean_memory.hpp>
-#include <chorale/core/origin.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 
@@ -27,7 +26,6 @@ struct opened_device {
   /// What the device reports by itself. It ends with this: an owning pointer would take programs a megabyte
   /// to compile.
   device_watch* watch;
-  detail::origin made{};
 };
 
 }  // namespace chorale::transport

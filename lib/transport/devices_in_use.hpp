@@ -1,0 +1,45 @@
+// What the communicators of a process share of devices: those that are open, and why they were chosen.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <chorale/core/lean_memory.hpp>
+#include <chorale/transport/opened_device.hpp>
+#include <chorale/verbs/selection.hpp>
+
+namespace chorale::transport {
+
+/// What a choice depends on.
+struct port_wish {
+  std::string device;
+  std::uint8_t port;
+  std::optional<int> gid_index;
+  std::optional<std::uint16_t> pkey_index;
+  std::optional<std::uint16_t> pkey;
+  int mtu;
+  int local_rank;
+  bool shared_receives;
+  bool operator==(const port_wish&) const = default;
+};
+
+struct kept_choice {
+  port_wish by;
+  verbs::choice chosen;
+  std::weak_ptr<const opened_device> opened;
+};
+
+struct devices_in_use {
+  static devices_in_use& of_process();
+
+  std::mutex lock;  ///< of all; also held while a device is opened
+  std::map<std::pair<const verbs::driver*, std::string>, std::weak_ptr<const opened_device>> opened;
+  std::vector<kept_choice> choices;
+};
+
+}  // namespace chorale::transport
