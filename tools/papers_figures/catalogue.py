@@ -24,6 +24,12 @@ def find(figures, wanted):
     return found
 
 
-def headline_claims(figures):
-    """[(figure, claim)] of what PAPERS.md calls headline results."""
-    return [(one, claim) for one in figures for claim in one.claims if claim.headline]
+def all_claims(figures):
+    """[(figure, claim)]"""
+    return [(one, claim) for one in figures for claim in one.claims]
+
+
+def left_out():
+    """[(claim, why it is no row)] of what the papers say besides."""
+    modules = sorted(module.name for module in pkgutil.iter_modules(papers_figures.__path__) if re.fullmatch(r"p\d.*", module.name))
+    return [said for name in modules for said in importlib.import_module(f"papers_figures.{name}").NO_ROWS]

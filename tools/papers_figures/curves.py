@@ -1,39 +1,61 @@
-"""The papers' figures as curves on their own clusters, in virtual time: all points of a figure, by chorale-sim."""
+"""The papers' figures on their own clusters, in virtual time: all points of a figure, by chorale-sim."""
 import contextlib
 import dataclasses
 import json
 import pathlib
 import tempfile
 
-from papers_figures import figure, measure, p2, p4, p5, simulated
+from papers_figures import catalogue, figure, measure, p2, p4, p5, simulated
 
 HOW = ("Made by `tools/papers --virtual`: each figure in virtual time, by `chorale-sim` on the paper's own cluster (docs/machines.md), whose parameters "
-       "are those of one host and of two. A ratio is how many times faster the first of a claim is than the second. Times are the same in each run.")
+       "are those of one host and of two. A ratio is how many times faster the first of a claim is than the second. Each row is a run of its own, and "
+       "the same each time. [simulated](../simulated.md) has the rule by which claims are judged.")
 FITTED = ("The models: T_rd = ts log2 p + (p - 1) m tw and T_ring = (p - 1) (ts + m tw) (P4 section 2.3). P4 prints no values; here ts = {ts} us and tw = "
           "{tw} us a byte, of allgathers by RDMA of two processes on this machine: the time of 4 bytes, and what each byte up to 256 KB adds.")
 KB = 1024
+MACHINES = pathlib.Path(__file__).resolve().parents[2] / "lib/simulation/machines"
 
 # P2 goes beyond its 16 nodes by its model alone; here as many hosts are simulated, on one switch.
 NODES = (512, 1024)
-LARGE_BROADCASTS = figure.Bench("broadcast", (p2.rdma_broadcast(3073), p2.SEND_RECEIVE), ranks=NODES, sizes=(4, 256, KB, 4 * KB), timing="last leaf")
+LARGE_BROADCASTS = figure.Bench("broadcast", (p2.rdma_broadcast(3073), p2.SEND_RECEIVE), ranks=NODES, sizes=(4, 4 * KB), timing="last leaf")
 LARGE_ALLREDUCES = figure.Bench("allreduce", tuple(one for one in p2.ALLREDUCES.contestants if one.name in (
-    "RDMA, degree 1", "RDMA, degree 3", "send/receive, degree 1")), ranks=NODES, sizes=(4, 256, KB, 4 * KB))
+    "RDMA, degree 1", "RDMA, degree 3", "send/receive, degree 1")), ranks=NODES, sizes=(4, KB, 4 * KB))
+
+
+def over_send_receive(what, who, than, nodes, size, percent):
+    """A gain that P2 projects to so many nodes."""
+    return figure.Faster(f"{what} over send/receive, {nodes:,} nodes, {size} B, simulated", who, than, figure.at_each(ranks=nodes, bytes=size),
+                         figure.less_by(percent))
+
+
+def best_of_two(degree, other, nodes, sizes, text):
+    """Which degree is best on so many nodes, of the two that the text of P2 section 6.2.2 names."""
+    return figure.Faster(f"degree {degree} over degree {other}, {nodes:,} nodes, {text}, simulated", f"RDMA, degree {degree}",
+                         f"RDMA, degree {other}", figure.at_each(ranks=nodes, bytes=sizes))
+
+
 LARGE = {
     "P2.9": (LARGE_BROADCASTS, (p2.BEST, "send/receive"), tuple(
-        figure.Faster(f"RDMA over send/receive, {nodes} nodes, {size} B", p2.BEST, "send/receive", figure.at_each(ranks=nodes, bytes=size),
-                      figure.less_by(percent)) for nodes in NODES for size, percent in ((4, 16), (4 * KB, 21)))),
+        over_send_receive("RDMA", p2.BEST, "send/receive", nodes, size, percent) for nodes in NODES for size, percent in ((4, 16), (4 * KB, 21)))),
     "P2.13": (LARGE_ALLREDUCES, (), tuple(
-        figure.Faster(f"degree {degree} over send/receive, {nodes} nodes, {size} B", f"RDMA, degree {degree}", "send/receive, degree 1",
-                      figure.at_each(ranks=nodes, bytes=size), figure.less_by(percent))
-        for nodes, at_4 in ((512, 40), (1024, 41)) for degree, size, percent in ((3, 4, at_4), (1, 4 * KB, 14)))),
+        claim for nodes, at_4 in ((512, 40), (1024, 41)) for claim in (
+            over_send_receive("degree 3", "RDMA, degree 3", "send/receive, degree 1", nodes, 4, at_4),
+            over_send_receive("degree 1", "RDMA, degree 1", "send/receive, degree 1", nodes, 4 * KB, 14),
+            best_of_two(3, 1, nodes, (4, KB), "4 B and 1 KB"), best_of_two(1, 3, nodes, 4 * KB, "4 KB")))),
 }
 # The set-ups of P5 that a simulation needs differ from those that two cores have time for.
+ZERO_COPY = figure.Contestant("RDMA", "rc", "direct", (("CHORALE_ALLTOALL_ZERO_COPY_BYTES", 1),))
+COPIES = figure.Contestant("send/receive", "rc_send_receive", "direct", p5.COPIES_ONLY)
+ALLTOALLS = figure.Bench("alltoall", (ZERO_COPY, COPIES), ranks=(32, 64), sizes=p5.SHORT_TO_MEDIUM)
+TRANSPORTS = figure.Bench("alltoall", (figure.Contestant("direct-UD", "ud", "direct"), figure.Contestant("direct-SRQ", "rc_send_receive", "direct", p5.COPIES_ONLY),
+                                       figure.Contestant("Bruck", "rc_send_receive", "bruck", p5.COPIES_ONLY)),
+                          ranks=(32, 61), sizes=(*p5.SHORT, KB, 4 * KB, 16 * KB))
+LIMITS = dataclasses.replace(p5.HYBRID, ranks=(32,))
 OF_P5 = {
-    "P5.7a": (dataclasses.replace(simulated.ALLTOALLS, sizes=(4, 64, 256, KB, 4 * KB, 16 * KB, 32 * KB)),),
-    "P5.7b": (dataclasses.replace(simulated.LIMITS, sizes=p5.HYBRID.sizes),),
-    "P5.9": (dataclasses.replace(simulated.TRANSPORTS, sizes=p5.UD_ALLTOALL.sizes),),
+    "P5.7a": (ALLTOALLS, (p5.of_rdma(32, 38), p5.of_rdma(64, 33, bound=True))),
+    "P5.7b": (LIMITS, p5.of_limits(32, LIMITS.sizes)),
+    "P5.9": (TRANSPORTS, (*p5.of_transports(32), *p5.of_transports(61))),
 }
-OWN_P5 = {one.name: one for one in simulated.OF_P5}
 
 
 def within(set_up, machine):
@@ -50,42 +72,90 @@ def within(set_up, machine):
     return set_up
 
 
-def of(one):
-    """(figure, machine by ranks) of a whole figure; None if chorale-sim has nothing of it."""
-    if one.name in OF_P5:
-        return dataclasses.replace(one, set_ups=OF_P5[one.name], claims=OWN_P5[one.name].claims, cannot="", only=()), simulated.P5_CLUSTER
-    machine = simulated.cluster_of(one)
+def visible(claim):
+    """A claim where no host is shared."""
+    return dataclasses.replace(claim, network="")
+
+
+def on_cluster(one, machine, name, cluster):
+    """A figure on one cluster of its paper."""
     set_ups = tuple(within(set_up, machine) for set_up in simulated.set_ups_on_cluster(one)
-                    if isinstance(set_up, figure.Bench) or set_up.name == "papers-model") if machine else ()
-    claims = tuple(dataclasses.replace(claim, network="") for claim in one.claims)
+                    if isinstance(set_up, figure.Bench) or set_up.name == "papers-model")
+    claims = tuple(visible(claim) for claim in one.claims if claim.cluster == cluster and not claim.fitted)
     shown = one.shown
     if one.name in LARGE:
         large, more, said = LARGE[one.name]
         set_ups, claims, shown = (*set_ups, large), (*claims, *said), shown and (*shown, *more)
     if not any(isinstance(set_up, figure.Bench) for set_up in set_ups):
-        return None
-    said = one.model.replace(p4.OF_ALLGATHER, FITTED)
-    return dataclasses.replace(one, set_ups=set_ups, claims=claims, shown=shown, model=said, cannot=""), machine
+        return []
+    return [(dataclasses.replace(one, name=name, set_ups=set_ups, claims=claims, shown=shown, also=one.also if name == one.name else (), only=() if one.paper == "P1" else one.only,
+                                 model=one.model.replace(p4.OF_ALLGATHER, FITTED), cannot="", twin=""), machine)]
+
+
+def of(one):
+    """[(figure, machine by ranks)] of a whole figure, one for each cluster that the paper has it of; empty if chorale-sim has nothing of it."""
+    if one.name in OF_P5:
+        set_up, claims = OF_P5[one.name]
+        return [(dataclasses.replace(one, set_ups=(set_up,), claims=tuple(map(visible, claims)), cannot="", only=()), simulated.P5_CLUSTER)]
+    if one.paper == "P1" and any(isinstance(set_up, figure.Bench) for set_up in one.set_ups):
+        # Parts (a) and (b) of P1's figures are of cluster 1, (c) and (d) of cluster 2.
+        parts = {1: "a", 2: "c"} if one.name != "P1.6" else {2: ""}
+        return [found for cluster, part in parts.items()
+                for found in on_cluster(one, simulated.P1_CLUSTERS[cluster], one.name + part, cluster)]
+    machine = simulated.cluster_of(one)
+    return on_cluster(one, machine, one.name, 1) if machine else []
+
+
+def all_of(figures):
+    """Those of all these figures."""
+    return [found for one in figures for found in of(one)]
+
+
+@contextlib.contextmanager
+def changed(name, changes, more=None):
+    """A machine of the library with other values, as a file: `changes` are pairs of a path ("adapter.contexts.count") and a value in the unit
+    that stands there. @throws KeyError if there is no such number"""
+    document = json.loads((MACHINES / f"{name}.json").read_text(encoding="utf-8"))
+    document.update(more or {})
+    for path, value in changes:
+        at = document
+        for key in path.split("."):
+            if not isinstance(at, dict) or key not in at:
+                raise KeyError(path)
+            at = at[key]
+        units = [key for key in at if key != "from"] if isinstance(at, dict) else []
+        if len(units) != 1:
+            raise KeyError(path)
+        at.update({units[0]: float(value) if not float(value).is_integer() else int(float(value)), "from": "estimate: given to tools/papers"})
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / f"{name}.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        yield str(file)
 
 
 @contextlib.contextmanager
 def clan_of(hosts):
     """P2's cluster by ranks, with so many hosts where there are more ranks than it had; its switch has the ports."""
-    source = pathlib.Path(__file__).resolve().parents[2] / "lib/simulation/machines/clan2003.json"
-    document = json.loads(source.read_text(encoding="utf-8"))
-    document["hosts"] = {"count": hosts, "from": "[P2] section 6.1.2: it projects to as many"}
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / f"clan2003-{hosts}.json"
-        file.write_text(json.dumps(document), encoding="utf-8")
-        yield simulated.by_ranks((16, "clan2003"), (hosts, str(file)))
+    with changed("clan2003", (), {"hosts": {"count": hosts, "from": "[P2] section 6.1.2: it projects to as many"}}) as file:
+        yield simulated.by_ranks((16, "clan2003"), (hosts, file))
 
 
-def run(found, tools, progress, time_limit):
-    """{name of a figure: Results}. Figures that share a cluster share their launches."""
+def run(found, tools, progress, time_limit, changes=(), points=None):
+    """{name of a figure: Results}. `changes`: to each machine, as `changed` takes them; `points`: as of measure.wanted_points."""
     results = {}
-    with clan_of(max(NODES)) as clan:
+    with contextlib.ExitStack() as open_files:
+        clan = open_files.enter_context(clan_of(max(NODES)))
         for machine in dict.fromkeys(machine for _, machine in found):
             chosen = [one for one, its in found if its is machine]
-            launcher = simulated.Simulator(time_limit=time_limit, machine=clan if machine is simulated.CLAN else machine)
-            results |= measure.measure(chosen, tools, launcher, simulated.EFFORT, 1, progress)
+            used = clan if machine is simulated.CLAN else machine
+            if changes:
+                names = {}
+                def other(ranks, used=used, names=names):
+                    name = pathlib.Path(used(ranks)).stem
+                    if name not in names:
+                        names[name] = open_files.enter_context(changed(name, changes))
+                    return names[name]
+                used = other
+            results |= measure.measure(chosen, tools, simulated.Simulator(time_limit=time_limit, machine=used), simulated.EFFORT, 1, progress,
+                                       points=points)
     return results

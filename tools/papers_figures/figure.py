@@ -70,14 +70,42 @@ def model(what, ranks, sizes, *more, small_ranks=(4,), fit=None):
     return Program("papers-model", arguments(ranks), arguments(small_ranks), once=True, fit=fit, follows_ranks=True)
 
 
+NEAR = 10  # points: hundredths of a ratio
+
+RULE = f"""How a claim is judged, whatever paper it is of:
+
+* A ratio says how many times faster the first of a claim is than the second. A latency that a paper calls 20 % lower is a ratio of 1.25.
+* A claim over several sizes or groups is judged at each of them and shown by its least ratio. Only where the paper says "up to" is it
+  judged and shown by its greatest. A claim that something is slower is shown by the point at which it is least slow.
+* The sign agrees if the one that is faster in the paper is faster at each of these points, for "up to" at the greatest.
+* A number is met if the ratio is within {NEAR} points of it, a point being a hundredth of a ratio. The share of the gain is what the ratio
+  here exceeds 1 by, as a part of what the paper's exceeds 1 by: near 1 a number may be met with little of its gain.
+* A bound ("over 33 %", "below 10 %") is met or not. It has no error in points.
+* A claim without a number is met if its sign agrees.
+* A row that follows from a number which was itself chosen by the paper's result is marked as fitted. It is shown, and counts nowhere."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """A claim beside what was measured. `ours` is None where it was not measured."""
+    """A claim beside what was measured. `ours` is None where it was not measured. `points`: the error of a number."""
     text: str
     paper: str
     ours: str = None
-    agrees: bool = None
+    agrees: bool = None  # the sign, or the bound
     why_not: str = ""
+    points: int = None
+    gain: float = None  # the share of it that is reproduced
+    fitted: str = ""
+
+    @property
+    def near(self):
+        """Whether a number is met; None if there is none."""
+        return None if self.points is None else abs(self.points) <= NEAR
+
+    @property
+    def met(self):
+        """Whether the claim is met; None if it was not measured."""
+        return None if self.ours is None else bool(self.agrees) and self.near is not False
 
 
 def factor(value):
@@ -85,14 +113,18 @@ def factor(value):
     return f"{value:.2f}x"
 
 
+def as_long(value):
+    """A ratio of 0.5 as 2.00x as long."""
+    return f"{factor(1 / value)} as long"
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Faster:
     """`who` takes less time than `than`: paper is the time of `than` by that of `who`. A claim of a paper that says
     who wins, and not by how much, has `paper` None. `slower`: the paper says that `who` loses.
 
-    `at` lists points ({"ranks": 8}); `most`: the largest ratio among them is the claim ("up to 1.64"), else the ratio
-    has the sign of the claim at each of them, and the least is shown. `than_at`: where `than` is looked at, if elsewhere.
-    `over`: the paper's number is a bound ("over 33 %"), which a larger ratio meets.
+    `at` lists points ({"ranks": 8}), at each of which RULE judges; `most`: the paper says "up to". `than_at`: where `than` is looked
+    at, if elsewhere. `bound`: the paper's number is a bound ("over 33 %"). `similar`: the paper says that both take as long.
     `than` may be a function that gives a name for each point, as a library chooses. Of rates (units with "/s") more is better."""
     text: str
     who: str
@@ -101,29 +133,56 @@ class Faster:
     paper: float = None
     most: bool = False
     slower: bool = False
-    over: bool = False
+    bound: bool = False
+    similar: bool = False
     than_at: tuple = None
-    headline: bool = False
     network: str = ""  # why this cannot be seen where ranks share a host
+    cluster: int = 1  # of the paper
+    fitted: str = ""  # to what number of the paper
 
     def points(self):
         return [*self.at, *(self.than_at or ())]
 
-    def judge(self, results):
-        """A Verdict."""
-        says = factor(self.paper) if self.paper else "slower" if self.slower else "faster"
-        if self.over:
-            says = f"over {says}"
-        ratios = []
+    def loses(self):
+        """Whether the paper says that `who` is the slower one."""
+        return self.slower or (self.paper or 2) < 1
+
+    def says(self):
+        """What the paper says."""
+        show = as_long if self.loses() else factor
+        if self.similar:
+            return "as long"
+        if not self.paper:
+            return "slower" if self.slower else "faster"
+        return f"over {show(self.paper)}" if self.bound else f"up to {show(self.paper)}" if self.most else show(self.paper)
+
+    def ratios(self, results):
+        """One for each point; None if one of them was not measured."""
+        found = []
         for at, other in zip(self.at, self.than_at or self.at):
             who, than = results.row(self.who, at), results.row(self.than(other) if callable(self.than) else self.than, other)
-            if who and than:
-                ratios.append(who.value / than.value if who.unit.endswith("/s") else than.value / who.value)
-        if not ratios or (len(ratios) < len(self.at) and not self.most):
-            return Verdict(self.text, says, why_not="not measured")
-        loses = self.slower or (self.paper or 2) < 1
-        ours = max(ratios) if self.most or loses else min(ratios)
-        return Verdict(self.text, says, factor(ours), ours < 1 if loses else ours > 1)
+            if not who or not than:
+                return None
+            found.append(who.value / than.value if who.unit.endswith("/s") else than.value / who.value)
+        return found
+
+    def judge(self, results):
+        """A Verdict."""
+        ratios = self.ratios(results)
+        if ratios is None:
+            return Verdict(self.text, self.says(), why_not="not measured")
+        if self.similar:
+            ours = max(ratios, key=lambda ratio: abs(ratio - 1))
+            off = round(100 * (ours - 1))
+            return Verdict(self.text, self.says(), factor(ours), abs(off) <= NEAR, points=off)
+        ours = max(ratios) if self.most or self.loses() else min(ratios)
+        limit = self.paper if self.bound else 1
+        agrees = ours <= limit and ours < 1 if self.loses() else ours >= limit and ours > 1
+        shown = (as_long if self.loses() else factor)(ours)
+        if self.bound or not self.paper:
+            return Verdict(self.text, self.says(), shown, agrees, fitted=self.fitted)
+        return Verdict(self.text, self.says(), shown, agrees, points=round(100 * (round(ours, 2) - round(self.paper, 2))),
+                       gain=(ours - 1) / (self.paper - 1), fitted=self.fitted)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -133,14 +192,19 @@ class Best:
     who: str
     among: tuple
     at: tuple
-    headline: bool = False
     network: str = ""
+    cluster: int = 1
+    fitted = ""
 
     def points(self):
         return self.at
 
+    def says(self):
+        """What the paper says."""
+        return self.who
+
     def judge(self, results):
-        """A Verdict: the fastest in the median over the points, and how far `who` is from the best of the others."""
+        """A Verdict: the fastest at the points, and how far `who` is from the best of the others where it is least so."""
         ratios, winners = [], []
         for at in self.at:
             rows = {name: results.row(name, at) for name in self.among}
@@ -156,26 +220,62 @@ class Best:
 @dataclasses.dataclass(frozen=True, eq=False)
 class Computed:
     """A number that follows from the results: `compute(results)` gives it, or None where it was not measured. It agrees
-    if it is within `within` of what the paper prints. `at`: points of a Bench that it needs; programs run anyway."""
+    if it is within `within` of what the paper prints; `most`: if it is no more. `at`: points of a Bench that it needs; programs run
+    anyway."""
     text: str
     paper: float
     compute: object
-    within: float
+    within: float = 0
     show: str = "{:.2f}"
+    most: bool = False
     at: tuple = ()
-    headline: bool = False
     network: str = ""
+    cluster: int = 1
+    fitted: str = ""
 
     def points(self):
         return self.at
+
+    def says(self):
+        """What the paper says."""
+        return ("at most " if self.most else "") + self.show.format(self.paper)
 
     def judge(self, results):
         """A Verdict."""
         ours = self.compute(results)
         if ours is None:
-            return Verdict(self.text, self.show.format(self.paper), why_not="not measured")
-        return Verdict(self.text, self.show.format(self.paper), self.show.format(ours),
-                       abs(ours - self.paper) <= self.within)
+            return Verdict(self.text, self.says(), why_not="not measured")
+        return Verdict(self.text, self.says(), self.show.format(ours),
+                       ours <= self.paper if self.most else abs(ours - self.paper) <= self.within, fitted=self.fitted)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Grows:
+    """What `than` takes more than `who` grows from each of the points to the next."""
+    text: str
+    who: str
+    than: object
+    at: tuple
+    network: str = ""
+    cluster: int = 1
+    fitted = ""
+
+    def points(self):
+        return self.at
+
+    def says(self):
+        """What the paper says."""
+        return "grows"
+
+    def judge(self, results):
+        """A Verdict, with the first and the last difference."""
+        gaps = []
+        for at in self.at:
+            who, than = results.row(self.who, at), results.row(self.than(at) if callable(self.than) else self.than, at)
+            if not who or not than:
+                return Verdict(self.text, self.says(), why_not="not measured")
+            gaps.append(than.value - who.value)
+        return Verdict(self.text, self.says(), f"{gaps[0]:.3g} to {gaps[-1]:.3g} us", all(a < b for a, b in zip(gaps, gaps[1:])))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -189,6 +289,7 @@ class Figure:
     also: tuple = ()  # names of figures that this one shows as well
     claims: tuple = ()
     cannot: str = ""  # what soft0 cannot show of it
+    twin: str = ""  # the figure whose measurement this one is where both papers' clusters are one host
     model: str = ""  # of its model and the parameters; {ts} stands for a fitted one
     shown: tuple = ()  # contestants of the table and plot, in their order; all if there are none
     only: tuple = ()  # pairs of an axis and its values: the points of the table and plot

@@ -43,7 +43,7 @@ class Launcher:
     """`template`: the words of a launcher with {ranks} among them, or "none"; None: Open MPI's mpirun, if it is there."""
     template: str = None
     time_limit: float = 300
-    apart_beyond = None  # on more ranks than that each contestant has a launch of its own
+    apart = False  # whether each contestant has a launch of its own at each size
 
     def words(self, ranks):
         """What stands before the program. @throws NoLauncher"""
@@ -138,11 +138,10 @@ class BenchLaunch:
 
     def run(self, tools, launcher, effort):
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
-        some = [(part, part.set_up.contestants) for part in self.parts]
-        if launcher.apart_beyond is None or self.ranks <= launcher.apart_beyond:
-            return self.run_together(some, tools, launcher, effort)
-        return [row for part, contestants in some for one in contestants
-                for row in self.run_together([(part, (one,))], tools, launcher, effort)]
+        if not launcher.apart:
+            return self.run_together([(part, part.set_up.contestants) for part in self.parts], tools, launcher, effort)
+        return [row for part in self.parts for one in part.set_up.contestants for size in part.sizes or (None,)
+                for row in self.run_together([(Part(part.set_up, () if size is None else (size,)), (one,))], tools, launcher, effort)]
 
     def run_together(self, some, tools, launcher, effort):
         """`some`: [(part, those of its contestants that take part)]."""

@@ -158,7 +158,7 @@ class Measuring(Fakes):
 
     def test_headline_measures_its_points_alone(self):
         one = one_figure(set_ups=(BARRIER, REDUCE), x="bytes", claims=(
-            figure.Faster("one", "fast", "slow|er", figure.at_each(ranks=4, bytes=4), headline=True),))
+            figure.Faster("one", "fast", "slow|er", figure.at_each(ranks=4, bytes=4)),))
         self.measure(one, points=measure.wanted_points([one], [(one, one.claims[0])]))
         self.assertEqual(self.log(), ["ranks 4  [('allreduce', [4]), ('barrier', [])]"])
 
@@ -212,9 +212,9 @@ class Measuring(Fakes):
     def test_contestants_apart(self):
         together = self.measure(one_figure())["P1.1"]
         self.assertEqual(len(self.log()), 2)
-        self.launcher.apart_beyond = 2
+        self.launcher.apart = True
         apart = self.measure(one_figure())["P1.1"]
-        self.assertEqual([line.split()[1] for line in self.log()[2:]], ["2", "4", "4"])
+        self.assertEqual([line.split()[1] for line in self.log()[2:]], ["2", "2", "4", "4"])
         self.assertEqual([(row.contestant, row.at) for row in apart.rows], [(row.contestant, row.at) for row in together.rows])
 
     def test_programs_that_are_not_built(self):
@@ -302,8 +302,8 @@ class Reports(Fakes):
 
     def figures(self, **more):
         """Two figures of two papers."""
-        return [one_figure(claims=(figure.Faster("it wins", "fast", "slow|er", AT_4, 1.5, headline=True),
-                                   figure.Faster("it would win", "slow|er", "fast", AT_4, 1.5, headline=True, network="no wire")),
+        return [one_figure(claims=(figure.Faster("it wins", "fast", "slow|er", AT_4, 1.5),
+                                   figure.Faster("it would win", "slow|er", "fast", AT_4, 1.5, network="no wire")),
                            cannot="a wire.", **more),
                 one_figure("P5.6", (QUEUES,), "queue_pairs")]
 
