@@ -27,7 +27,8 @@ constexpr std::size_t collected_bytes = 4096;
 constexpr double copy_share = 1;
 
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
-/// other algorithms bytes contend for the middle of the network (P4 section 2.3), two for one place.
+/// other algorithms bytes contend for the middle of the network (P4 section 2.3). That two contend for one
+/// place is our estimate: the paper gives no number.
 constexpr std::size_t contended_bytes = std::size_t{1} << 20;
 constexpr int uncontended_ranks = 32;
 constexpr double contention = 2;

@@ -9,7 +9,7 @@ import re
 from tree import run
 from text import FOLDERS, texts
 
-# The headings of each paper. Of P2 two are lost in the copy that this was read from: 3.2 and 4.2, between their neighbours.
+# The headings of each paper.
 SECTIONS = {
     "P1": "1 2 2.1 2.1.1 2.1.2 2.1.3 2.2 3 3.1 3.2 3.3 4 4.1 4.2 4.3 5 5.1 5.2 5.3 5.4 6 7 8",
     "P2": "1 2 3 3.1 3.2 3.3 4 4.1 4.1.1 4.1.2 4.1.3 4.1.4 4.2 4.2.1 4.2.2 4.2.3 4.2.4 5 5.1 5.2 "
@@ -21,7 +21,7 @@ SECTIONS = {
 FIGURES = {
     "P1": "1 2 3 4 5 6 7 8 9",
     "P2": "1 2 3 4 5 6 7 8 9 10 11 12 13 14",
-    "P3": "4.3 6.16 6.17 6.31 6.32 6.33 6.34 6.35 6.36 6.37 6.38",
+    "P3": "4.3 6.16 6.17 6.19 6.20 6.23 6.24 6.25 6.26 6.27 6.28 6.29 6.30 6.31 6.32 6.33 6.34 6.35 6.36 6.37 6.38",
     "P4": "1 2 3 4 5",
     "P5": "1 2 3 4 5 6 7 8 9 10 11",
 }

@@ -15,8 +15,9 @@
 
 namespace chorale::allgather {
 
-/// Memory at each rank that its partners write into without asking: it is registered, and its addresses are
-/// exchanged, when it is first used, and again only when a call needs more (P4 section 4.2). Kept in
+/// Memory at each rank that its partners write into without asking (P4 section 4.2). The paper registers it,
+/// and exchanges its addresses, when the communicator is made; here that is done when it is first used, so
+/// that a communicator without such calls has none, and again only when a call needs more. Kept in
 /// `state<collective_buffer<Net>>()`.
 ///
 /// It has two halves, which the calls that use it take in turns. A rank that has got its whole result in one

@@ -24,8 +24,11 @@ struct concealment {
 /// Memory known to streams until this ends; may be null.
 using revealed = std::unique_ptr<streams, concealment>;
 
-/// Memory exposed during the lifetime of this object or, without a key, a source of writes. Nothing is
-/// registered: both sides copy the data (P5 section 4.2). Move-only.
+/// Memory exposed during the lifetime of this object or, without a key, a source of writes. Both sides copy
+/// the data. For writes the paper does the same (P5 section 4.2); for a read its target registers the region
+/// and posts the datagrams from there. Nothing is registered here, which is a choice: registering memory for
+/// one short read costs more than copying it, and the memory may change or go while datagrams are repeated.
+/// Move-only.
 class exposed_memory {
  public:
   exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner,
