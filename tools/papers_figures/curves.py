@@ -13,7 +13,6 @@ HOW = ("Made by `tools/papers --virtual`: each figure in virtual time, by `chora
 FITTED = ("The models: T_rd = ts log2 p + (p - 1) m tw and T_ring = (p - 1) (ts + m tw) (P4 section 2.3). P4 prints no values; here ts = {ts} us and tw = "
           "{tw} us a byte, of allgathers by RDMA of two processes on this machine: the time of 4 bytes, and what each byte up to 256 KB adds.")
 KB = 1024
-MACHINES = pathlib.Path(__file__).resolve().parents[2] / "lib/simulation/machines"
 
 # P2 goes beyond its 16 nodes by its model alone; here as many hosts are simulated, on one switch.
 NODES = (512, 1024)
@@ -88,8 +87,7 @@ def on_cluster(one, machine, name, cluster):
         set_ups, claims, shown = (*set_ups, large), (*claims, *said), shown and (*shown, *more)
     if not any(isinstance(set_up, figure.Bench) for set_up in set_ups):
         return []
-    return [(dataclasses.replace(one, name=name, set_ups=set_ups, claims=claims, shown=shown, also=one.also if name == one.name else (), only=() if one.paper == "P1" else one.only,
-                                 model=one.model.replace(p4.OF_ALLGATHER, FITTED), cannot="", twin=""), machine)]
+    return [(dataclasses.replace(one, name=name, set_ups=set_ups, claims=claims, shown=shown, model=one.model.replace(p4.OF_ALLGATHER, FITTED), cannot="", twin=""), machine)]
 
 
 def of(one):
@@ -115,7 +113,7 @@ def all_of(figures):
 def changed(name, changes, more=None):
     """A machine of the library with other values, as a file: `changes` are pairs of a path ("adapter.contexts.count") and a value in the unit
     that stands there. @throws KeyError if there is no such number"""
-    document = json.loads((MACHINES / f"{name}.json").read_text(encoding="utf-8"))
+    document = json.loads((simulated.MACHINES / f"{name}.json").read_text(encoding="utf-8"))
     document.update(more or {})
     for path, value in changes:
         at = document

@@ -117,7 +117,7 @@ FIGURES = (
                    Faster("RC over UD, short messages", "RC, RDMA", "UD", at_each(bytes=4))),
            cannot="that fragments cost an adapter nothing. The MTU is 4,096 bytes, theirs was 2,048."),
     Figure("P5.8b", "bandwidth of RC and UD", "P5 section 5.1.2, figure 8(b)", (BANDWIDTH,), "bytes",
-           claims=(Faster("RC over UD beyond the MTU", "RC, RDMA", "UD", at_each(bytes=(16 * KB, 64 * KB))),),
+           claims=(Faster("bandwidth of RC over UD beyond the MTU", "RC, RDMA", "UD", at_each(bytes=(16 * KB, 64 * KB))),),
            cannot=f"bandwidth of a wire: {COPIES}. 16 messages at a time, and an answer."),
     Figure("P5.9", "alltoall over UD, over SRQ and by Bruck's algorithm", "P5 section 5.1.2, figure 9", (UD_ALLTOALL,), "bytes",
            log_y=True, only=(("ranks", (32,)),),
@@ -139,7 +139,7 @@ FIGURES = (
            cannot="the 8 to 9 us of an event: that of soft0 is a futex or a pipe, and the kernel of a virtual machine."),
     Figure("P5.10b", "RDMA read over RC and emulated over UD, bandwidth", "P5 section 5.1.3, figure 10(b)",
            (READ_RATE, READ_RATE_POLLING), "bytes",
-           claims=(Faster("RC over emulated", "RC, cached", "emulated, event, cached", at_each(bytes=(MTU, 64 * KB))),),
+           claims=(Faster("bandwidth of reads over RC over emulated ones", "RC, cached", "emulated, event, cached", at_each(bytes=(MTU, 64 * KB))),),
            cannot=f"bandwidth of a wire: {COPIES}. 16 reads at a time, by operations of the "
                   "transport: a get of a window is over when it returns."),
     Figure("P5.11a", "RDMA write over RC and emulated over UD, latency", "P5 section 5.1.3, figure 11(a)", (WRITE,), "bytes", log_y=True,
@@ -148,7 +148,7 @@ FIGURES = (
                           at_each(bytes=MTU))),
            cannot=f"what the cache is spared by RC: {COPIES}, through the cache."),
     Figure("P5.11b", "RDMA write over RC and emulated over UD, bandwidth", "P5 section 5.1.3, figure 11(b)", (WRITE_RATE,), "bytes",
-           claims=(Faster("RC over emulated", "RC, cached", "emulated, cached", at_each(bytes=(MTU, 64 * KB))),),
+           claims=(Faster("bandwidth of writes over RC over emulated ones", "RC, cached", "emulated, cached", at_each(bytes=(MTU, 64 * KB))),),
            cannot=f"bandwidth of a wire: {COPIES}. 16 writes at a time, and an answer."),
 )
 

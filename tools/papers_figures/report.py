@@ -12,6 +12,11 @@ HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {
 BEGIN, END = "<!-- made by tools/papers -->", "<!-- end of what tools/papers made -->"
 
 
+def filled(words):
+    """In lines of a width that a page has."""
+    return textwrap.fill(words, 150, break_long_words=False, break_on_hyphens=False)
+
+
 def how(results, runs):
     """What stands above the results of a run."""
     devices = {one.device for one in results.values()} - {""}
@@ -20,7 +25,7 @@ def how(results, runs):
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model)
     where = f" on {', '.join(sorted(devices))}, {len(os.sched_getaffinity(0))} cores of {model}" if devices else ""
-    return textwrap.fill(HOW.format(where=where, runs=runs), 150, break_long_words=False, break_on_hyphens=False)
+    return filled(HOW.format(where=where, runs=runs))
 
 
 def put_between(text, made):
@@ -76,12 +81,12 @@ def verdict_cells(claim, results):
     """Cells for the table of claims."""
     verdict = claim.judge(results)
     if verdict.ours is None:
-        return [verdict.text, verdict.paper, "", verdict.why_not]
-    return [verdict.text, verdict.paper, verdict.ours,
-            "yes" if verdict.agrees else "no: needs a network" if claim.network else "NO"]
+        return [verdict.text, verdict.paper, "", "", verdict.why_not]
+    met = "fitted" if verdict.fitted else "yes" if verdict.met else "no: needs a network" if claim.network else "NO"
+    return [verdict.text, verdict.paper, verdict.ours, "yes" if verdict.agrees else "NO", met]
 
 
-VERDICT_HEAD = ["claim", "paper", "ours", "sign agrees"]
+VERDICT_HEAD = ["claim", "paper", "ours", "sign or bound", "met"]
 
 
 def markdown(head, lines, numbers_from=0):
@@ -167,22 +172,10 @@ def from_comma_separated(figure, text):
     return Results(rows)
 
 
-def headline(claims, results):
-    """(head, lines) of the table of all headline claims: [(figure, claim)] with {figure's name: Results}."""
-    lines = []
-    for figure, claim in claims:
-        if claim.network:
-            lines.append([figure.name, claim.text, says(claim), "", "needs a network: " + claim.network])
-        else:
-            lines.append([figure.name, *verdict_cells(claim, results[figure.name])])
-    return ["figure", *VERDICT_HEAD], lines
-
-
-def says(claim):
-    """What the paper says."""
-    paper = getattr(claim, "paper", None)
-    if hasattr(claim, "show"):
-        return claim.show.format(paper)
-    if paper:
-        return factor(paper)
-    return "slower" if getattr(claim, "slower", False) else getattr(claim, "who", "") if hasattr(claim, "among") else "faster"
+def read(figures, folder):
+    """{name of a figure: Results} of the CSV files of a folder; what has no file was not measured. @throws OSError, ValueError"""
+    found = {}
+    for figure in figures:
+        file = folder / f"{figure.name}.csv"
+        found[figure.name] = from_comma_separated(figure, file.read_text(encoding="utf-8")) if file.is_file() else Results([])
+    return found

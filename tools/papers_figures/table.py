@@ -1,9 +1,8 @@
 """The tables of all claims: what the papers say, what was measured, and how it is judged."""
 import dataclasses
 
-from papers_figures import catalogue, curves, figure, report, simulated
+from papers_figures import catalogue, causes, curves, figure, report, simulated
 
-POINTS = 10
 HEAD = ["figure", "claim", "paper", "ours", "error in points", "share of the gain", "sign or bound", "met"]
 
 
@@ -38,7 +37,7 @@ class Counts:
     def text(self):
         """In words."""
         fitted = f" {self.fitted} further rows are fitted and count nowhere." if self.fitted else ""
-        return (f"Of {self.rows} rows that count, {self.met} are met; in {self.signs} the sign or the bound agrees. {self.numbers} of them have a number, which "
+        return report.filled(f"Of {self.rows} rows that count, {self.met} are met; in {self.signs} the sign or the bound agrees. {self.numbers} of them have a number, which "
                 f"{self.near} meet within {figure.NEAR} points. {self.gains} of the numbers are gains, and {self.shares} reproduce between three and five "
                 f"quarters of theirs.{fitted}")
 
@@ -48,3 +47,145 @@ def cells(one, claim, verdict):
     yes = "" if verdict.ours is None else "fitted" if verdict.fitted else "yes" if verdict.met else "NO"
     return [one.name, claim.text, verdict.paper, verdict.ours or verdict.why_not, "" if verdict.points is None else f"{verdict.points:+d}",
             "" if verdict.gain is None else f"{100 * verdict.gain:.0f} %", "" if verdict.ours is None else "yes" if verdict.agrees else "NO", yes]
+
+
+
+
+
+def unmet(results, claim):
+    """What the times would have to be, of a missed ratio: computed, so that it cannot go stale."""
+    if not isinstance(claim, figure.Faster) or not claim.paper or claim.bound or claim.similar:
+        return ""
+    ratios = claim.ratios(results)
+    at = claim.at[ratios.index(max(ratios) if claim.most else min(ratios))]
+    who = results.row(claim.who, at)
+    than = results.row(claim.than(at) if callable(claim.than) else claim.than, at)
+    place = ", ".join(f"{value:,} {name}" for name, value in at.items())
+    return (f"At {place}, {than.contestant} takes {report.digits(than.value)} us and {who.contestant} {report.digits(who.value)}; by the paper's ratio "
+            f"{than.contestant} would take {report.digits(who.value * claim.paper)}.")
+
+
+def why(one, claim, verdict, results):
+    """The cause of a miss, with its times and a command; nothing for a row that is met."""
+    if verdict.met is not False or verdict.fitted:
+        return ""
+    found = next(((text, command) for names, begin, text, command in causes.WHY if one.name in names and claim.text.startswith(begin)), None)
+    text, command = found or ("The cause is not known.", f"tools/papers {one.name} --virtual")
+    return " ".join(part for part in (text, unmet(results, claim), f"`{command}`") if part)
+
+
+def document(found, results, readings):
+    """The page of the claims in virtual time."""
+    counts, lines, missed = Counts(), [], []
+    for one, machine in found:
+        rounded = as_written(one, results[one.name])
+        for claim in one.claims:
+            verdict = claim.judge(rounded)
+            counts.take(verdict)
+            clusters = ", ".join(dict.fromkeys(simulated.plain(machine(at["ranks"])) for at in claim.points()))
+            line = cells(one, claim, verdict)
+            lines.append([*line[:2], clusters, *line[2:], simulated.models(claim, rounded)])
+            cause = why(one, claim, verdict, rounded)
+            if cause:
+                missed.append(f"* **{one.name}, {claim.text}**: {cause}")
+    head = [*HEAD[:2], "cluster", "paper", "simulated", *HEAD[4:], "the paper's models, us"]
+    return "\n".join([simulated.BEGIN_TEXT, figure.RULE, "", "## How many claims", "", of_all(found), "", counts.text(), "", "## All rows", "",
+                      report.markdown(head, lines, 3), "", "## Causes of the misses", "",
+                      "Each comes with the times that it is about and with a command that shows them or what they depend on.", "", *missed, "",
+                      of_readings(found, results, readings), "", simulated.HISTORY])
+
+
+def of_all(found):
+    """How many claims the papers make, and where they are."""
+    base = catalogue.all_figures()
+    there = {claim.text for one, _ in found for claim in one.claims}
+    all_texts = there | {claim.text for one in base for claim in one.claims}
+    rest = [(one, claim) for one in base for claim in one.claims if claim.text not in there]
+    out = catalogue.left_out()
+    fitted = [claim for _, claim in rest if claim.fitted]
+    names = ", ".join(dict.fromkeys(one.name for one, claim in rest if not claim.fitted))
+    text = (f"The sections of results of the five papers make {len(all_texts) + len(out)} claims as they are counted here, a claim about two clusters or two group sizes "
+            f"being two. {len(there)} of them are rows of this page. {len(fitted)} are about the papers' models by themselves, and {len(rest) - len(fitted)} about single "
+            f"messages, memory, registration, one-sided operations, or an application, none of which `chorale-sim` runs, or about other group sizes ({names}): they are "
+            f"rows of [the table of `soft0`](../papers.md#measurements) alone. {len(out)} are no rows:\\n\\n")
+    return text + "\n".join(f"* {claim}: {reason}." for claim, reason in out)
+
+
+def as_written(one, results):
+    """Results as the CSV file has them, so that a page made from files and one made from a run are the same."""
+    read = report.from_comma_separated(one, report.comma_separated(one, results))
+    read.parameters = results.parameters
+    return read
+
+
+def readings_of(found, reading):
+    """[(figure, machine)] that a reading is about."""
+    return [(one, machine) for one, machine in found if one.name in reading.figures]
+
+
+def run_readings(found, tools, progress, time_limit):
+    """{name of a reading: {name of a figure: Results}}"""
+    done = {}
+    for reading in simulated.READINGS:
+        chosen = readings_of(found, reading)
+        points = {one.name: [at for claim in one.claims for at in claim.points() if at.get("ranks") != 32 or one.name != "P5.9"] for one, _ in chosen}
+        done[reading.name] = curves.run(chosen, tools, progress, time_limit, reading.changes, points)
+    return done
+
+
+def write_readings(readings, folder):
+    """One CSV file for each figure of a reading."""
+    for number, reading in enumerate(simulated.READINGS, 1):
+        for one in catalogued(reading):
+            (folder / f"{one.name}.reading{number}.csv").write_text(report.comma_separated(one, readings[reading.name][one.name]), encoding="utf-8")
+
+
+def catalogued(reading):
+    """The figures of a reading."""
+    return [one for one, _ in readings_of(curves.all_of(catalogue.all_figures()), reading)]
+
+
+def read(found, folder):
+    """(results, readings) of the CSV files of a folder. @throws OSError, ValueError"""
+    results = report.read([one for one, _ in found], folder)
+    readings = {reading.name: {one.name: report.from_comma_separated(one, (folder / f"{one.name}.reading{number}.csv").read_text(encoding="utf-8"))
+                               for one in catalogued(reading)} for number, reading in enumerate(simulated.READINGS, 1)}
+    return results, readings
+
+
+def of_readings(found, results, readings):
+    """What the rows come to with other values."""
+    lines = []
+    for reading in simulated.READINGS:
+        for one, _ in readings_of(found, reading):
+            for claim in one.claims:
+                other = claim.judge(as_written(one, readings[reading.name][one.name]))
+                if other.ours is not None:
+                    now = claim.judge(as_written(one, results[one.name]))
+                    change = ", ".join(f"`{path}={value:g}`" for path, value in reading.changes)
+                    lines.append([reading.name, change, one.name, claim.text, now.paper, now.ours, other.ours, "yes" if other.met else "NO"])
+    return "\n".join(["## Other readings", "", "What the rows come to with other values of what a source leaves open, and of what a miss is put down to. Each is made by "
+                      "`tools/papers FIGURE --virtual --with PATH=NUMBER`.", "",
+                      report.markdown(["reading", "parameters", "figure", "claim", "paper", "as above", "so", "met"], lines, 4)])
+
+
+@dataclasses.dataclass
+class Here:
+    """The table of what was measured on the device of this host."""
+    head: list
+    lines: list
+    counts: Counts
+
+
+def here(figures, results):
+    """Of all claims. A figure whose measurement is another one's is not counted again; nor is a claim that one host cannot show."""
+    counts, lines = Counts(), []
+    for one in figures:
+        for claim in () if one.twin else one.claims:
+            if claim.network:
+                lines.append([one.name, claim.text, claim.says(), "", "", "", "", "needs a network: " + claim.network])
+            else:
+                verdict = claim.judge(results[one.name])
+                counts.take(verdict)
+                lines.append(cells(one, claim, verdict))
+    return Here(HEAD, lines, counts)
