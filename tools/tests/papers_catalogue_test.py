@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The figures that tools/papers has. Usage: papers_catalogue_test.py"""
+"""The figures that tools/papers has, and the pages made of them. Usage: papers_catalogue_test.py [BUILD]"""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,10 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
+DOCS = TOOLS.parent / "docs"
+BUILD = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
+# <!--value papers/P5.9.csv direct-UD bytes=4 ranks=61-->82.5<!---->
+VALUE = re.compile(r"<!--value (\S+) (.+?)((?: \w+=\d+)+)-->([^<]*)<!---->", re.DOTALL)
 sys.path.insert(0, str(TOOLS))
 
 from papers_figures import catalogue, causes, curves, figure, measure, p4, plot, report, simulated, table  # noqa: E402
@@ -50,6 +55,53 @@ class Redrawing(unittest.TestCase):
             self.assertEqual(redraw("P1.9").returncode, 0 if plot.can() else 1)
             self.assertEqual((pathlib.Path(folder) / "P1.9.svg").is_file(), plot.can())
             self.assertEqual(redraw("--all").returncode, 2)
+
+
+class Pages(unittest.TestCase):
+    """The pages of the documentation and their data."""
+
+    def test_claims_in_virtual_time(self):
+        found = curves.all_of(catalogue.all_figures())
+        made = table.document(found, *table.read(found, DOCS / "papers" / "virtual"))
+        self.assertEqual((DOCS / "papers" / "simulated.md").read_text(encoding="utf-8"), made,
+                         "run tools/papers --simulated docs/papers/simulated.md --from docs/papers/virtual")
+
+    def test_claims_here(self):
+        everything = catalogue.all_figures()
+        made = table.here(everything, report.read(everything, DOCS / "papers"))
+        text = (DOCS / "papers.md").read_text(encoding="utf-8")
+        for part in (figure.RULE, made.counts.text(), report.markdown(made.head, made.lines, 2)):
+            self.assertIn(part, text, "run tools/papers --headline --from docs/papers --into docs/papers.md")
+
+    def test_numbers_in_prose(self):
+        """Those that are marked are those of the data that they are of."""
+        found = 0
+        for page in sorted(DOCS.rglob("*.md")):
+            for file, contestant, at, said in VALUE.findall(page.read_text(encoding="utf-8")):
+                name = pathlib.Path(file).stem
+                rows = report.from_comma_separated(made_up(name), (DOCS / file).read_text(encoding="utf-8"))
+                row = figure.Results(rows.rows).row(contestant, {axis: int(value) for axis, value in (one.split("=") for one in at.split())})
+                self.assertIsNotNone(row, f"{page}: {file} has no {contestant}{at}")
+                self.assertEqual(said, report.digits(row.value), f"{page}: {contestant}{at} of {file}")
+                found += 1
+        self.assertGreater(found, 3)
+
+    @unittest.skipIf(BUILD is None, "no folder of a build was named, whose chorale-sim could be run")
+    def test_rows_again(self):
+        """A few rows of the committed figures, simulated again one by one, are the same to the last digit."""
+        wanted = {"P1.7a": ("RGM", {"ranks": 8}), "P2.12": ("RDMA, degree 3", {"ranks": 16, "bytes": 4}),
+                  "P4.1": ("P2P, ring", {"ranks": 16, "bytes": 32 * 1024}), "P5.7b": ("rc-limit 3", {"ranks": 32, "bytes": 1024})}
+        for one, machine in curves.all_of(catalogue.all_figures()):
+            if one.name not in wanted:
+                continue
+            name, at = wanted[one.name]
+            set_ups = tuple(figure.dataclasses.replace(set_up, contestants=tuple(c for c in set_up.contestants if c.name == name))
+                            for set_up in one.set_ups if name in [c.name for c in getattr(set_up, "contestants", ())])
+            row = curves.run([(figure.dataclasses.replace(one, set_ups=set_ups), machine)], BUILD / "tools", measure.Progress(False), 100,
+                             points={one.name: [at]})[one.name]
+            self.assertEqual(row.failures, [])
+            again = report.comma_separated(one, row).splitlines()[1]
+            self.assertIn(again, (DOCS / "papers" / "virtual" / f"{one.name}.csv").read_text(encoding="utf-8").splitlines(), one.name)
 
 
 class Catalogue(unittest.TestCase):
