@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +15,6 @@
 #include <chorale/calls/all.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>

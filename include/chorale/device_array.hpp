@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>

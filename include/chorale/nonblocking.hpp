@@ -2,10 +2,10 @@
 // calls that create communicators.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include <chorale/communicator.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

@@ -1,10 +1,10 @@
 // Hooks for profilers: observe the begin and end of every call of a communicator.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/observers/observer.hpp>

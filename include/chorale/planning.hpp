@@ -1,12 +1,12 @@
 // Bodies of a communicator's plans, each of which prepares what its blocking and nonblocking forms run.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <utility>
 
 #include <chorale/calls/pinned_buffers.hpp>
 #include <chorale/communicator.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/plan.hpp>
 
 namespace chorale {

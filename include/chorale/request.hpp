@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -11,8 +13,6 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_memory.hpp>
-#include <chorale/core/lean_ranges.hpp>
 
 namespace chorale {
 

@@ -1,10 +1,12 @@
 // One-sided access to memory of other ranks.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -20,8 +22,6 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_algorithm.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>

@@ -1,6 +1,7 @@
 // Where the ranks of a simulation tell each other of themselves before they can communicate.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include <chorale/bootstrap/concept.hpp>
-#include <chorale/core/lean_chrono.hpp>
 
 #include "scheduler.hpp"
 

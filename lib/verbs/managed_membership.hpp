@@ -1,11 +1,11 @@
 // Membership of a port in a multicast group that the connection manager asks the fabric for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/device.hpp>
 

@@ -1,6 +1,7 @@
 // Transfers whose size each of the two ranks knows from its own arguments only, so that they have to agree.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/sendable.hpp>
 
 /// The first message that a rank sends another in such a call begins with an *envelope*: how many bytes the

@@ -1,6 +1,7 @@
 // The choice among algorithms at run time.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,6 @@
 #include <chorale/algorithm/start.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/model/choice.hpp>

@@ -1,11 +1,11 @@
 // Dividing a buffer among the ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include <chorale/core/blocks.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale {
 

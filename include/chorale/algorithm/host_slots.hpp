@@ -1,6 +1,7 @@
 // The shared slots of a group whose ranks are on one host.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale {

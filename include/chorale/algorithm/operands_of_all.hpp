@@ -1,8 +1,10 @@
 // The operands of all ranks where they lie, of which each rank combines a share for all.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,8 +12,6 @@
 
 #include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/lean_algorithm.hpp>
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

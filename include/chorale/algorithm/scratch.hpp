@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale {

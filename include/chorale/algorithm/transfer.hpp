@@ -1,6 +1,7 @@
 // Bytes of any number from one rank to another, for algorithms that move whole buffers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/announced_region.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::transfer {

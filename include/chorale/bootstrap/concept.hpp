@@ -1,13 +1,12 @@
 // What a communicator needs before its ranks can reach each other.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::bootstrap {
 

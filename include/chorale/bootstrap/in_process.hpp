@@ -1,15 +1,15 @@
 // Ranks as threads of one process, for tests and teaching.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
 #include <chorale/bootstrap/concept.hpp>
-#include <chorale/core/lean_chrono.hpp>
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::bootstrap {
 

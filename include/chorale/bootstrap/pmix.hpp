@@ -1,13 +1,13 @@
 // The ranks of a job that a PMIx launcher started (mpirun, prterun, srun --mpi=pmix).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 
 #include <chorale/bootstrap/concept.hpp>
-#include <chorale/core/lean_chrono.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::bootstrap {
 

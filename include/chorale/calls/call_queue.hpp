@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/endpoint.hpp>
 

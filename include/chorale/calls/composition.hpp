@@ -1,6 +1,7 @@
 // What a communicator is composed of, as its ranks compare it when they meet.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/bootstrap/concept.hpp>
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/core/type_name.hpp>
 
 namespace chorale::calls {

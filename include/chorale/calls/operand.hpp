@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,8 +15,6 @@
 #include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/in_place.hpp>
-#include <chorale/core/lean_memory.hpp>
-#include <chorale/core/lean_ranges.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/types.hpp>
 

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/transport/joining.hpp>
 
 namespace chorale::calls {

@@ -1,6 +1,7 @@
 // Registrations of the buffers of a plan.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -8,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/registration_cache.hpp>
 

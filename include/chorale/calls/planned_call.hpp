@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <chorale/calls/call_queue.hpp>
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/request.hpp>
 #include <chorale/transport/dependents.hpp>

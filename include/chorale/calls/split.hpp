@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 #include <chorale/calls/caller.hpp>
 #include <chorale/calls/parting.hpp>
 #include <chorale/core/fnv.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/uncancellable.hpp>
 
 namespace chorale {

@@ -3,11 +3,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
 
-#include <chorale/core/lean_ranges.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale::calls {

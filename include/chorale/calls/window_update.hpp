@@ -1,15 +1,15 @@
 // Atomic updates of elements of a window: by the device where it can, else under the target's lock.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
-#include <chorale/core/lean_algorithm.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::calls {

@@ -1,11 +1,11 @@
 // A thread's background work, which progresses while the thread waits for something else.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include <chorale/core/attention.hpp>
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

@@ -1,9 +1,11 @@
 // A buffer divided into one block per rank.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,8 +13,6 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_algorithm.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

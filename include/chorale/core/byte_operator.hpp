@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
-
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

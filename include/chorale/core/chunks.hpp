@@ -1,10 +1,9 @@
 // Splits a buffer into pieces that fit into one message.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
-
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale {
 

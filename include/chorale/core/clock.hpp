@@ -1,11 +1,10 @@
 // The library's only access to time, sleeping and yielding.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-
-#include <chorale/core/lean_algorithm.hpp>
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <new>
 #include <type_traits>
 
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/operator_tag.hpp>
 #include <chorale/core/standard_operators.hpp>
 #include <chorale/core/types.hpp>
@@ -48,15 +48,15 @@ template <bool InStretches, class Element, class Op>
     for (; n - i >= stretch; i += stretch) {
       CHORALE_INDEPENDENT
       for (std::size_t j = 0; j < stretch; ++j)
-        out[i + j] = static_cast<Element>(detail::invoke(op, left[i + j], right[i + j]));
+        out[i + j] = static_cast<Element>(std::invoke(op, left[i + j], right[i + j]));
     }
   }
   CHORALE_INDEPENDENT
   for (; i < n; ++i) {
     if constexpr (std::is_move_assignable_v<Element>) {
-      out[i] = static_cast<Element>(detail::invoke(op, left[i], right[i]));
+      out[i] = static_cast<Element>(std::invoke(op, left[i], right[i]));
     } else {
-      const Element result = static_cast<Element>(detail::invoke(op, left[i], right[i]));
+      const Element result = static_cast<Element>(std::invoke(op, left[i], right[i]));
       std::memcpy(static_cast<void*>(std::addressof(out[i])), std::addressof(result), sizeof(Element));
     }
   }

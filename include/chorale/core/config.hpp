@@ -2,6 +2,7 @@
 // lists them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/core/stall_report.hpp>
 
 namespace chorale {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/operator_tag.hpp>
 
 namespace chorale {
@@ -32,7 +32,7 @@ struct named_operator {
   requires std::is_invocable_v<const Op&, const Element&, const Element&>
   constexpr decltype(auto) operator()(const Element& left, const Element& right) const {
     if constexpr (std::same_as<detail::evaluated_operator<Op, Element>, Op>)
-      return detail::invoke(op, left, right);
+      return std::invoke(op, left, right);
     else
       return detail::evaluated_operator<Op, Element>{}(left, right);
   }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/placed.hpp>
 #include <chorale/core/standard_operators.hpp>

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <utility>
-
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::detail {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -12,7 +13,6 @@
 #include <chorale/core/byte_operator.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/combine.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/named.hpp>
 #include <chorale/core/operator_tag.hpp>
 #include <chorale/core/operators.hpp>

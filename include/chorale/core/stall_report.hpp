@@ -1,11 +1,10 @@
 // A rank's report of a long wait although all ranks it waits for are alive.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
-
-#include <chorale/core/lean_chrono.hpp>
-#include <chorale/core/lean_functional.hpp>
 
 namespace chorale {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <type_traits>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::detail {

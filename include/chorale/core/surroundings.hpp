@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
-
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/model/trial.hpp>
 #include <chorale/model/tuning.hpp>
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,6 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::model {
 

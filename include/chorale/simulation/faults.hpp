@@ -1,10 +1,10 @@
 // What goes wrong in a simulation.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/simulation/time.hpp>
 
 namespace chorale::simulation {

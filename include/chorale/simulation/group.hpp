@@ -1,12 +1,12 @@
 // One rank of a simulation, before it has a communicator.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
 
 #include <chorale/bootstrap/concept.hpp>
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::simulation {
 

@@ -1,6 +1,7 @@
 // What happens in a simulation, noted while it happens.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -8,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/simulation/time.hpp>
 
 namespace chorale::simulation {

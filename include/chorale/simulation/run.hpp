@@ -1,12 +1,12 @@
 // Running ranks in virtual time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include <chorale/core/lean_chrono.hpp>
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/simulation/faults.hpp>
 #include <chorale/simulation/group.hpp>
 #include <chorale/simulation/link_load.hpp>

@@ -1,10 +1,9 @@
 // Virtual time, in picoseconds since a simulation began.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <ratio>
-
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::simulation {
 

@@ -1,7 +1,8 @@
 // An exclusive scan by doubling, with the distances 1, 2, 3, 6, 12, ...
 #pragma once
 
-#include <chorale/core/lean_algorithm.hpp>
+#include <algorithm>
+
 #include <chorale/topology/arithmetic.hpp>
 #include <chorale/topology/index_iterator.hpp>
 

@@ -1,7 +1,8 @@
 // Recursive multiplying that keeps rank order: exchanges among k ranks at once, for reductions.
 #pragma once
 
-#include <chorale/core/lean_algorithm.hpp>
+#include <algorithm>
+
 #include <chorale/topology/arithmetic.hpp>
 #include <chorale/topology/index_iterator.hpp>
 

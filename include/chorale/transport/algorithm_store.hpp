@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <chorale/core/frame_arena.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale::transport {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/transport/arrival.hpp>
 #include <chorale/transport/concepts.hpp>

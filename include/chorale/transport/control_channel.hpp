@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +18,6 @@
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/service.hpp>

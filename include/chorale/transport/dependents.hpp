@@ -1,9 +1,9 @@
 // Objects that depend on a transport besides its calls, such as windows and arrays, and may outlive it.
 #pragma once
 
+#include <functional>
 #include <utility>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/core/origin.hpp>
 
 namespace chorale::transport {

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/opened_device.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/selection.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,6 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/algorithm_store.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>

@@ -1,13 +1,13 @@
 // Which ranks are alive, and how long a wait may continue, judged only from events and times.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
 #include <chorale/core/attention.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::transport {
 

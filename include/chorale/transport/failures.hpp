@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +11,6 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/frame_arena.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/dependents.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -9,7 +10,6 @@
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_functional.hpp>
 
 namespace chorale::transport {
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/endpoint_user.hpp>

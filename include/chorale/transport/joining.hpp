@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +15,6 @@
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/device_port.hpp>

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/arrival.hpp>
 #include <chorale/transport/multicast_statistics.hpp>
 

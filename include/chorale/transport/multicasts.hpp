@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/multicast_statistics.hpp>
 

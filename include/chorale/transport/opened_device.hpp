@@ -1,7 +1,8 @@
 // A device that transports have opened, and its protection domain.
 #pragma once
 
-#include <chorale/core/lean_memory.hpp>
+#include <memory>
+
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 

@@ -4,14 +4,14 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/endpoint_user.hpp>

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 

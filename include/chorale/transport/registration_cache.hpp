@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/withdrawal_guard.hpp>
 #include <chorale/verbs/memory_region.hpp>

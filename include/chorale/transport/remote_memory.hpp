@@ -1,6 +1,7 @@
 // Memory that all ranks of a group expose to each other, addressed by rank: the basis of windows.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -12,7 +13,6 @@
 
 #include <chorale/core/background.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/observers/observed_access.hpp>

@@ -1,6 +1,7 @@
 // One rank's part of memory that all ranks of a group expose to each other, and single accesses to it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,6 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/dependents.hpp>
 #include <chorale/transport/endpoint.hpp>

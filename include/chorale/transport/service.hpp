@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <mutex>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/lean_functional.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/surroundings.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 

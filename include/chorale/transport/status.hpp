@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_chrono.hpp>
 
 namespace chorale::transport {
 

@@ -1,7 +1,8 @@
 // Completion channel: a file descriptor that wakes a thread when a completion arrives.
 #pragma once
 
-#include <chorale/core/lean_chrono.hpp>
+#include <chrono>
+
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/handle.hpp>
 

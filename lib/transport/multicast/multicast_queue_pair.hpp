@@ -1,6 +1,7 @@
 // A UD queue pair in a multicast group, and how to send to the group.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/core/lean_chrono.hpp>
 #include <chorale/transport/datagram_queue.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>

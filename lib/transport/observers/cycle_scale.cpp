@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <cmath>
 
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/observers/cycle_scale.hpp>
 
 namespace chorale::transport {

@@ -1,6 +1,7 @@
 // P4's collective buffer: registered memory in which an allgather collects short blocks.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::allgather {

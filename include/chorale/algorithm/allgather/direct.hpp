@@ -1,13 +1,13 @@
 // Direct allgather: everyone sends to everyone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allgather {
 

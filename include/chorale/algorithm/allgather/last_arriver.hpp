@@ -1,6 +1,7 @@
 // Last-arriver allgather.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -8,7 +9,6 @@
 #include <chorale/algorithm/host_slots.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/result_copy.hpp>
 #include <chorale/transport/concepts.hpp>
 

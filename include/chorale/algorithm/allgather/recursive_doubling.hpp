@@ -1,6 +1,7 @@
 // Recursive doubling allgather with a switch from copying to zero copy.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 
 namespace chorale::allgather {

@@ -1,6 +1,7 @@
 // Ring allgather.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,6 @@
 
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/ring.hpp>
 
 namespace chorale::allgather {

@@ -1,6 +1,7 @@
 // Steps of an allgather that move runs of blocks which lie at the same place in every rank's buffer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allgather::within {
 

@@ -1,6 +1,7 @@
 // Last-arriver allreduce.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -13,7 +14,6 @@
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

@@ -1,6 +1,7 @@
 // Recursive multiplying allreduce.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,7 +9,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/topology/recursive_multiplying.hpp>
 

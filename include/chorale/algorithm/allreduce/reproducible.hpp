@@ -1,6 +1,7 @@
 // Allreduce whose bits are those of a serial loop.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -14,7 +15,6 @@
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::allreduce {
 

@@ -1,6 +1,7 @@
 // Bruck's alltoall.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -9,7 +10,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/bruck.hpp>
 #include <chorale/transport/concepts.hpp>
 

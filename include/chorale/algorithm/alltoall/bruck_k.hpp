@@ -1,6 +1,7 @@
 // Bruck's alltoall of radix k.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/bruck.hpp>
 #include <chorale/transport/concepts.hpp>
 

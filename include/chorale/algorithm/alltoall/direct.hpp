@@ -1,6 +1,7 @@
 // Direct alltoall: RDMA writes with immediate into the receivers' buffers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -12,7 +13,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 
 namespace chorale::alltoall {
 

@@ -1,6 +1,7 @@
 // Last-arriver alltoall.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/result_copy.hpp>
 #include <chorale/transport/concepts.hpp>
 

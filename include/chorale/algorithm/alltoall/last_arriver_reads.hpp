@@ -1,6 +1,7 @@
 // Last-arriver alltoall whose blocks are read where they lie.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -11,7 +12,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::alltoall {

@@ -1,12 +1,12 @@
 // Broadcast over a circulant graph.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/circulant_broadcast.hpp>
 
 namespace chorale::broadcast {

@@ -1,13 +1,13 @@
 // A broadcast down any tree: what the broadcasts have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/star.hpp>
 
 namespace chorale::broadcast {

@@ -1,13 +1,13 @@
 // Last-arriver broadcast.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/host_slots.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::broadcast {

@@ -1,6 +1,7 @@
 // Direct exchange: each message from its sender to its receiver.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,7 +9,6 @@
 #include <chorale/algorithm/exchange/neighbour.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {

@@ -1,6 +1,7 @@
 // What two neighbours tell each other of the messages between them, and how they find that they disagree.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,6 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 #include <chorale/core/sendable.hpp>
 #include <chorale/core/types.hpp>

@@ -1,6 +1,7 @@
 // One neighbour of a rank in an exchange: what goes there, what comes from there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +12,6 @@
 #include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {

@@ -1,11 +1,12 @@
 // Flat gather: everyone sends to the root.
 #pragma once
 
+#include <algorithm>
+
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/arithmetic.hpp>
 
 namespace chorale::gather {

@@ -1,13 +1,13 @@
 // Operands of reductions, put from where they lie into the rank that combines them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

@@ -1,6 +1,7 @@
 // Direct reduce-scatter.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,7 +11,6 @@
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/chunks.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

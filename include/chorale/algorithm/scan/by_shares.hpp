@@ -1,6 +1,7 @@
 // Scan by shares: each rank scans a share of the elements for all ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -12,7 +13,6 @@
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/start.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 

@@ -1,6 +1,7 @@
 // Binomial scatter.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,7 +9,6 @@
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/topology/binomial.hpp>
 
 namespace chorale::scatter {

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/registered_pool.hpp>
 #include <chorale/verbs/queue_pair.hpp>

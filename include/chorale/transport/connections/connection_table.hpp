@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/connections/ledger.hpp>
 
 namespace chorale::transport {

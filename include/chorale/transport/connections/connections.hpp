@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/connections/connection.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
 #include <chorale/transport/connections/receive_queue.hpp>

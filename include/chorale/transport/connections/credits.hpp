@@ -1,11 +1,11 @@
 // Flow control of messages in blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/mailbox.hpp>
 

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/core/sendable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <type_traits>
 
-#include <chorale/core/lean_functional.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/inbox.hpp>
 #include <chorale/transport/connections/matched.hpp>

@@ -1,12 +1,12 @@
 // The receives shared by all connections of a rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 #include <chorale/verbs/registered_buffer.hpp>

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/observers/cycle_clock.hpp>
 #include <chorale/transport/observers/observer.hpp>

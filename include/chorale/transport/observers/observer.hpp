@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/core/lean_memory.hpp>
 
 namespace chorale {
 

@@ -1,13 +1,13 @@
 // Two paths to each peer, a reliable connection and datagrams, and the switch from one to the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <chorale/core/lean_algorithm.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/inbox.hpp>
 #include <chorale/transport/reliable/streams.hpp>

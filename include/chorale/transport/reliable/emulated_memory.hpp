@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 #include <chorale/transport/remote_range.hpp>

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <chorale/core/call.hpp>
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/control_channel.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/reliable/requests.hpp>
