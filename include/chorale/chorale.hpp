@@ -3,13 +3,11 @@
 
 // IWYU pragma: begin_exports
 #include <chorale/algorithm/allgather/bruck.hpp>
-#include <chorale/algorithm/allgather/circulant.hpp>
 #include <chorale/algorithm/allgather/direct.hpp>
 #include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allgather/standard.hpp>
-#include <chorale/algorithm/allreduce/circulant.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
@@ -20,9 +18,7 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
-#include <chorale/algorithm/allreduce/two_trees.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
-#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
@@ -39,14 +35,12 @@
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
-#include <chorale/algorithm/broadcast/circulant.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
-#include <chorale/algorithm/broadcast/two_trees.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -55,7 +49,6 @@
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
-#include <chorale/algorithm/reduce/two_trees.hpp>
 #include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
@@ -63,7 +56,6 @@
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/reduce_scatter/standard.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
-#include <chorale/algorithm/scan/doubling_123.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>

@@ -78,7 +78,7 @@ def missing_reference(site):
     for entry in entries:
         page = entry["location"].split("#")[0]
         known[page] = known.get(page, "") + " " + entry["title"] + " " + entry["text"]
-    for name, words in {"operation.allreduce": ("iallreduce", "plan_allreduce", "rabenseifner"), "operation.scan": ("exscan", "doubling_123"),
+    for name, words in {"operation.allreduce": ("iallreduce", "plan_allreduce", "rabenseifner"), "operation.scan": ("exscan", "by_shares"),
                         "operation.exchange": ("isend_receive",), "communicator": ("allgatherv", "explain"), "window": ("put_notify",),
                         "namespace.chorale": ("peer_lost",)}.items():
         for word in words:

@@ -132,7 +132,7 @@ TEST_CASE("several MiB in each direction", "[baseline][long]") {
 
 TEMPLATE_TEST_CASE("every algorithm leaves long messages to the transport", "[baseline][long]",
                    standard<rc_send_receive>, degree_1<rc_send_receive>, degree_3<rc_send_receive>,
-                   by_rank<rc_send_receive>, branching<rc_send_receive>) {
+                   by_rank<rc_send_receive>) {
   all_calls<TestType>(long_send_policy::rendezvous);
   if (std::is_same_v<TestType, degree_1<rc_send_receive>>) all_calls<TestType>(long_send_policy::serial);
   if (std::is_same_v<TestType, degree_3<rc_send_receive>>)

@@ -12,9 +12,7 @@
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
-#include <chorale/algorithm/allreduce/two_trees.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
-#include <chorale/algorithm/alltoall/bruck_k.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -25,11 +23,9 @@
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
-#include <chorale/algorithm/broadcast/two_trees.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
-#include <chorale/algorithm/reduce/two_trees.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
@@ -60,7 +56,7 @@ template <class Transport>
 using degree_3 = chorale::communicator<Transport, chorale::barrier::dissemination,
                                        chorale::broadcast::binomial, chorale::reduce::degree_k<3>,
                                        chorale::allreduce::degree_k<3, chorale::broadcast::flat>,
-                                       chorale::allgather::bruck, chorale::alltoall::bruck>;
+                                       chorale::allgather::bruck, chorale::alltoall::bruck_k<3>>;
 template <class Transport>
 using degree_7 =
     chorale::communicator<Transport, chorale::barrier::central, chorale::reduce::degree_k<7>,
@@ -72,11 +68,6 @@ using by_rank =
     chorale::communicator<Transport, chorale::allreduce::rank_by_rank, chorale::allgather::ring,
                           chorale::alltoall::pairwise, chorale::gather::flat, chorale::scatter::flat,
                           chorale::reduce_scatter::direct, chorale::scan::chain>;
-
-/// Two trees at once, and more than one message a round.
-template <class Transport>
-using branching = chorale::communicator<Transport, chorale::broadcast::two_trees, chorale::reduce::two_trees,
-                                        chorale::allreduce::two_trees, chorale::alltoall::bruck_k<3>>;
 
 /// What takes memory semantics.
 template <class Transport>

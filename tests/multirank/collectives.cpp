@@ -40,11 +40,6 @@ template <class Transport>
 using stepwise = chorale::communicator<Transport, chorale::allgather::ring, chorale::alltoall::pairwise,
                                        chorale::gather::flat, chorale::scatter::flat>;
 
-/// Two trees at once.
-template <class Transport>
-using branching = chorale::communicator<Transport, chorale::broadcast::two_trees, chorale::reduce::two_trees,
-                                        chorale::allreduce::two_trees>;
-
 /// One datagram to all.
 template <class Transport>
 using multicasting =
@@ -187,8 +182,6 @@ int main(int count, char** words) try {
   if (multirank::tests_transport("rc")) {
     stepwise<rc> steps;
     run_blocks(steps, t, seed + 6);
-    branching<rc> trees;
-    run(trees, t, seed + 8);
   }
   if (multirank::tests_transport("rc") &&
       comm.allreduce(comm.transport().has_multicast() ? 1 : 0, chorale::min) == 1) {

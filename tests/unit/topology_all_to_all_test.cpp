@@ -109,31 +109,6 @@ TEST_CASE("bruck_allgather: place j ends with the block of rank + j, in ceil(log
 
 TEST_CASE("bruck_alltoall: place j ends with the block that rank - j had for this rank", "[topology]") {
   using block = std::pair<int, int>;  // source, destination
-  for (int size = 1; size <= 65; ++size) {
-    auto places = filled<block>(size, {-1, -1});
-    for (int r = 0; r < size; ++r)
-      for (int j = 0; j < size; ++j) at(places, r, j) = {r, (r + j) % size};
-    for (int m = 0; m < topology::bruck_alltoall{0, size}.size(); ++m) {
-      auto before = places;
-      for (int r = 0; r < size; ++r) {
-        const auto round = topology::bruck_alltoall{r, size}[m];
-        REQUIRE(topology::bruck_alltoall(round.from, size)[m].to == r);
-        int blocks = 0;
-        for (int j = 0; j < size; ++j) {
-          if (!round.moves(j)) continue;
-          at(places, r, j) = at(before, round.from, j);
-          ++blocks;
-        }
-        REQUIRE(round.blocks == blocks);
-      }
-    }
-    for (int r = 0; r < size; ++r)
-      for (int j = 0; j < size; ++j) REQUIRE(at(places, r, j) == block{(r - j + size) % size, r});
-  }
-}
-
-TEST_CASE("bruck_alltoall_k: place j ends with the block that rank - j had for this rank", "[topology]") {
-  using block = std::pair<int, int>;  // source, destination
   for (const int radix : {2, 3, 4, 5, 8, 17, 300}) {
     for (int size = 1; size <= 300; size += size < 40 || radix == 3 ? 1 : 13) {
       INFO("radix " << radix << " size " << size);
@@ -141,12 +116,12 @@ TEST_CASE("bruck_alltoall_k: place j ends with the block that rank - j had for t
       for (int r = 0; r < size; ++r)
         for (int j = 0; j < size; ++j) at(places, r, j) = {r, (r + j) % size};
       bool agree = true;
-      for (int m = 0; m < topology::bruck_alltoall_k{0, size, radix}.size(); ++m) {
+      for (int m = 0; m < topology::bruck_alltoall{0, size, radix}.size(); ++m) {
         const auto before = places;
         for (int r = 0; r < size; ++r) {
-          const auto round = topology::bruck_alltoall_k{r, size, radix}[m];
+          const auto round = topology::bruck_alltoall{r, size, radix}[m];
           for (int i = 0; i < round.count(); ++i) {
-            agree = agree && topology::bruck_alltoall_k{round.from(i), size, radix}[m].to(i) == r;
+            agree = agree && topology::bruck_alltoall{round.from(i), size, radix}[m].to(i) == r;
             const auto& sender = before[static_cast<std::size_t>(round.from(i))];
             round.each_place(i, [&](int j) { at(places, r, j) = sender[static_cast<std::size_t>(j)]; });
           }
@@ -161,14 +136,14 @@ TEST_CASE("bruck_alltoall_k: place j ends with the block that rank - j had for t
   }
 }
 
-TEST_CASE("bruck_alltoall_k: the places of a message have its digit, and message 0 is the longest",
+TEST_CASE("bruck_alltoall: the places of a message have its digit, and message 0 is the longest",
           "[topology]") {
   for (const int radix : {2, 3, 4, 5, 8, 17}) {
     for (int size = 1; size <= 300; ++size) {
       INFO("radix " << radix << " size " << size);
       int distance = 1;
       int rounds = 0;
-      for (const auto round : topology::bruck_alltoall_k{size / 2, size, radix}) {
+      for (const auto round : topology::bruck_alltoall{size / 2, size, radix}) {
         REQUIRE((round.count() >= 1 && round.count() < radix));
         std::vector<std::vector<int>> expected(static_cast<std::size_t>(radix));
         for (int j = 0; j < size; ++j) expected[static_cast<std::size_t>(j / distance % radix)].push_back(j);
@@ -191,11 +166,11 @@ TEST_CASE("bruck_alltoall_k: the places of a message have its digit, and message
   }
 }
 
-TEST_CASE("bruck_alltoall_k: distances fit in int for the largest groups and radices", "[topology]") {
+TEST_CASE("bruck_alltoall: distances fit in int for the largest groups and radices", "[topology]") {
   for (const int size : {(1 << 30) - 1, 1 << 30}) {
     for (const int radix : {2, 3, 1000, 1 << 20, 1 << 30}) {
       for (const int rank : {0, size / 2, size - 1}) {
-        for (const auto round : topology::bruck_alltoall_k{rank, size, radix}) {
+        for (const auto round : topology::bruck_alltoall{rank, size, radix}) {
           const int last = round.count() - 1;
           REQUIRE((round.to(last) >= 0 && round.to(last) < size));
           REQUIRE((round.from(last) >= 0 && round.from(last) < size));
@@ -234,7 +209,6 @@ TEST_CASE("ring, all_pairs, bruck: a rank outside the group is refused", "[topol
   CHECK_THROWS_WITH(topology::ring(2, 2), Contains("ring") && Contains("rank is 2"));
   CHECK_THROWS_WITH(topology::all_pairs(2, 2), Contains("all_pairs"));
   CHECK_THROWS_WITH(topology::bruck_allgather(-1, 2), Contains("bruck_allgather"));
-  CHECK_THROWS_WITH(topology::bruck_alltoall(0, 0), Contains("bruck_alltoall") && Contains("size is 0"));
-  CHECK_THROWS_WITH(topology::bruck_alltoall_k(0, 2, 1),
-                    Contains("bruck_alltoall_k") && Contains("radix is 1"));
+  CHECK_THROWS_WITH(topology::bruck_alltoall(0, 0, 2), Contains("bruck_alltoall") && Contains("size is 0"));
+  CHECK_THROWS_WITH(topology::bruck_alltoall(0, 2, 1), Contains("bruck_alltoall") && Contains("radix is 1"));
 }

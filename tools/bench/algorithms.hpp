@@ -25,8 +25,6 @@ using algorithms = chorale::type_list<                           //
     chorale::broadcast::fetch,                                   //
     chorale::broadcast::chain,                                   //
     chorale::broadcast::scatter_allgather,                       //
-    chorale::broadcast::circulant,                               //
-    chorale::broadcast::two_trees,                               //
     chorale::broadcast::last_arriver,                            //
     chorale::broadcast::multicast,                               //
     chorale::reduce::standard,                                   //
@@ -34,7 +32,6 @@ using algorithms = chorale::type_list<                           //
     chorale::reduce::degree_k<1>,                                //
     chorale::reduce::degree_k<3>,                                //
     chorale::reduce::degree_k<7>,                                //
-    chorale::reduce::two_trees,                                  //
     chorale::reduce::scatter_gather,                             //
     chorale::reduce::reproducible,                               //
     chorale::allreduce::standard,                                //
@@ -50,15 +47,12 @@ using algorithms = chorale::type_list<                           //
     chorale::allreduce::rabenseifner,                            //
     chorale::allreduce::last_arriver,                            //
     chorale::allreduce::ring,                                    //
-    chorale::allreduce::circulant,                               //
-    chorale::allreduce::two_trees,                               //
     chorale::allreduce::reproducible,                            //
     chorale::allreduce::rank_by_rank,                            //
     chorale::allgather::standard,                                //
     chorale::allgather::ring,                                    //
     chorale::allgather::recursive_doubling,                      //
     chorale::allgather::bruck,                                   //
-    chorale::allgather::circulant,                               //
     chorale::allgather::direct,                                  //
     chorale::allgather::last_arriver,                            //
     chorale::alltoall::standard,                                 //
@@ -85,7 +79,6 @@ using algorithms = chorale::type_list<                           //
     chorale::scan::chain,                                        //
     chorale::scan::by_shares,                                    //
     chorale::scan::recursive_doubling,                           //
-    chorale::scan::doubling_123,                                 //
     chorale::exchange::direct>;
 
 }  // namespace bench

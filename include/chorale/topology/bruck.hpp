@@ -42,53 +42,13 @@ class bruck_allgather {
   int size_ = 1;
 };
 
-/// The rounds of one rank in Bruck's alltoall. Place j of the working buffer first holds the block for
-/// (rank + j) mod size, at the end the one from (rank - j) mod size. Round m sends every place j with bit m
-/// set to (rank + 2^m) mod size and receives the same places from (rank - 2^m) mod size. Cost: ceil(log2
-/// size) rounds of at most size / 2 blocks.  Source: P5 section 2 (Bruck).
-class bruck_alltoall {
- public:
-  /// What this rank does in a round.
-  struct round {
-    int index;   ///< m, from 0
-    int to;      ///< (rank + 2^m) mod size
-    int from;    ///< (rank - 2^m) mod size
-    int blocks;  ///< places that travel in this round
-
-    /// Whether place `j` travels in this round.
-    [[nodiscard]] constexpr bool moves(int j) const { return ((j >> index) & 1) != 0; }
-  };
-
-  /// A group of one.
-  constexpr bruck_alltoall() = default;
-  /// @throws error errc::invalid_argument if rank is outside [0, size).
-  constexpr bruck_alltoall(int rank, int size) : rank_(rank), size_(size) {
-    detail::require_group("bruck_alltoall", rank, size);
-  }
-
-  [[nodiscard]] constexpr int size() const { return ceil_log2(size_); }
-  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  constexpr round operator[](int index) const {
-    const int d = 1 << index;
-    const int cycles = size_ / 2 / d * d;  // places with the bit set in whole cycles of 2 d places
-    const int rest = size_ - 2 * cycles - d;
-    return {index, wrap(rank_ + d, size_), wrap(rank_ - d, size_), cycles + (rest > 0 ? rest : 0)};
-  }
-  [[nodiscard]] constexpr auto begin() const { return index_iterator<bruck_alltoall>{*this, 0}; }
-  [[nodiscard]] constexpr auto end() const { return index_iterator<bruck_alltoall>{*this, size()}; }
-
- private:
-  int rank_ = 0;
-  int size_ = 1;
-};
-
 /// The rounds of one rank in Bruck's alltoall of radix r. Place j of the working buffer first holds the block
 /// for (rank + j) mod size, at the end the one from (rank - j) mod size. In round m, at distance d = r^m,
 /// message i of i = 0 .. r - 2 takes every place whose digit m to the base r is i + 1 to (rank + (i + 1) d)
 /// mod size, and brings the same places from (rank - (i + 1) d) mod size, as far as (i + 1) d < size. Cost:
 /// ceil(log_r size) rounds of at most r - 1 messages; a block travels once for each of its digits that is not
 /// zero.  Source: Bruck, Ho, Kipnis, Upfal and Weathersby, 1997; P5 section 2 for r = 2.
-class bruck_alltoall_k {
+class bruck_alltoall {
  public:
   /// The messages of one round.
   class round {
@@ -110,8 +70,8 @@ class bruck_alltoall_k {
     }
 
    private:
-    friend class bruck_alltoall_k;
-    constexpr round(const bruck_alltoall_k& all, int distance)
+    friend class bruck_alltoall;
+    constexpr round(const bruck_alltoall& all, int distance)
         : rank_(all.rank_), size_(all.size_), radix_(all.radix_), distance_(distance) {
       const int reachable = (size_ - 1) / distance_;
       count_ = reachable < radix_ - 1 ? reachable : radix_ - 1;
@@ -124,11 +84,11 @@ class bruck_alltoall_k {
   };
 
   /// A group of one.
-  constexpr bruck_alltoall_k() = default;
+  constexpr bruck_alltoall() = default;
   /// @throws error errc::invalid_argument if rank is outside [0, size), or radix is less than 2.
-  constexpr bruck_alltoall_k(int rank, int size, int radix) : rank_(rank), size_(size), radix_(radix) {
-    detail::require_group("bruck_alltoall_k", rank, size);
-    if (radix < 2 || radix > max_size) detail::reject("bruck_alltoall_k", "radix", radix, "2 to 2^30");
+  constexpr bruck_alltoall(int rank, int size, int radix) : rank_(rank), size_(size), radix_(radix) {
+    detail::require_group("bruck_alltoall", rank, size);
+    if (radix < 2 || radix > max_size) detail::reject("bruck_alltoall", "radix", radix, "2 to 2^30");
   }
 
   /// Rounds.
@@ -143,8 +103,8 @@ class bruck_alltoall_k {
     for (int m = 0; m < index; ++m) distance *= radix_;
     return {*this, distance};
   }
-  [[nodiscard]] constexpr auto begin() const { return index_iterator<bruck_alltoall_k>{*this, 0}; }
-  [[nodiscard]] constexpr auto end() const { return index_iterator<bruck_alltoall_k>{*this, size()}; }
+  [[nodiscard]] constexpr auto begin() const { return index_iterator<bruck_alltoall>{*this, 0}; }
+  [[nodiscard]] constexpr auto end() const { return index_iterator<bruck_alltoall>{*this, size()}; }
 
  private:
   int rank_ = 0;

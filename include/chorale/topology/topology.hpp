@@ -6,15 +6,12 @@
 #include <chorale/topology/bruck.hpp>
 #include <chorale/topology/chain.hpp>
 #include <chorale/topology/circulant.hpp>
-#include <chorale/topology/circulant_broadcast.hpp>
 #include <chorale/topology/degree_k.hpp>
 #include <chorale/topology/dissemination.hpp>
 #include <chorale/topology/dissemination_k.hpp>
-#include <chorale/topology/doubling_123.hpp>
 #include <chorale/topology/gather_tree.hpp>
 #include <chorale/topology/pairwise_exchange.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 #include <chorale/topology/recursive_multiplying.hpp>
 #include <chorale/topology/ring.hpp>
 #include <chorale/topology/star.hpp>
-#include <chorale/topology/two_trees.hpp>

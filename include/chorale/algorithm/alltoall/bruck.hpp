@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -15,13 +16,18 @@
 
 namespace chorale::alltoall {
 
-/// Store and forward: round m sends every block whose distance still to go has bit m set to rank + 2^m, all
-/// of them together. Even blocks. Cost: ceil(log2 n) rounds of at most n / 2 blocks, and as much memory as
-/// the message; each byte travels log2 n / 2 times. Best for short messages.  Source: P5 section 2 (Bruck).
+/// Store and forward by the digits of the distance to the base k: round m sends every block whose distance
+/// still to go has digit m = i to rank + i k^m, those of one digit together, to k - 1 ranks at once. Even
+/// blocks. A larger k has more messages, fewer rounds and moves fewer bytes; k >= n sends each block straight
+/// to its rank. Cost: ceil(log_k n) rounds of at most k - 1 messages, in
+/// which a rank sends at most (k - 1) / k n blocks where n is a power of k, and as much memory as the
+/// message. For short messages.  Source: `topology::bruck_alltoall`.
 ///
-/// The blocks of a round come into the places of those that left: chunk by chunk, and a chunk has been sent
-/// when its place is overwritten; or all together, where the transport has messages of any length.
-struct bruck {
+/// The blocks of a message come into the places of those that left with the same digit: chunk by chunk, and a
+/// chunk has been sent when its place is overwritten; or all together, where the transport has messages of
+/// any length.
+template <int Radix>
+requires(Radix >= 2) struct bruck_k {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
   template <class Net>
@@ -42,37 +48,34 @@ struct bruck {
       chorale::copy_bytes(place(j).data(), block.data(), block.size());
     }
     std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
-    std::vector<std::span<std::byte>> moving;
-    for (const auto round : topology::bruck_alltoall{net.rank(), ranks}) {
-      moving.clear();
-      for (int j = 0; j < ranks; ++j)
-        if (round.moves(j)) moving.push_back(place(j));
-      const std::size_t total = moving.size() * one;
+    std::array<load, static_cast<std::size_t>(Radix - 1)> loads;
+    const auto load_of = [&](int i) -> load& { return loads[static_cast<std::size_t>(i)]; };
+    for (const auto round : topology::bruck_alltoall{net.rank(), ranks, Radix}) {
+      for (int i = 0; i < round.count(); ++i) {
+        load_of(i).places.clear();
+        round.each_place(i, [&](int j) { load_of(i).places.push_back(place(j)); });
+      }
+      const std::size_t longest = load_of(0).total();
       if constexpr (message_transport<Net>) {
-        if (transfer::is_whole(net, total)) {
-          std::vector<std::byte> out_of(total);
-          std::vector<std::byte> into(total);
-          each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
-            copy_bytes(out_of.data() + done, part.data(), part.size());
-          });
-          co_await transfer::copy(net, now, round.to, out_of, round.from, into);
-          each_part(moving, one, 0, total, [&](std::size_t done, std::span<std::byte> part) {
-            copy_bytes(part.data(), into.data() + done, part.size());
-          });
+        if (transfer::is_whole(net, longest)) {
+          co_await as_messages(net, now, round,
+                               std::span{loads}.first(static_cast<std::size_t>(round.count())));
           continue;
         }
       }
-      for (std::size_t at = 0; at < total; at += packed.size()) {
-        const auto chunk = std::span{packed}.first(std::min(packed.size(), total - at));
-        each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          copy_bytes(chunk.data() + done, part.data(), part.size());
-        });
-        co_await net.send(round.to, now, chunk);
-        const auto message = co_await net.receive(round.from, now);
-        const auto theirs = transfer::exact(net, round.from, now, message, chunk.size());
-        each_part(moving, one, at, chunk.size(), [&](std::size_t done, std::span<std::byte> part) {
-          chorale::copy_bytes(part.data(), theirs.data() + done, part.size());
-        });
+      for (std::size_t at = 0; at < longest; at += packed.size()) {
+        for (int i = 0; i < round.count(); ++i) {
+          const auto chunk = std::span{packed}.first(load_of(i).bytes_from(at, packed.size()));
+          if (chunk.empty()) continue;
+          load_of(i).pack(at, chunk);
+          co_await net.send(round.to(i), now, chunk);
+        }
+        for (int i = 0; i < round.count(); ++i) {
+          const std::size_t expected = load_of(i).bytes_from(at, packed.size());
+          if (expected == 0) continue;
+          const auto message = co_await net.receive(round.from(i), now);
+          load_of(i).unpack(at, transfer::exact(net, round.from(i), now, message, expected));
+        }
       }
     }
     for (int j = 1; j < ranks; ++j)
@@ -80,18 +83,69 @@ struct bruck {
   }
 
  private:
-  /// Bytes [at, at + bytes) of blocks of `one` byte each, taken one behind the other: `use(bytes before,
-  /// part)`.
-  template <class Use>
-  static void each_part(std::span<const std::span<std::byte>> all, std::size_t one, std::size_t at,
-                        std::size_t bytes, Use&& use) {
-    for (std::size_t done = 0; done < bytes;) {
-      const std::size_t inside = (at + done) % one;
-      const std::size_t length = std::min(bytes - done, one - inside);
-      use(done, all[(at + done) / one].subspan(inside, length));
-      done += length;
+  /// The places that travel in one message, one behind the other.
+  struct load {
+    std::vector<std::span<std::byte>> places;
+
+    [[nodiscard]] std::size_t total() const noexcept {
+      return places.empty() ? 0 : places.size() * places.front().size();
     }
+    /// Bytes from `at` on, at most `most`.
+    [[nodiscard]] std::size_t bytes_from(std::size_t at, std::size_t most) const noexcept {
+      return at < total() ? std::min(most, total() - at) : 0;
+    }
+    /// Copies the bytes from `at` on to `to`.
+    void pack(std::size_t at, std::span<std::byte> to) const {
+      each_part(at, to.size(), [&](std::size_t done, std::span<std::byte> part) {
+        copy_bytes(to.data() + done, part.data(), part.size());
+      });
+    }
+    /// Copies `from` over the bytes from `at` on.
+    void unpack(std::size_t at, std::span<const std::byte> from) const {
+      each_part(at, from.size(), [&](std::size_t done, std::span<std::byte> part) {
+        copy_bytes(part.data(), from.data() + done, part.size());
+      });
+    }
+
+   private:
+    /// `use(bytes before, part)` for the parts of bytes [at, at + length).
+    template <class Use>
+    void each_part(std::size_t at, std::size_t length, Use&& use) const {
+      for (std::size_t done = 0; done < length;) {
+        const std::size_t one = places.front().size();
+        const std::size_t inside = (at + done) % one;
+        const std::size_t part = std::min(length - done, one - inside);
+        use(done, places[(at + done) / one].subspan(inside, part));
+        done += part;
+      }
+    }
+  };
+
+  /// A round whose messages are left to the transport, all at once.
+  template <message_transport Net>
+  static task<> as_messages(Net& net, call_id now, topology::bruck_alltoall::round round,
+                            std::span<const load> loads) {
+    std::size_t total = 0;
+    for (const load& one : loads) total += one.total();
+    std::vector<std::byte> out_of(total);
+    std::vector<std::byte> into(total);
+    std::vector<transfer::going> out;
+    std::vector<transfer::coming> in;
+    std::size_t at = 0;
+    for (const load& one : loads) {
+      const int i = static_cast<int>(out.size());
+      out.push_back({round.to(i), std::span{out_of}.subspan(at, one.total())});
+      in.push_back({round.from(i), std::span{into}.subspan(at, one.total())});
+      one.pack(0, std::span{out_of}.subspan(at, one.total()));
+      at += one.total();
+    }
+    co_await transfer::move(net, now, out, in);
+    for (std::size_t i = 0; i < loads.size(); ++i) loads[i].unpack(0, in[i].bytes);
   }
 };
+
+/// By the bits of the distance: ceil(log2 n) rounds of at most n / 2 blocks; each byte travels log2 n / 2
+/// times.  Source: P5 section 2 (Bruck).
+struct bruck : bruck_k<2> {};
 
 }  // namespace chorale::alltoall
