@@ -82,8 +82,7 @@ __attribute__((no_sanitize("thread"), noinline)) void change_too_early(volatile 
 }
 
 /// The aligned word that a device may be writing at this moment, which is a race that is tested too.
-__attribute__((no_sanitize("thread"), noinline)) std::uint64_t glance(
-    const volatile unsigned char* address) {
+__attribute__((no_sanitize("thread"), noinline)) std::uint64_t glance(const volatile unsigned char* address) {
   return *reinterpret_cast<const volatile std::uint64_t*>(address);
 }
 

@@ -19,9 +19,9 @@ namespace chorale::alltoall {
 /// Store and forward by the digits of the distance to the base k: round m sends every block whose distance
 /// still to go has digit m = i to rank + i k^m, those of one digit together, to k - 1 ranks at once. Even
 /// blocks. A larger k has more messages, fewer rounds and moves fewer bytes; k >= n sends each block straight
-/// to its rank. Cost: ceil(log_k n) rounds of at most k - 1 messages, in
-/// which a rank sends at most (k - 1) / k n blocks where n is a power of k, and as much memory as the
-/// message. For short messages.  Source: `topology::bruck_alltoall`.
+/// to its rank. Cost: ceil(log_k n) rounds of at most k - 1 messages, in which a rank sends at most (k - 1) /
+/// k n blocks where n is a power of k, and as much memory as the message. For short messages.  Source:
+/// `topology::bruck_alltoall`.
 ///
 /// The blocks of a message come into the places of those that left with the same digit: chunk by chunk, and a
 /// chunk has been sent when its place is overwritten; or all together, where the transport has messages of
