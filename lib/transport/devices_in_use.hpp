@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <chorale/core/lean_memory.hpp>
 #include <chorale/transport/opened_device.hpp>
 #include <chorale/verbs/selection.hpp>
 

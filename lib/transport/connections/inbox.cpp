@@ -72,20 +72,15 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
     request.send_flags = IBV_SEND_INLINE;
     request.wr.rdma.remote_addr = c.there.inbox + s->send_end - total;
     request.wr.rdma.rkey = c.there.key;
-    post(*s, request, is_polled);
+    if (!is_polled) [[unlikely]]
+      connections::announce(c, request, static_cast<std::uint32_t>(s->account.sent + 1));
+    links_->post(c, request);
   } else {
     post_long(*s, trailer, bytes, shared, is_polled);
   }
   ++s->account.sent;
   s->send_end = layout_.end_after(s->send_end);
   return true;
-}
-
-void inbox::post(sender& s, ibv_send_wr& request, bool is_polled) {
-  connection& c = *s.account.link;
-  if (!is_polled) [[unlikely]]
-    connections::announce(c, request, static_cast<std::uint32_t>(s.account.sent + 1));
-  links_->post(c, request);
 }
 
 void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
@@ -138,7 +133,8 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
     source[0] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), s.staging.lkey};
     request.num_sge = 1;
   }
-  post(s, request, is_polled);
+  if (!is_polled) connections::announce(c, request, static_cast<std::uint32_t>(s.account.sent + 1));
+  links_->post(c, request);
   if (is_shared) [[unlikely]]
     shared->staged_->note_posted(c, c.posted);
 }

@@ -124,8 +124,6 @@ class inbox {
   /// For messages that are not short, or that are longer than the device takes inline.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
                  shared_payload* shared, bool is_polled);
-  /// Posts a write of the next message.
-  void post(sender& s, ibv_send_wr& request, bool is_polled);
   /// True if the payload is now in shared staging.
   [[nodiscard]] bool stage(shared_payload& payload);
   [[gnu::cold]] void report_overrun(int from) const;
