@@ -307,9 +307,8 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept {
   if (qp.owner->motor().counts_contexts()) [[unlikely]] {
     use_contexts(qp);
     if (qp.owner->motor().deferred() && is_lost(qp, wr)) return {};
+    if (!qp.late.empty() && wr.opcode != IBV_WR_RDMA_WRITE) place_late(qp, true);
   }
-  if (!qp.late.empty() && wr.opcode != IBV_WR_RDMA_WRITE) [[unlikely]]
-    place_late(qp, true);
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
