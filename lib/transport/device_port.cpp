@@ -30,15 +30,13 @@ bool is_active(const opened_device& opened, std::uint8_t port) {
 }  // namespace
 
 struct device_port::selected {
-  static selected by(const config& settings, int local_rank, const verbs::device_needs& needs);
+  static selected by(const config& settings, int local_rank);
   verbs::choice chosen;
   std::shared_ptr<const opened_device> opened;
 };
 
-device_port::selected device_port::selected::by(const config& c, int local_rank,
-                                                const verbs::device_needs& needs) {
-  const port_wish wanted{c.device, c.port, c.gid_index, c.pkey_index,
-                         c.pkey,   c.mtu,  local_rank,  needs.shared_receives};
+device_port::selected device_port::selected::by(const config& c, int local_rank) {
+  const port_wish wanted{c.device, c.port, c.gid_index, c.pkey_index, c.pkey, c.mtu, local_rank};
   // Simulated ranks share a process, but no device.
   const bool keeps = surroundings::replaced() == nullptr;
   auto& in_use = devices_in_use::of_process();
@@ -54,7 +52,7 @@ device_port::selected device_port::selected::by(const config& c, int local_rank,
     // The device may end here, and with it its choices: not under the lock.
     if (known.opened && is_active(*known.opened, c.port)) return known;
   }
-  selected made{verbs::choose(c, verbs::drivers(), local_rank, needs), nullptr};
+  selected made{verbs::choose(c, verbs::drivers(), local_rank), nullptr};
   made.opened = opened_device::of(made.chosen.device);
   if (keeps) {
     const std::lock_guard hold{in_use.lock};
@@ -74,8 +72,8 @@ config port_selection::within(config settings) const {
   return settings;
 }
 
-device_port::device_port(const config& settings, int local_rank, const verbs::device_needs& needs)
-    : device_port(selected::by(settings, local_rank, needs), settings) {}
+device_port::device_port(const config& settings, int local_rank)
+    : device_port(selected::by(settings, local_rank), settings) {}
 
 device_port::device_port(selected by, const config& settings)
     : chosen_(std::move(by.chosen)),

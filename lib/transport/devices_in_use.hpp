@@ -24,7 +24,6 @@ struct port_wish {
   std::optional<std::uint16_t> pkey;
   int mtu;
   int local_rank;
-  bool shared_receives;
   bool operator==(const port_wish&) const = default;
 };
 

@@ -22,7 +22,6 @@ joining_plan hybrid_parts::plan(int ranks, const config& settings, int limit, pa
                      .sends = sends_under_way}};
   // This transport's limit is part of its type; it does not evict connections.
   made.settings.connections = 0;
-  made.shared_receives = true;
   return made;
 }
 

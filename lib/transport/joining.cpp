@@ -77,18 +77,15 @@ error set_up_failure(int rank, int size, std::error_code code, const std::string
 
 joined_group::joined_group(const joining_plan& plan, int local_rank) : settings(validated(plan.settings)) {
   const std::size_t count = 1 + plan.more_ports.size();
-  const verbs::device_needs needs{
-      .shared_receives = plan.shared_receives,
-      .transport = "transport::" + plan.transport.substr(0, plan.transport.find(' '))};
   if (count > group_terms::most_ports)
     throw error(errc::invalid_argument,
                 fmt::format("the transport asks for {} device ports: a rank has at most {}", count,
                             group_terms::most_ports));
   ports.reserve(count);
-  ports.emplace_back(settings, local_rank, needs);
+  ports.emplace_back(settings, local_rank);
   for (const port_selection& wanted : plan.more_ports) {
     try {
-      ports.emplace_back(wanted.within(settings), local_rank, needs);
+      ports.emplace_back(wanted.within(settings), local_rank);
     } catch (const error& e) {
       throw error(e.code(), fmt::format("device port {} of {}, which the transport asks for: {}",
                                         ports.size() + 1, count, e.reason()));

@@ -153,14 +153,8 @@ int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attr
   return wanted == 0 ? active : wanted;
 }
 
-/// Why the device cannot carry what the transport needs; nothing if it can.
-std::optional<std::string> lack_of(const device& opened, const device_needs& needs) {
-  const char* const whose = needs.transport.empty() ? "the transport" : needs.transport.c_str();
-  if (needs.shared_receives && opened.attributes().max_srq <= 0)
-    return fmt::format(
-        "{} has no shared receive queues (max_srq is 0), which {} needs; transport::ud and "
-        "ud_rdma do without",
-        opened.name(), whose);
+/// Why the device cannot carry what transports need; nothing if it can.
+std::optional<std::string> lack_of(const device& opened) {
   // No attribute tells whether there are datagrams.
   try {
     const protection_domain domain{opened};
@@ -179,15 +173,14 @@ std::optional<std::string> lack_of(const device& opened, const device_needs& nee
   return std::nullopt;
 }
 
-choice settle(const config& settings, const device_info& info, const device& opened,
-              const device_needs& needs, std::string why) {
+choice settle(const config& settings, const device_info& info, const device& opened, std::string why) {
   choice result{.device = info, .port = settings.port, .why = std::move(why)};
   const ibv_port_attr port = opened.port(settings.port);
   if (!is_active(port.state))
     throw error(errc::no_device,
                 fmt::format("port {} of {} is {}, not ACTIVE: {}; or set CHORALE_DEVICE=soft0", settings.port,
                             info.name, to_string(port.state), port_remedy(port)));
-  if (const auto lack = lack_of(opened, needs))
+  if (const auto lack = lack_of(opened))
     throw error(errc::unsupported, fmt::format("{}; or set CHORALE_DEVICE to another device", *lack));
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
   result.gid_index = settings.gid_index
@@ -208,7 +201,7 @@ struct candidate {
 };
 
 /// Nothing if the device cannot be used, which `remarks` then explains.
-std::optional<candidate> judge(const config& settings, const device_info& info, const device_needs& needs,
+std::optional<candidate> judge(const config& settings, const device_info& info,
                                std::vector<std::string>& remarks) {
   if (info.transport != IBV_TRANSPORT_IB) {
     remarks.push_back(transport_remark(info));
@@ -216,7 +209,7 @@ std::optional<candidate> judge(const config& settings, const device_info& info, 
   }
   try {
     const device opened = device::open(info);
-    candidate found{.settled = settle(settings, info, opened, needs, {})};
+    candidate found{.settled = settle(settings, info, opened, {})};
     if (opened.port(settings.port).link_layer == IBV_LINK_LAYER_ETHERNET) {
       const auto rows = opened.gids(settings.port);
       found.kind =
@@ -249,8 +242,7 @@ std::vector<std::string> names_in(std::string_view list) {
   }
 }
 
-choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank,
-                    const device_needs& needs) {
+choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank) {
   const auto names = names_in(settings.device);
   const auto turn = static_cast<std::size_t>(local_rank) % names.size();
   const std::string& name = names[turn];
@@ -261,7 +253,7 @@ choice choose_named(const config& settings, std::span<const driver* const> from,
   if (info == devices.end()) throw error(errc::no_device, fmt::format("device '{}' is gone", name));
   if (info->transport != IBV_TRANSPORT_IB) throw error(errc::unsupported, transport_remark(*info));
   return settle(
-      settings, *info, opened, needs,
+      settings, *info, opened,
       names.size() == 1
           ? fmt::format("{} was asked for by name", name)
           : fmt::format("{} is number {} of the {} devices that were asked for, the turn of local rank {}",
@@ -279,13 +271,12 @@ std::string preference(const candidate& best, std::size_t usable) {
 
 }  // namespace
 
-choice choose(const config& settings, std::span<const driver* const> from, int local_rank,
-              const device_needs& needs) {
+choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
   detail::require_same_layouts();
   settings.validate();
   if (local_rank < 0)
     throw error(errc::invalid_argument, fmt::format("local rank {} is below 0", local_rank));
-  if (!settings.device.empty()) return choose_named(settings, from, local_rank, needs);
+  if (!settings.device.empty()) return choose_named(settings, from, local_rank);
 
   std::vector<std::string> remarks;
   const auto devices = list_devices(from, &remarks);
@@ -294,7 +285,7 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
   for (const auto& info : devices) {
     if (std::string_view{info.provider->name} == software) continue;
     ++real;
-    if (auto found = judge(settings, info, needs, remarks)) usable.push_back(std::move(*found));
+    if (auto found = judge(settings, info, remarks)) usable.push_back(std::move(*found));
   }
   if (!usable.empty()) {
     candidate& best =
@@ -319,7 +310,7 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
   }
   const device opened = device::open(*fallback);
   choice result = settle(
-      settings, *fallback, opened, needs,
+      settings, *fallback, opened,
       real == 0 ? fmt::format("{}: this machine has no RDMA device", fallback->name)
                 : fmt::format("{}: of {} RDMA device(s) of this machine, none can be used with port {}",
                               fallback->name, real, settings.port));

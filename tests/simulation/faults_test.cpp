@@ -128,8 +128,8 @@ TEST_CASE("Where many ranks die at once with full mailboxes, those who live lear
   constexpr int dead = 32;
   constexpr int ranks = dead + 2;
   chorale::config settings;
-  // So many messages are under way to each, few of which say that they have been sent. When nobody answers, each
-  // ends with a completion.
+  // So many messages are under way to each, few of which say that they have been sent. When nobody answers,
+  // each ends with a completion.
   settings.blocks = 96;
   sim::run_options options;
   options.wrong.hidden_processes = true;

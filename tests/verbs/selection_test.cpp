@@ -295,39 +295,25 @@ TEST_CASE("partition keys", "[fake]") {
   }
 }
 
-TEST_CASE("a device that cannot carry the transport is passed over, with a remark", "[fake]") {
+TEST_CASE("a device without datagrams, which all transports need, is passed over, with a remark", "[fake]") {
   const scene here({fake::infiniband("ib0"), fake::roce("roce0")});
   auto& best = fake::real().devices[0];
-  device_needs needs{.shared_receives = true, .transport = "transport::rc"};
-  const auto pick = [&](const config& c = {}) { return choose(c, here.drivers, 0, needs); };
+  const auto pick = [&](const config& c = {}) { return choose(c, here.drivers); };
   CHECK(pick().device.name == "ib0");
-  SECTION("without shared receive queues, which not all transports need") {
-    best.max_srq = 0;
-    CHECK(pick().device.name == "roce0");
-    check_remark(pick(), {"ib0", "no shared receive queues", "transport::rc", "ud_rdma"});
-    const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
-    CHECK(e.code() == errc::unsupported);
-    CHECK_THAT(e.what(), Contains("max_srq is 0") && Contains("CHORALE_DEVICE"));
-    needs.shared_receives = false;
-    CHECK(pick().device.name == "ib0");
-  }
-  SECTION("without datagrams, which all need") {
-    best.datagrams = false;
-    needs.shared_receives = false;
-    CHECK(pick().device.name == "roce0");
-    check_remark(pick(), {"ib0", "no datagrams (UD)"});
-    const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
-    CHECK(e.code() == errc::unsupported);
-    CHECK_THAT(e.what(), Contains("UD") && Contains("CHORALE_DEVICE"));
-    // What is missing of this host is another matter.
-    fake::real().failures["create_qp"] = ENOMEM;
-    CHECK(error_of([&] { static_cast<void>(pick({.device = "roce0"})); }).code() ==
-          std::errc::not_enough_memory);
-    fake::real().failures.clear();
-    fake::real().devices[1].datagrams = false;
-    CHECK(pick().device.name == "soft0");
-    CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
-  }
+  best.datagrams = false;
+  CHECK(pick().device.name == "roce0");
+  check_remark(pick(), {"ib0", "no datagrams (UD)"});
+  const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
+  CHECK(e.code() == errc::unsupported);
+  CHECK_THAT(e.what(), Contains("UD") && Contains("CHORALE_DEVICE"));
+  // What is missing of this host is another matter.
+  fake::real().failures["create_qp"] = ENOMEM;
+  CHECK(error_of([&] { static_cast<void>(pick({.device = "roce0"})); }).code() ==
+        std::errc::not_enough_memory);
+  fake::real().failures.clear();
+  fake::real().devices[1].datagrams = false;
+  CHECK(pick().device.name == "soft0");
+  CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
 }
 
 TEST_CASE("InfiniBand, then RoCE that is routed, then other RoCE", "[fake]") {

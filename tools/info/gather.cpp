@@ -96,9 +96,7 @@ report gather() {
     const auto settings = chorale::config::from_environment();
     settings.validate();
     try {
-      // As the default transport does.
-      r.choice = verbs::choose(settings, verbs::drivers(), 0,
-                               {.shared_receives = true, .transport = "transport::rc"});
+      r.choice = verbs::choose(settings);
     } catch (const std::exception& e) {
       r.choice_problem = e.what();
     }

@@ -37,11 +37,10 @@ struct port_selection {
 /// corresponding ports of the other ranks. Movable; the objects it refers to stay in place.
 class device_port {
  public:
-  /// Opens the device that the settings select for the rank with number `local_rank` on its host, among those
-  /// that have what the transport needs. While it is in use, further ports of the process with the same
-  /// settings are ports of it, without another look at all devices. @throws error as verbs::choose and
-  /// verbs::device::open.
-  device_port(const config& settings, int local_rank, const verbs::device_needs& needs = {});
+  /// Opens the device that the settings select for the rank with number `local_rank` on its host. While
+  /// it is in use, further ports of the process with the same settings are ports of it, without another look
+  /// at all devices. @throws error as verbs::choose and verbs::device::open.
+  device_port(const config& settings, int local_rank);
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 

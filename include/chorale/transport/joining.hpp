@@ -33,7 +33,6 @@ struct joining_plan {
   /// Device ports in addition to the first, which the settings select and datagrams use; the same number and
   /// kinds on all ranks.
   std::vector<port_selection> more_ports{};
-  bool shared_receives = false;  ///< the devices need shared receive queues
 };
 
 /// A group that this rank has joined: the input of an endpoint. Move-only. If it is destroyed without having

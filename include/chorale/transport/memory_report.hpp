@@ -18,7 +18,7 @@ struct memory_report {
   std::size_t mailbox_bytes = 0;
   std::size_t staging_bytes = 0;   ///< registered: sources of messages that are not sent inline
   std::size_t spare_bytes = 0;     ///< registered: kept for future connections
-  std::size_t receive_bytes = 0;   ///< registered: buffers of the shared receive queue
+  std::size_t receive_bytes = 0;   ///< registered: buffers of the receives of connections
   std::size_t datagram_bytes = 0;  ///< registered: buffers of the datagram port
   /// Registered: kept by algorithms, such as the collective buffer of an allgather.
   std::size_t algorithm_bytes = 0;

@@ -97,8 +97,9 @@ connections::options with_words(connections::options o, const endpoint& owner, c
   return o;
 }
 
-int entries_for(int ranks, const device_port& port, std::uint32_t receives) {
-  return static_cast<int>(std::min<long long>(spare_entries + receives + entries_for_each_peer * ranks,
+int entries_for(int ranks, const device_port& port, const receive_queue& receives) {
+  const auto received = static_cast<long long>(receives.count(static_cast<std::size_t>(ranks - 1)));
+  return static_cast<int>(std::min<long long>(spare_entries + received + entries_for_each_peer * ranks,
                                               port.device().attributes().max_cqe));
 }
 
@@ -109,8 +110,7 @@ joining_plan connections::plan(std::string transport, int ranks, const config& s
           .settings = settings,
           .port = {.payload_bytes = 1024,
                    .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
-                   .sends = 64},
-          .shared_receives = true};
+                   .sends = 64}};
 }
 
 connections::connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
@@ -122,8 +122,9 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       connect_kind_(kinds_of(number)),
       pool_(over.domain(), 8 * o.inbox_bytes,
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-      cq_(over.device(), entries_for(owner.size(), over, options_.receives)),
-      receives_(over.device(), over.domain(), options_.receives, options_.receive_bytes, o.posts_receives),
+      receives_(over.device(), over.domain(),
+                {owner.size(), options_.receives, options_.receive_bytes, o.posts_receives}),
+      cq_(over.device(), entries_for(owner.size(), over, receives_)),
       table_(*this, owner.size(),
              {.limit = o.limit,
               .patience = owner.oversubscribed() ? oversubscribed_patience : eviction_patience}),
@@ -165,7 +166,8 @@ verbs::queue_pair connections::make_queue_pair() {
   o.send = &cq_;
   o.recv = &cq_;
   o.send_depth = send_depth(*over_);
-  o.srq = &receives_.queue();
+  o.srq = receives_.shared();
+  o.recv_depth = receives_.count();
   o.send_sges = gathers() ? 2 : 1;
   // The only way to find out how much inline data a device supports is to try.
   for (;; options_.inline_bytes = options_.inline_bytes > short_bytes ? options_.inline_bytes / 2 : 0) {
@@ -180,8 +182,8 @@ verbs::queue_pair connections::make_queue_pair() {
 
 void connections::make_room_for(std::size_t queue_pairs) {
   const auto most = static_cast<std::size_t>(over_->device().attributes().max_cqe);
-  const std::size_t wanted =
-      std::min(most, std::size_t{spare_entries} + receives_.count() + queue_pairs * send_depth(*over_));
+  const std::size_t wanted = std::min(
+      most, std::size_t{spare_entries} + receives_.count(queue_pairs) + queue_pairs * send_depth(*over_));
   const auto entries = static_cast<std::size_t>(cq_.entries());
   if (wanted <= entries) return;
   try {
@@ -209,6 +211,7 @@ void connections::open(int peer) {
     c.looked_at = 0;
   }
   c.qp = std::move(made);
+  receives_.open(peer, *c.qp);
   c.psn = random_psn();
   std::memcpy(c.inbox.data, c.kept_words, sizeof c.kept_words);
   c.words = c.inbox.data;
@@ -250,6 +253,7 @@ void connections::close(int peer) noexcept {
   connection& c = *peers_.find(peer);
   c.ready = false;
   by_number_->all.erase(c.qp->number());
+  receives_.close(peer);
   // The queue pair first: while it exists, the peer might write into the inbox.
   c.qp.reset();
   std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);

@@ -39,9 +39,10 @@ void serial_channel::take(int from, std::span<std::byte> into, std::uint32_t lke
 }
 
 void serial_channel::post_pieces() {
-  while (!is_free() && posted_ < into_.size() && waiting_ < most_waiting) {
+  while (!is_free() && posted_ < into_.size() && waiting_ < links_.receives().count()) {
     const std::size_t part = piece_at(posted_, into_.size());
-    links_.receives().post_into(posted_ / largest_piece, into_.subspan(posted_, part), lkey_);
+    if (!links_.receives().post_into(posted_ / largest_piece, from_, into_.subspan(posted_, part), lkey_))
+      return;
     posted_ += part;
     ++waiting_;
   }
@@ -70,6 +71,13 @@ bool serial_channel::send(int to, std::span<const std::byte> bytes, std::size_t&
 void serial_channel::look() {
   links_.reap();
   post_pieces();
+}
+
+void serial_channel::on_closed(connection& c) noexcept {
+  if (links_.receives().shared() != nullptr || c.peer != from_) return;
+  // The receives have gone with their queue: those that are still empty are posted again.
+  posted_ = arrived_;
+  waiting_ = 0;
 }
 
 void serial_channel::on_notice(connection& from, std::uint32_t) {

@@ -51,7 +51,7 @@ class serial_channel final : private connection_user {
   };
 
   void on_accepted(connection&) override {}
-  void on_closed(connection&) noexcept override {}
+  void on_closed(connection& c) noexcept override;
   void on_notice(connection& from, std::uint32_t word) override;
   void on_written(connection& from, std::uint32_t count) override { on_notice(from, count); }
   void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) override;

@@ -40,10 +40,10 @@ class connection_user {
 };
 
 /// One RC queue pair for each peer that communicates with this rank, made at first use, all on one completion
-/// queue and one shared receive queue; limited by config::connections, as in `connection_table`. Cost of
-/// eviction: opening and closing need the peer's attention, so that a rank that computes outside of calls can
-/// delay others until its next call; and the death of a rank on another host is noticed only by its silence
-/// while nobody is connected to it.
+/// queue and one shared receive queue, where the device has such; limited by config::connections, as in
+/// `connection_table`. Cost of eviction: opening and closing need the peer's attention, so that a rank that
+/// computes outside of calls can delay others until its next call; and the death of a rank on another host is
+/// noticed only by its silence while nobody is connected to it.
 class connections final : private connection_port {
  public:
   /// In immediate data: of a message in the inbox, not of a notification.
@@ -54,7 +54,7 @@ class connections final : private connection_port {
     std::size_t inbox_bytes = 0;     ///< memory that the peer writes, per connection
     std::size_t message_bytes = 0;   ///< longest that goes into the inbox or a receive
     std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that carry only immediate data
-    std::uint32_t receives = 0;      ///< size of the shared receive queue
+    std::uint32_t receives = 0;      ///< for all peers together, as in `receive_queue::options`
     bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts its own
     std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
     bool heeds = false;              ///< completions announce what peers write here: for `connections` to say
@@ -210,8 +210,8 @@ class connections final : private connection_port {
   options options_;
   std::uint16_t connect_kind_;  ///< kind of connect datagrams; the next kind closes
   registered_pool pool_;
-  verbs::completion_queue cq_;
   receive_queue receives_;
+  verbs::completion_queue cq_;
   connection_table table_;
   per_peer<connection> peers_;
   std::unique_ptr<numbers> by_number_;

@@ -1,4 +1,4 @@
-// The receives shared by all connections of a rank.
+// The receives of a rank's connections.
 #pragma once
 
 #include <algorithm>
@@ -6,67 +6,83 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
+#include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 #include <chorale/verbs/shared_receive_queue.hpp>
 
 namespace chorale::transport {
 
-/// A shared receive queue and its numbered message blocks of equal size. Without blocks, receives carry only
-/// immediate data. Not thread-safe.
+/// Numbered receives and their message blocks of equal size. All connections share one receive queue; on a
+/// device without such queues each has its own, with an equal part of the receives. Without blocks, receives
+/// carry only immediate data. Not thread-safe.
 class receive_queue {
  public:
   /// Distinguishes the numbers of receives from those of other requests.
   static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
 
-  /// At most `receives` of `bytes` each, all posted unless `posts` is false. @throws error as the verbs
-  /// objects.
-  receive_queue(const verbs::device& device, const verbs::protection_domain& domain, std::uint32_t receives,
-                std::size_t bytes, bool posts = true)
-      : bytes_(bytes),
-        count_(std::min(receives, static_cast<std::uint32_t>(device.attributes().max_srq_wr))),
-        queue_(domain, count_) {
-    if (bytes_ != 0) blocks_.emplace(domain, count_ * bytes_, IBV_ACCESS_LOCAL_WRITE);
-    for (std::uint32_t i = 0; posts && i < count_; ++i) post(i);
-  }
+  /// What is received, and from how many.
+  struct options {
+    int ranks = 0;               ///< in the group
+    std::uint32_t receives = 0;  ///< at most, for all peers; at least 16 for each that has its own queue
+    std::size_t bytes = 0;       ///< of each
+    bool posts = true;           ///< all receives are posted here; otherwise only those of `post_into`
+  };
+  /// @throws error as the verbs objects.
+  receive_queue(const verbs::device& device, const verbs::protection_domain& domain, const options& o);
 
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  [[nodiscard]] std::byte* block(std::uint64_t index) const noexcept {
-    return blocks_->data() + index * bytes_;
+  /// Null if each queue pair has receives of its own, `count()` of them.
+  [[nodiscard]] verbs::shared_receive_queue* shared() noexcept {
+    return queue_.native() == nullptr ? nullptr : &queue_;
   }
+  /// Receives that a sender can find, at most.
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+  /// Receives in the queues of so many connections.
+  [[nodiscard]] std::size_t count(std::size_t connections) const noexcept {
+    return pairs_.empty() ? count_ : connections * count_;
+  }
+  [[nodiscard]] std::byte* block(std::uint64_t index) const noexcept { return first_ + index * bytes_; }
+
+  /// The queue pair for a peer was made and can receive: posts its receives, if it has its own.
+  void open(int peer, verbs::queue_pair& pair);
+  /// It will be destroyed, and its receives with it.
+  void close(int peer) noexcept;
+
   void post(std::uint64_t index) {
     ibv_sge place{};
     ibv_recv_wr request{};
     request.wr_id = mark | index;
     if (blocks_) {
-      place = {reinterpret_cast<std::uintptr_t>(block(index)), static_cast<std::uint32_t>(bytes_),
-               blocks_->lkey()};
+      place = {reinterpret_cast<std::uintptr_t>(block(index)), static_cast<std::uint32_t>(bytes_), lkey_};
       request.sg_list = &place;
       request.num_sge = 1;
     }
-    queue_.post_recv(request);
+    if (queue_.try_post_recv(request) != 0) [[unlikely]]
+      post_elsewhere(index / count_, request);
   }
-  /// Posts memory registered under `lkey`, at most 2 GiB, as receive `index`.
-  void post_into(std::uint64_t index, std::span<std::byte> into, std::uint32_t lkey) {
-    ibv_sge place{reinterpret_cast<std::uintptr_t>(into.data()), static_cast<std::uint32_t>(into.size()),
-                  lkey};
-    ibv_recv_wr request{};
-    request.wr_id = mark | index;
-    request.sg_list = &place;
-    request.num_sge = 1;
-    queue_.post_recv(request);
-  }
-  [[nodiscard]] verbs::shared_receive_queue& queue() noexcept { return queue_; }
-  [[nodiscard]] std::uint32_t depth() const noexcept { return queue_.depth(); }
+  /// Posts memory registered under `lkey`, at most 2 GiB, as receive `index`, for what `from` sends next.
+  /// False if nothing can come from there yet.
+  [[nodiscard]] bool post_into(std::uint64_t index, int from, std::span<std::byte> into, std::uint32_t lkey);
+
+  /// Requests that the queues can hold now.
+  [[nodiscard]] std::size_t depth() const noexcept;
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return blocks_ ? blocks_->bytes() : 0; }
 
  private:
+  /// No shared queue took it: there is none, or it has failed. @throws error if the device refuses.
+  void post_elsewhere(std::uint64_t peer, ibv_recv_wr& request);
+
   std::size_t bytes_;
+  bool posts_;
   std::uint32_t count_;
-  verbs::shared_receive_queue queue_;
+  verbs::shared_receive_queue queue_;      ///< none is as one that was closed
+  std::vector<verbs::queue_pair*> pairs_;  ///< per peer, null while closed; empty with a shared queue
   std::optional<verbs::registered_buffer> blocks_;
+  std::byte* first_ = nullptr;  ///< of the blocks
+  std::uint32_t lkey_ = 0;
 };
 
 }  // namespace chorale::transport
