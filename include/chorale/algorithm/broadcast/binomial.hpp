@@ -29,8 +29,8 @@ struct basic_binomial {
 struct binomial : basic_binomial<forwarding::per_block> {};
 /// The whole message is passed on when all of it is there, to one child after the other, as P2 section 4.1.3
 /// has it. P2 section 5.1 gives its formula as the total time of a broadcast; we read it as the time of one
-/// step, of which there are ceil(log2 n), since it does not depend on n. A rank far down has its
-/// last block later than by `binomial`, except where a block costs more to pass on than to wait for.
+/// step, of which there are ceil(log2 n), since it does not depend on n. A rank far down has its last block
+/// later than by `binomial`, except where a block costs more to pass on than to wait for.
 struct binomial_store_and_forward : basic_binomial<forwarding::store_and_forward> {};
 
 }  // namespace chorale::broadcast
