@@ -1,6 +1,6 @@
 """P3, the thesis behind P2: degree-k allreduce over send/receive and over RDMA."""
 from papers_figures.figure import Faster, Figure, at_each
-from papers_figures.p2 import ALLREDUCE_MODEL_HERE, ALLREDUCES, DEGREES, OF_ALLREDUCE, STEPS
+from papers_figures.p2 import ALL_SIZES, ALLREDUCE_MODEL_HERE, ALLREDUCES, DEGREES, OF_ALLREDUCE, STEPS
 
 SEND_RECEIVE = tuple(f"send/receive, degree {k}" for k in DEGREES)
 RDMA = tuple(f"RDMA, degree {k}" for k in DEGREES)
@@ -10,7 +10,7 @@ FIGURES = (
     Figure("P3.6.17", "allreduce by a binomial tree, send/receive and RDMA", "P3 figure 6.17", (ALLREDUCES, ALLREDUCE_MODEL_HERE),
            "bytes", log_y=True, model=OF_ALLREDUCE,
            claims=(Faster("degree 1 by RDMA over send/receive, all sizes", "RDMA, degree 1", "send/receive, degree 1",
-                          at_each(ranks=16, bytes=ALLREDUCES.sizes)),),
+                          at_each(ranks=16, bytes=ALL_SIZES)),),
            cannot="how much of the gain is the adapter's. The number of nodes of this figure is not known to us; these are 16.",
            shown=("send/receive, degree 1", "RDMA, degree 1", "model, degree 1, best"), only=(("ranks", (16,)),)),
     Figure("P3.6.31", "degree-k allreduce over send/receive on 16 and 8 nodes", "P3 figures 6.31, 6.32, 6.33 and 6.34",

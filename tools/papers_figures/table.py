@@ -128,7 +128,7 @@ def run_readings(found, tools, progress, time_limit):
     done = {}
     for reading in simulated.READINGS:
         chosen = readings_of(found, reading)
-        points = {one.name: [at for claim in one.claims for at in claim.points() if at.get("ranks") != 32 or one.name != "P5.9"] for one, _ in chosen}
+        points = {one.name: [at for claim in one.claims for at in claim.points() if not reading.only or at["ranks"] in reading.only] for one, _ in chosen}
         done[reading.name] = curves.run(chosen, tools, progress, time_limit, reading.changes, points)
     return done
 

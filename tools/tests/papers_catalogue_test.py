@@ -12,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
 DOCS = TOOLS.parent / "docs"
-BUILD = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
+BUILD = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_dir() else None
 # <!--value papers/P5.9.csv direct-UD bytes=4 ranks=61-->82.5<!---->
 VALUE = re.compile(r"<!--value (\S+) (.+?)((?: \w+=\d+)+)-->([^<]*)<!---->", re.DOTALL)
 sys.path.insert(0, str(TOOLS))
