@@ -295,7 +295,7 @@ class Figure:
     only: tuple = ()  # pairs of an axis and its values: the points of the table and plot
     log_x: bool = True
     log_y: bool = False
-    plot: bool = True
+    drawn: tuple = ()  # those of `shown` that the plot has; all if there are none
 
     @property
     def paper(self):

@@ -12,7 +12,8 @@ def can():
 
 def script(figure, results):
     """What gnuplot is told, as lines; None if there is nothing to draw."""
-    rows = [row for row in report.shown_rows(figure, results) if figure.x in dict(row.at)]
+    rows = [row for row in report.shown_rows(figure, results)
+            if figure.x in dict(row.at) and (not figure.drawn or row.contestant in figure.drawn)]
     series = {}
     for row in rows:
         rest = tuple((name, value) for name, value in row.at if name != figure.x)
@@ -53,8 +54,6 @@ def script(figure, results):
 
 def draw(figure, results, file):
     """Writes the picture. @returns None, or why there is none."""
-    if not figure.plot:
-        return "it is a table"
     told = script(figure, results)
     if told is None:
         return "nothing was measured"

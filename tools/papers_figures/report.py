@@ -9,6 +9,8 @@ from papers_figures.figure import Results, Row, factor
 
 HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {runs} interleaved runs. A ratio is how many times "
        "faster the first of a claim is than the second; the papers' clusters had a node for each rank.")
+FROM_FIGURES = """Made by `tools/papers` from the figures' tables, each of which says on what it was measured, and how often. The papers' clusters had a node for
+each rank, where ranks share two cores here: whether the sign of a claim agrees can be compared, its number hardly. In virtual time both can be compared."""
 BEGIN, END = "<!-- made by tools/papers -->", "<!-- end of what tools/papers made -->"
 
 
@@ -173,9 +175,20 @@ def from_comma_separated(figure, text):
 
 
 def read(figures, folder):
-    """{name of a figure: Results} of the CSV files of a folder; what has no file was not measured. @throws OSError, ValueError"""
+    """{name of a figure: Results} of the CSV files of a folder; what has no file was not measured. Parameters of models follow from the figure that
+    has what they follow from. @throws OSError, ValueError"""
     found = {}
     for figure in figures:
         file = folder / f"{figure.name}.csv"
         found[figure.name] = from_comma_separated(figure, file.read_text(encoding="utf-8")) if file.is_file() else Results([])
+    for figure in figures:
+        for fit in filter(None, (getattr(set_up, "fit", None) for set_up in figure.set_ups)):
+            source = next((other for other in figures if fit.of in other.set_ups and found[other.name].rows), None)
+            found[figure.name].parameters.update(source and fit.compute(found[source.name]) or {})
     return found
+
+
+def above(file):
+    """What stands between the title of a paper's page and its first figure; empty if there is no such page."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return text.split("\n", 1)[1].split("\n## ", 1)[0].strip() if "\n## " in text else ""
