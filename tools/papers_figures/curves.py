@@ -118,9 +118,11 @@ def changed(name, changes, more=None):
     for path, value in changes:
         at = document
         for key in path.split("."):
-            if not isinstance(at, dict) or key not in at:
-                raise KeyError(path)
-            at = at[key]
+            place = int(key) if isinstance(at, list) and key.isdigit() else key  # host.combine.0.rate
+            try:
+                at = at[place]
+            except (KeyError, IndexError, TypeError):
+                raise KeyError(path) from None
         units = [key for key in at if key != "from"] if isinstance(at, dict) else []
         if len(units) != 1:
             raise KeyError(path)

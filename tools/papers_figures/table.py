@@ -128,7 +128,8 @@ def run_readings(found, tools, progress, time_limit):
     """{name of a reading: {name of a figure: Results}}"""
     done = {}
     for reading in simulated.READINGS:
-        chosen = readings_of(found, reading)
+        chosen = [(dataclasses.replace(one, set_ups=tuple(set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench))), machine)
+                  for one, machine in readings_of(found, reading)]
         points = {one.name: [at for claim in one.claims for at in claim.points() if not reading.only or at["ranks"] in reading.only] for one, _ in chosen}
         done[reading.name] = curves.run(chosen, tools, progress, time_limit, reading.changes, points)
     return done
