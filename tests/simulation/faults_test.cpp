@@ -297,6 +297,25 @@ TEMPLATE_TEST_CASE("Without service threads, who looks at its own memory sees wh
   });
 }
 
+TEST_CASE("Where one rank registers memory for each message, all ranks copy longer ones", "[faults]") {
+  for (const bool keeps : {true, false}) {
+    std::uint64_t registered = 0;
+    sim::run(3, support::test_machine(3), [&](sim::group& g) {
+      chorale::config c;
+      if (!keeps && g.rank() == 1) c.registration = chorale::registration_policy::per_operation;
+      chorale::communicator<chorale::transport::rc, chorale::broadcast::flat> comm{g, c};
+      CHECK(comm.transport().zero_copy_bytes() ==
+            (keeps ? chorale::config::usual_zero_copy_bytes : std::size_t{255} * 1024));
+      // Between the sizes from which these broadcasts do not copy: four times as long.
+      std::vector<int> values(150'000, g.rank());
+      comm.broadcast(std::span{values}, 0);
+      CHECK(std::ranges::all_of(values, [](int value) { return value == 0; }));
+      registered += comm.transport().registrations().misses;
+    });
+    CHECK((registered != 0) == keeps);
+  }
+}
+
 TEMPLATE_TEST_CASE("A rank that leaves, and is needed for long, says so", "[faults]", chorale::transport::ud,
                    chorale::transport::hybrid<2>) {
   std::vector<chorale::stall_report> reports;

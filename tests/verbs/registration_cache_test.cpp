@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <linux/userfaultfd.h>
 #include <map>
 #include <optional>
 #include <random>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -18,6 +20,8 @@
 #include <chorale/transport/registration_cache.hpp>
 #include <chorale/verbs/device.hpp>
 
+#include "../robustness/filter.hpp"
+#include "../support/in_child.hpp"
 #include "../support/instrumented.hpp"
 #include "fake_driver.hpp"
 
@@ -204,6 +208,39 @@ TEST_CASE("the bounds hold, least recently used first, but for what is in use", 
     munmap(memory.data(), memory.size());
   }
 }
+
+#ifdef UFFD_USER_MODE_ONLY
+TEST_CASE("where the kernel does not tell of unmapped memory, nothing is kept", "[registration]") {
+  if (support::threads_watched) {
+    WARN("skipped: ThreadSanitizer cannot start threads in the forked child of a process with threads");
+    return;
+  }
+  constexpr int no_filters = 100;
+  const auto guarantee_under = [](auto&& filter) {
+    return support::in_child([&] {
+      if (filter() != 0) return no_filters;
+      chorale::config c;
+      c.registration = chorale::registration_policy::watched;
+      return static_cast<int>(registration_cache::guarantee_with(c, false));
+    });
+  };
+  const int denied = guarantee_under([] { return robustness::forbid({SYS_userfaultfd}, EPERM); });
+  if (denied == no_filters) {
+    WARN("skipped: the kernel refuses a seccomp filter");
+    return;
+  }
+  CHECK(denied == static_cast<int>(registration_guarantee::per_operation));
+  const bool may_without = support::in_child([] { return syscall(SYS_userfaultfd, 0) < 0 ? 1 : 0; }) == 0;
+  if (!may_without) {
+    WARN("skipped: this process may not have userfaultfd() without the flag that old kernels do not know");
+    return;
+  }
+  // As kernels before 5.11 do.
+  CHECK(guarantee_under([] {
+          return robustness::forbid_with(SYS_userfaultfd, UFFD_USER_MODE_ONLY, EINVAL);
+        }) == static_cast<int>(registration_guarantee::watched));
+}
+#endif
 
 TEST_CASE("nothing is kept longer than an operation if nothing else is safe", "[registration]") {
   scene s{chorale::registration_policy::per_operation, true};
