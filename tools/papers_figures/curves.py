@@ -23,7 +23,7 @@ LARGE_ALLREDUCES = figure.Bench("allreduce", tuple(one for one in p2.ALLREDUCES.
 
 def over_send_receive(what, who, than, nodes, size, percent):
     """A gain that P2 projects to so many nodes."""
-    return figure.Faster(f"{what} over send/receive, {nodes:,} nodes, {size} B, simulated", who, than, figure.at_each(ranks=nodes, bytes=size),
+    return figure.Faster(f"{what} over send/receive, {nodes:,} nodes, {size:,} B, simulated", who, than, figure.at_each(ranks=nodes, bytes=size),
                          figure.less_by(percent))
 
 

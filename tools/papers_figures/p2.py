@@ -135,7 +135,7 @@ FIGURES = (
            model=OF_BROADCAST),
     Figure("P2.9", "broadcast on 512 and 1,024 nodes, by the model", "P2 section 6.1.2, figures 9 and 10",
            (BROADCASTS, BROADCAST_MODEL), "bytes", also=("P2.10",),
-           claims=(*(gain_claim(f"RDMA below send/receive, {nodes:,} nodes, {size} B, by the model", percent, "broadcast", "model", nodes, size)
+           claims=(*(gain_claim(f"RDMA below send/receive, {nodes:,} nodes, {size:,} B, by the model", percent, "broadcast", "model", nodes, size)
                      for nodes in (512, 1024) for size, percent in ((4, 16), (4096, 21))),
                    Computed("RDMA below send/receive, 512 nodes, by the model (section 1)", 20, gain("broadcast", "model", 512, 4096), 1,
                             "{:.0f} %", fitted=SEND_RECEIVE_TIME)),

@@ -66,33 +66,38 @@ def unmet(results, claim):
             f"{than.contestant} would take {report.digits(who.value * claim.paper)}.")
 
 
-def why(one, claim, verdict, results):
-    """The cause of a miss, with its times and a command; nothing for a row that is met."""
-    if verdict.met is not False or verdict.fitted:
-        return ""
-    found = next(((text, command) for names, begin, text, command in causes.WHY if one.name in names and claim.text.startswith(begin)), None)
-    text, command = found or ("The cause is not known.", f"tools/papers {one.name} --virtual")
-    return " ".join(part for part in (text, unmet(results, claim), f"`{command}`") if part)
+def why(one, claim):
+    """(cause, command) of a row that misses."""
+    return next(((text, command) for names, begin, text, command in causes.WHY if one.name in names and claim.text.startswith(begin)),
+                ("The cause is not known.", f"tools/papers {one.name} --virtual"))
+
+
+def listed(missed):
+    """Causes, and below each the rows that miss by it."""
+    out = []
+    for (text, command), rows in missed.items():
+        out.append(f"* {text}\n  `{command}`")
+        out += [f"  * {name}, {claim.text}. {times}".rstrip() for name, claim, times in rows]
+    return "\n".join(out)
 
 
 def document(found, results, readings):
     """The page of the claims in virtual time."""
-    counts, lines, missed = Counts(), [], []
+    counts, lines, missed = Counts(), [], {}
     for one, machine in found:
         rounded = as_written(one, results[one.name])
         for claim in one.claims:
             verdict = claim.judge(rounded)
             counts.take(verdict)
-            clusters = ", ".join(dict.fromkeys(simulated.plain(machine(at["ranks"])) for at in claim.points()))
+            clusters = ", ".join(dict.fromkeys(simulated.cluster_at(machine, at["ranks"]) for at in claim.points()))
             line = cells(one, claim, verdict)
             lines.append([*line[:2], clusters, *line[2:], simulated.models(claim, rounded)])
-            cause = why(one, claim, verdict, rounded)
-            if cause:
-                missed.append(f"* **{one.name}, {claim.text}**: {cause}")
+            if verdict.met is False:
+                missed.setdefault(why(one, claim), []).append((one.name, claim, unmet(rounded, claim)))
     head = [*HEAD[:2], "cluster", "paper", "simulated", *HEAD[4:], "the paper's models, us"]
     return "\n".join([simulated.BEGIN_TEXT, figure.RULE, "", "## How many claims", "", of_all(found), "", counts.text(), "", "## All rows", "",
                       report.markdown(head, lines, 3), "", "## Causes of the misses", "",
-                      "Each comes with the times that it is about and with a command that shows them or what they depend on.", "", *missed, "",
+                      "Each has a command that shows the times or what they depend on, and below it the rows that miss by it.", "", listed(missed), "",
                       of_readings(found, results, readings), "", simulated.HISTORY])
 
 
@@ -107,9 +112,9 @@ def of_all(found):
     names = ", ".join(dict.fromkeys(one.name for one, claim in rest if not claim.fitted))
     text = (f"The sections of results of the five papers make {len(all_texts) + len(out)} claims as they are counted here, a claim about two clusters or two group sizes "
             f"being two. {len(there)} of them are rows of this page. {len(fitted)} are about the papers' models by themselves, and {len(rest) - len(fitted)} about single "
-            f"messages, memory, registration, one-sided operations, or an application, none of which `chorale-sim` runs, or about other group sizes ({names}): they are "
-            f"rows of [the table of `soft0`](../papers.md#measurements) alone. {len(out)} are no rows:\\n\\n")
-    return text + "\n".join(f"* {claim}: {reason}." for claim, reason in out)
+            f"messages, memory, registration, one-sided operations or an application, none of which `chorale-sim` runs, or about other group sizes ({names}): these are "
+            f"rows of [the table of `soft0`](../papers.md#measurements) alone. {len(out)} are no rows:")
+    return report.filled(text) + "\n\n" + "\n".join(f"* {claim}: {reason}." for claim, reason in out)
 
 
 def as_written(one, results):
@@ -161,17 +166,19 @@ def of_readings(found, results, readings):
     for one, claim in [(one, claim) for one, _ in found if one.paper == "P4" for claim in one.claims]:
         rounded = as_written(one, results[one.name])
         now, other = claim.judge(rounded), dataclasses.replace(claim, who=OTHER_M).judge(rounded)
-        lines.append(["P4, M = 8 KB", "", one.name, claim.text, now.paper, now.ours, other.ours, "yes" if other.met else "NO"])
+        if other.ours != now.ours:
+            lines.append(["P4, M = 8 KB", "", one.name, claim.text, now.paper, now.ours, other.ours, "yes" if other.met else "NO"])
     for reading in simulated.READINGS:
         for one, _ in readings_of(found, reading):
             for claim in one.claims:
                 other = claim.judge(as_written(one, readings[reading.name][one.name]))
-                if other.ours is not None:
-                    now = claim.judge(as_written(one, results[one.name]))
+                now = claim.judge(as_written(one, results[one.name]))
+                if other.ours not in (None, now.ours):
                     change = ", ".join(f"`{path}={value:g}`" for path, value in reading.changes)
                     lines.append([reading.name, change, one.name, claim.text, now.paper, now.ours, other.ours, "yes" if other.met else "NO"])
     return "\n".join(["## Other readings", "", "What the rows come to with other values of what a source leaves open, and of what a miss is put down to. Each is made by "
-                      "`tools/papers FIGURE --virtual --with PATH=NUMBER`; the rows with another M of P4 are of the same run as those above.", "",
+                      "`tools/papers FIGURE --virtual --with PATH=NUMBER`; those with another M of P4 are of the same run as the "
+                      "rows above. Rows that come to the same are left out.", "",
                       report.markdown(["reading", "parameters", "figure", "claim", "paper", "as above", "so", "met"], lines, 4)])
 
 
