@@ -22,6 +22,7 @@ void failure_detector::look(time_point now) noexcept {
 void failure_detector::hear(int peer) noexcept {
   peer_state& p = at(peer);
   p.heard = attended_;
+  p.was_heard = true;
   if (p.questions == 0) return;
   p.questions = 0;
   std::erase(suspects_, peer);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/transport/device_port.hpp>
 #include <chorale/transport/liveness.hpp>
 
 #include "membership.hpp"
@@ -77,7 +78,27 @@ clock::duration liveness::attend() {
   return detector_.attended();
 }
 
+std::string liveness::doubt_of_way(int peer) {
+  if (peer < 0 || is_gone(peer) || is_stopped(peer)) return {};
+  {
+    const std::lock_guard hold{channel_->lock()};
+    if (detector_.was_heard(peer) || detector_.silence_of(peer) == clock::duration{}) return {};
+  }
+  const device_port& here = channel_->port().over();
+  const auto place = [](const verbs::endpoint_address& port) {
+    return port.lid == 0 ? verbs::to_string(port.gid)
+                         : fmt::format("{} with LID {}", verbs::to_string(port.gid), port.lid);
+  };
+  return fmt::format(
+      "; nothing has ever come from rank {}: is there a way from its port, {}, to port {} of {} here, {}? "
+      "Rails that are not connected may have equal subnet prefixes: set CHORALE_DEVICE, on each host to "
+      "devices of one fabric",
+      peer, place(here.address_of(peer)), here.local().number, here.device().name(),
+      place(here.local().address));
+}
+
 std::string liveness::describe_silence(int peer) {
+  const std::string doubt = doubt_of_way(peer);
   const std::lock_guard hold{channel_->lock()};
   const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.silence_of(peer));
   std::string text = fmt::format("it has given no sign of life for {} ms", silent.count());
@@ -92,6 +113,7 @@ std::string liveness::describe_silence(int peer) {
   text +=
       ": neither its service thread nor its adapter answers; config::silence or CHORALE_SILENCE_MS sets the "
       "limit";
+  text += doubt;
   if (also_silent > 0) text += fmt::format("; so do {} of {} other ranks", also_silent, others);
   if (const auto refused = channel_->refused(); refused != 0)
     text += fmt::format("; {} datagrams were refused", refused);

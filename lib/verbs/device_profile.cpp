@@ -235,6 +235,7 @@ constexpr profile_key keys[] = {
        p.subnet = be64toh(prefix.global.subnet_prefix);
        return true;
      }},
+    {"fabric", "a number", read_count<&device_profile::fabric>},
     {"link", "infiniband or ethernet",
      [](device_profile& p, std::string_view t) { return read_word(links, t, p.ethernet); }},
     {"speed", "Gb/s: 2.5, 10, 20, 25, 40, 50, 56, 100, 200 or 400",

@@ -65,6 +65,7 @@ struct device_profile {
   std::vector<std::uint16_t> pkeys{0xffff};
   std::vector<profile_gid> gids;  ///< empty: one, of the device
   std::uint64_t subnet = 0xfe80'0000'0000'0000;
+  std::uint32_t fabric = 0;  ///< between two there is no way, whatever the addresses of their ports are
   bool ethernet = false;
   std::uint8_t width = 2;   ///< as in ibv_port_attr: 4 lanes
   std::uint8_t speed = 32;  ///< as in ibv_port_attr: of 25 Gb/s

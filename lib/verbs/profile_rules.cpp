@@ -53,6 +53,7 @@ void describe(const device_profile& p, std::uint16_t lid, ibv_port_attr& a) noex
 port_identity identity_of(const device_profile& p, std::uint16_t lid, const ibv_gid& own) noexcept {
   port_identity port;
   port.subnet = p.subnet;
+  port.fabric = p.fabric;
   port.ethernet = p.ethernet ? 1 : 0;
   port.lid = p.ethernet ? 0 : lid;
   while (port.gid_count < most_profile_gids &&
@@ -62,7 +63,7 @@ port_identity identity_of(const device_profile& p, std::uint16_t lid, const ibv_
 }
 
 bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept {
-  if (from.ethernet != to.ethernet) return false;
+  if (from.ethernet != to.ethernet || from.fabric != to.fabric) return false;
   const bool one_subnet = from.subnet == to.subnet;
   if (path.is_global == 0) return one_subnet && path.dlid == to.lid;
   const std::uint64_t type = from.gids[path.grh.sgid_index % most_profile_gids].type;

@@ -37,6 +37,7 @@ void describe(const device_profile& profile, std::uint16_t lid, ibv_port_attr& a
 /// What decides whom a port reaches. Has no pointers and no padding, so that processes can share it.
 struct port_identity {
   std::uint64_t subnet = 0;
+  std::uint64_t fabric = 0;
   std::uint32_t ethernet = 0;
   std::uint32_t lid = 0;
   std::uint64_t gid_count = 0;

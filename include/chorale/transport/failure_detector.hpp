@@ -72,6 +72,8 @@ class failure_detector {
   /// Attended time since its last sign of life or the first question after that, whichever is later; zero if
   /// no question is open.
   [[nodiscard]] duration silence_of(int peer) const noexcept;
+  /// True if it has ever given one.
+  [[nodiscard]] bool was_heard(int peer) const noexcept { return at(peer).was_heard; }
   /// Peers that have not answered an earlier question: ask them again.
   [[nodiscard]] const std::vector<int>& suspects() const noexcept { return suspects_; }
 
@@ -120,7 +122,8 @@ class failure_detector {
     std::optional<duration> left;
     std::optional<duration> died;
     std::optional<duration> seen;  ///< its process, running
-    bool is_denied = false;        ///< nobody has its farewell, as far as others have said
+    bool was_heard = false;
+    bool is_denied = false;  ///< nobody has its farewell, as far as others have said
   };
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];

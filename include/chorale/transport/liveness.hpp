@@ -56,6 +56,9 @@ class liveness {
   clock::duration attend();
   /// Says in words how long `peer` has been silent, and which other ranks are.
   [[nodiscard]] std::string describe_silence(int peer);
+  /// A clause, beginning with "; ", if that rank has been asked and was never heard, so that there may be no
+  /// way between its port and this rank's.
+  [[nodiscard]] std::string doubt_of_way(int peer);
 
   // Processes of this host.
   [[nodiscard]] bool is_stopped(int peer) const;
