@@ -131,9 +131,10 @@ bool managed_membership::is_built() noexcept {
 
 managed_membership::managed_membership(const device& owner, const local_port& port, std::uint16_t pkey_index,
                                        const ibv_gid& group, std::chrono::milliseconds deadline)
-    : channel_(std::make_unique<channel>()), identifier_(std::make_unique<identifier>()) {
-  const std::string what =
-      fmt::format("group {} on port {} of {}", to_string(group), port.number, owner.name());
+    : channel_(std::make_unique<channel>()),
+      identifier_(std::make_unique<identifier>()),
+      what_(fmt::format("group {} on port {} of {}", to_string(group), port.number, owner.name())) {
+  const std::string& what = what_;
   const auto until = clock::now() + deadline;
   sockaddr_storage source = source_of(owner, port, pkey_index, what);
   channel_->native = detail::foreign_call([] { return rdma_create_event_channel(); });
@@ -167,6 +168,20 @@ managed_membership::managed_membership(const device& owner, const local_port& po
   service_level_ = port.ethernet ? port.service_level : way.sl;
 }
 
+void managed_membership::look() {
+  const auto now = std::chrono::milliseconds{0};
+  while (ended_ == 0 && wait_readable(channel_->native->fd, now, what_)) {
+    const auto news = next_event(channel_->native, clock::now() + std::chrono::seconds{1}, what_);
+    if (news->event == RDMA_CM_EVENT_MULTICAST_ERROR || news->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+      ended_ = news->status < 0 ? -news->status : ENETRESET;
+  }
+  if (ended_ != 0)
+    fail(ended_, "rdma_join_multicast", what_,
+         "the fabric has ended the membership (RDMA_CM_EVENT_MULTICAST_ERROR), as it does when the subnet "
+         "manager is another or the port has another address or partition; make the communicator anew, or "
+         "choose algorithms without multicast");
+}
+
 #else
 
 struct managed_membership::channel {};
@@ -184,6 +199,8 @@ managed_membership::managed_membership(const device& owner, const local_port& po
                   "without librdmacm; install librdmacm-dev and build it again with -Drdmacm=enabled",
                   to_string(group), port.number, owner.name()));
 }
+
+void managed_membership::look() {}
 
 #endif
 

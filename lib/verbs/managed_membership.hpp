@@ -28,6 +28,10 @@ class managed_membership {
   /// Leaves the group.
   ~managed_membership();
 
+  /// Takes what the fabric has told since. @throws error, a system error naming the group, once the fabric
+  /// has ended the membership: nothing comes from the group any more.
+  void look();
+
   /// The group as the fabric has it.
   [[nodiscard]] const ibv_gid& group() const noexcept { return group_; }
   /// Its LID on InfiniBand, else 0.
@@ -44,6 +48,8 @@ class managed_membership {
 
   std::unique_ptr<channel> channel_;
   std::unique_ptr<identifier> identifier_;
+  std::string what_;
+  int ended_ = 0;  ///< errno of the end of the membership
   ibv_gid group_{};
   std::uint16_t lid_ = 0;
   std::uint8_t service_level_ = 0;

@@ -14,6 +14,14 @@
 #include "scratch.hpp"
 #include "support.hpp"
 
+#if __has_include(<rdma/rdma_cma.h>)
+#include <deque>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <rdma/rdma_cma.h>
+#include <unistd.h>
+#endif
+
 using Catch::Contains;
 using chorale::errc;
 using namespace chorale::verbs;
@@ -137,3 +145,122 @@ TEST_CASE("a port joins a group by the connection manager, and leaves it", "[dev
     CHECK(rig.buffer.data()[grh + bytes - 1] == static_cast<std::byte>(40 + round));
   }
 }
+
+#if __has_include(<rdma/rdma_cma.h>)
+
+namespace {
+
+/// A connection manager that a test makes up. The library calls that of the system while there is none.
+struct made_up_manager {
+  explicit made_up_manager(const device& owner) {
+    REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+    identifier.verbs = owner.native();
+    identifier.port_num = 1;
+    channel.fd = ends[0];
+    current = this;
+  }
+  ~made_up_manager() {
+    current = nullptr;
+    close(ends[0]);
+    close(ends[1]);
+  }
+  void tell(rdma_cm_event_type what, int status = 0) {
+    rdma_cm_event event{};
+    event.event = what;
+    event.status = status;
+    event.param.ud.ah_attr.grh.dgid = ipv4_group();
+    events.push_back(event);
+    REQUIRE(write(ends[1], "!", 1) == 1);
+  }
+
+  static made_up_manager* current;
+  int ends[2]{};
+  rdma_event_channel channel{};
+  rdma_cm_id identifier{};
+  std::deque<rdma_cm_event> events;
+};
+made_up_manager* made_up_manager::current = nullptr;
+
+template <class Function>
+auto in_the_system(Function*, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+// In place of librdmacm's, for the library too.
+#define MADE_UP extern "C" __attribute__((visibility("default")))
+MADE_UP rdma_event_channel* rdma_create_event_channel() {
+  if (auto* made = made_up_manager::current) return &made->channel;
+  return in_the_system(&rdma_create_event_channel, "rdma_create_event_channel")();
+}
+MADE_UP void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  if (made_up_manager::current == nullptr)
+    in_the_system(&rdma_destroy_event_channel, "rdma_destroy_event_channel")(channel);
+}
+MADE_UP int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
+                           rdma_port_space space) {
+  auto* made = made_up_manager::current;
+  if (made == nullptr) return in_the_system(&rdma_create_id, "rdma_create_id")(channel, id, context, space);
+  *id = &made->identifier;
+  return 0;
+}
+MADE_UP int rdma_destroy_id(rdma_cm_id* id) {
+  return made_up_manager::current != nullptr ? 0 : in_the_system(&rdma_destroy_id, "rdma_destroy_id")(id);
+}
+MADE_UP int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
+  return made_up_manager::current != nullptr ? 0
+                                             : in_the_system(&rdma_bind_addr, "rdma_bind_addr")(id, address);
+}
+MADE_UP int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
+  auto* made = made_up_manager::current;
+  if (made == nullptr)
+    return in_the_system(&rdma_join_multicast, "rdma_join_multicast")(id, address, context);
+  made->tell(RDMA_CM_EVENT_MULTICAST_JOIN);
+  return 0;
+}
+MADE_UP int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
+  return made_up_manager::current != nullptr
+             ? 0
+             : in_the_system(&rdma_leave_multicast, "rdma_leave_multicast")(id, address);
+}
+MADE_UP int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
+  auto* made = made_up_manager::current;
+  if (made == nullptr) return in_the_system(&rdma_get_cm_event, "rdma_get_cm_event")(channel, event);
+  char one = 0;
+  if (read(made->ends[0], &one, 1) != 1) return -1;
+  *event = &made->events.front();
+  return 0;
+}
+MADE_UP int rdma_ack_cm_event(rdma_cm_event* event) {
+  auto* made = made_up_manager::current;
+  if (made == nullptr) return in_the_system(&rdma_ack_cm_event, "rdma_ack_cm_event")(event);
+  made->events.pop_front();
+  return 0;
+}
+
+TEST_CASE("whoever misses something from a group hears that the fabric has ended the membership", "[fake]") {
+  if (!managed_membership::is_built()) return test::skip("built without librdmacm");
+  if (dlsym(RTLD_DEFAULT, "rdma_join_multicast") != reinterpret_cast<void*>(&rdma_join_multicast))
+    return test::skip("a sanitizer keeps the program's functions from taking the place of librdmacm's");
+  fake::real() = {.devices = {fake::roce("roce0")}};
+  const driver* const drivers[]{&fake::real_driver()};
+  const device owner = device::open("roce0", drivers);
+  made_up_manager manager{owner};
+  const local_port port{.ethernet = true, .address = {.gid = fake::ipv4_row().gid}};
+  managed_membership joined{owner, port, 0, ipv4_group(), 10s};
+  CHECK_NOTHROW(joined.look());
+  manager.tell(RDMA_CM_EVENT_ADDR_CHANGE);
+  CHECK_NOTHROW(joined.look());
+  manager.tell(RDMA_CM_EVENT_MULTICAST_ERROR, -ENETUNREACH);
+  for (int i = 0; i < 2; ++i) {
+    const auto e = error_of([&] { joined.look(); });
+    CHECK(e.code() == std::errc::network_unreachable);
+    CHECK_THAT(e.what(), Contains("group ::ffff:239.9.9.9 on port 1 of roce0") &&
+                             Contains("RDMA_CM_EVENT_MULTICAST_ERROR") &&
+                             Contains("make the communicator anew"));
+  }
+  CHECK(manager.events.empty());
+}
+
+#endif

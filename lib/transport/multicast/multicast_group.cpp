@@ -71,6 +71,14 @@ class multicast_group::member final : multicast_port {
   void note(bool taken) noexcept {
     if (!taken) owner_->channel().refuse();
   }
+  /// Call when something is missing that may be so because the group is: here, or at a peer.
+  void require_membership() {
+    try {
+      pair_.require_membership();
+    } catch (const error& e) {
+      throw error(e.code(), fmt::format("rank {}: {}", owner_->rank(), e.reason()), {owner_->rank()});
+    }
+  }
   /// The time, if the receiver wants to know when its wait ended.
   [[nodiscard]] clock::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? clock::now() : clock::time_point{};
@@ -89,6 +97,7 @@ class multicast_group::member final : multicast_port {
   bool is_free(std::uint32_t index) override { return pair_.is_free(index); }
   bool multicast(std::uint32_t index, std::size_t bytes) override { return pair_.send(index, bytes); }
   bool send_to(int rank, multicast_kind kind, std::span<const std::byte> body, bool solicited) override {
+    if (kind != multicast_kind::acknowledgement) require_membership();
     return owner_->channel().send(rank, raw(kind), body, {}, solicited);
   }
   bool has_left(int rank) const noexcept override { return owner_->liveness().is_gone(rank); }
@@ -156,6 +165,8 @@ int multicast_group::slowest() {
 void multicast_group::take(int from, std::uint16_t kind, std::span<const std::byte> body) {
   // Read multicasts first, so that nothing that has arrived is requested again.
   if (kind == raw(multicast_kind::question)) member_->drain();
+  if (kind == raw(multicast_kind::message_missing) || kind == raw(multicast_kind::signal_missing))
+    member_->require_membership();
   member_->note(member_->protocol().on_datagram(from, kind, body, clock::now()));
 }
 

@@ -56,6 +56,12 @@ class multicast_queue_pair {
   /// send queue is full: retry later. @throws error if the queue pair is broken.
   bool send(std::uint32_t index, std::size_t bytes);
 
+  /// @throws error once the fabric has ended the membership in the group. To be called when something is
+  /// missing: it costs a system call.
+  void require_membership() {
+    if (managed_) managed_->look();
+  }
+
   /// As `datagram_queue::poll`.
   template <class Handler>
   void poll(Handler&& handler) {
