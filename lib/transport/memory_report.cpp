@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include <chorale/core/cache_lines.hpp>
 #include <chorale/transport/memory_report.hpp>
@@ -7,6 +8,8 @@ namespace chorale::transport {
 namespace {
 
 constexpr std::size_t queue_pair_context = 512;
+/// Of a request on mlx5: a control segment, and what binding a memory window would need, or an address.
+constexpr std::size_t request_header = 192;
 constexpr std::size_t completion_entry = 64;
 constexpr std::size_t receive_entry = 32;
 constexpr std::size_t most_inline = 512;
@@ -14,9 +17,9 @@ constexpr std::size_t most_inline = 512;
 }  // namespace
 
 std::size_t queue_pair_bytes(std::size_t depth, std::size_t inline_bytes) noexcept {
-  // Control and address segments, then either two gather entries, or the length of inline data and the data.
-  return queue_pair_context +
-         depth * in_cache_lines(32 + std::max<std::size_t>(32, 4 + std::min(inline_bytes, most_inline)));
+  // Two gather entries, or the length of inline data and the data.
+  const std::size_t content = std::max<std::size_t>(32, 4 + std::min(inline_bytes, most_inline));
+  return queue_pair_context + std::bit_ceil(depth * in_cache_lines(request_header + content));
 }
 
 std::size_t completion_queue_bytes(std::size_t entries) noexcept {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/memory_report.hpp>
 
 using namespace chorale::transport;
 using chorale::call_id;
@@ -181,4 +182,12 @@ TEST_CASE("a signal that a device writes byte by byte is never of a later call t
       if (reached(seen, after)) CHECK(seen == after);
     }
   }
+}
+
+TEST_CASE("send queues are accounted for as mlx5 lays them out", "[mailbox]") {
+  // 192 bytes of header, 4 of a length and 512 of data are 12 units of 64; 128 of these are 96 KiB.
+  CHECK(queue_pair_bytes(128, 512) == 512 + 128 * 1024);
+  CHECK(queue_pair_bytes(128, 8256) == queue_pair_bytes(128, 512));
+  CHECK(queue_pair_bytes(128, 316) == 512 + 64 * 1024);
+  CHECK(queue_pair_bytes(1, 0) == 512 + 256);
 }

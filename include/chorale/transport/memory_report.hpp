@@ -22,9 +22,10 @@ struct memory_report {
   std::size_t datagram_bytes = 0;  ///< registered: buffers of the datagram port
   /// Registered: kept by algorithms, such as the collective buffer of an allgather.
   std::size_t algorithm_bytes = 0;
-  /// Work queues, completion queue and contexts of connections, estimated: requests in units of 64 bytes
-  /// including inline data (at most 512 bytes), completions of 64 bytes, receives of 32, and 512 bytes per
-  /// queue pair, as adapters lay them out; soft0 takes different amounts.
+  /// Work queues, completion queue and contexts of connections, estimated as mlx5 lays them out: requests of
+  /// 192 bytes and their gather entries or inline data (at most 512 bytes), in units of 64 bytes, a queue of
+  /// them rounded up to a power of two; completions of 64 bytes, receives of 32, and 512 bytes per queue
+  /// pair. soft0 takes different amounts.
   std::size_t queue_bytes = 0;
   std::size_t user_bytes = 0;  ///< registered memory of the user
 
