@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../core/helper_thread.hpp"
-#include "../core/immortal.hpp"
+#include "../core/of_process.hpp"
 #include "../core/streams_reserved.hpp"
 
 namespace chorale::transport {
@@ -45,18 +45,26 @@ int open_userfaultfd() noexcept {
   return fd;
 }
 
+struct known_monitor {
+  std::mutex mutex;
+  std::weak_ptr<unmap_monitor> one;
+};
+
+[[gnu::constructor]] void share_no_monitor_with_children() {
+  detail::of_process<known_monitor>::know_forks();
+}
+
 }  // namespace
 
 std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
-  static std::mutex mutex;
-  static detail::immortal<std::weak_ptr<unmap_monitor>> known;
-  const std::lock_guard lock(mutex);
-  auto monitor = known->lock();
-  if (monitor && monitor->is_here()) return monitor;
+  auto& known = detail::of_process<known_monitor>::get();
+  const std::lock_guard lock(known.mutex);
+  auto monitor = known.one.lock();
+  if (monitor) return monitor;
   const int fd = open_userfaultfd();
   if (fd < 0) return nullptr;
   monitor.reset(new unmap_monitor(fd));
-  *known = monitor;
+  known.one = monitor;
   return monitor;
 }
 

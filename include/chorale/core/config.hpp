@@ -164,9 +164,9 @@ struct config {
   placement_policy placement = placement_policy::automatic;
   /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
-  /// Registrations of user memory that are kept.
+  /// Registrations of user memory that are kept, by all communicators of the process that share a device.
   std::size_t registration_entries = 256;
-  /// Maximum bytes of user memory that stay registered.
+  /// Maximum bytes of user memory that stay registered, of the same communicators together.
   std::size_t registration_bytes = std::size_t{1} << 32;
   /// Limit of open reliable connections of a rank, at least 2; exceeded temporarily while all are in use. The
   /// least recently used one is evicted for a new one. 0: no limit. The same on all ranks.

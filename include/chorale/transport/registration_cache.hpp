@@ -14,8 +14,6 @@
 
 namespace chorale::transport {
 
-class unmap_monitor;
-
 /// Why a cached registration stays valid although the program may free, remap or reuse its memory.
 enum class registration_guarantee {
   /// The device translates addresses at each access: soft0, on-demand paging.
@@ -29,7 +27,8 @@ enum class registration_guarantee {
 };
 const char* describe(registration_guarantee g) noexcept;
 
-/// Statistics of a registration cache.
+/// Statistics of a registration cache: hits and misses are its own, the rest is of all with which it shares
+/// registrations.
 struct registration_statistics {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;         ///< memory that had to be registered
@@ -41,8 +40,9 @@ struct registration_statistics {
 
 /// Registers whole pages and caches the registrations with least-recently-used eviction, within
 /// `config::registration_entries` and `config::registration_bytes`. Entries in use are never evicted and may
-/// exceed the limits. Handles must end before the cache. One thread at a time. Source: P4 sections 3.4 and
-/// 5.2 show the need for it.
+/// exceed the limits. Caches of a process share the registrations of a protection domain, if their settings
+/// agree: what one communicator has registered, those that are split from it find. Handles must end before
+/// the cache. One thread at a time, of each cache. Source: P4 sections 3.4 and 5.2 show the need for it.
 class registration_cache {
  public:
   /// `read`: a source of local transfers and of peers' reads; may be read-only memory. `remote`: peers read
@@ -89,29 +89,14 @@ class registration_cache {
   [[nodiscard]] registration_statistics statistics() const noexcept;
 
  private:
-  struct tables;
+  class table;
 
   void release(entry& e) noexcept;
-  entry* known(rights wanted, std::uintptr_t first, std::uintptr_t last) noexcept;
-  handle use(entry& e) noexcept;
-  entry& make(std::uintptr_t first, std::uintptr_t last, rights wanted);
-  void take_out(entry& e) noexcept;
-  void make_room(std::size_t bytes) noexcept;
-  bool evict_one() noexcept;
-  void drop_stale() noexcept;
-  void drop_range(std::uintptr_t first, std::size_t bytes) noexcept;
 
-  const verbs::protection_domain* domain_;
-  int remote_access_;
-  std::size_t most_entries_;
-  std::size_t most_bytes_;
+  std::shared_ptr<table> shared_;
   registration_guarantee guarantee_;
-  std::shared_ptr<unmap_monitor> monitor_;
-  std::uint64_t unmapped_seen_ = 0;
-  std::uint64_t given_back_seen_ = 0;
-  std::unique_ptr<tables> tables_;
-  std::uint64_t clock_ = 0;
-  registration_statistics counts_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
 };
 
 /// Memory that peers may write and read (`rc::expose`), only read (`rc::offer`), or that is a source of
