@@ -10,8 +10,8 @@
 
 namespace chorale::detail {
 
-/// The T of this process, which nobody destroys. A child of fork() begins with a new one: the lock in its copy
-/// of its parent's may be held by a thread that it has not.
+/// The T of this process, which nobody destroys. A child of fork() begins with a new one: the lock in its
+/// copy of its parent's may be held by a thread that it has not.
 template <class T>
 class of_process {
  public:
@@ -19,8 +19,8 @@ class of_process {
     static immortal<T> one;
     return *one;
   }
-  /// To be called while the library is loaded, when nobody can be making it. Without memory for the handler, a
-  /// child has its parent's.
+  /// To be called while the library is loaded, when nobody can be making it. Without memory for the handler,
+  /// a child has its parent's.
   static void know_forks() {
     static_cast<void>(get());
     static_cast<void>(pthread_atfork(nullptr, nullptr, [] {

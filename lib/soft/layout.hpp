@@ -18,8 +18,8 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-/// Another one for each text of this header and of those that it needs, so that nobody can forget to raise it:
-/// processes of different versions share no fabric.
+/// Another one for each text of this header and of those that it needs, so that nobody can forget to raise
+/// it: processes of different versions share no fabric.
 extern const std::uint32_t layout_version;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
