@@ -10,7 +10,8 @@ from papers_figures.figure import Results, Row, factor
 HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {runs} interleaved runs. A ratio is how many times "
        "faster the first of a claim is than the second; the papers' clusters had a node for each rank.")
 FROM_FIGURES = """Made by `tools/papers` from the figures' tables, each of which says on what it was measured, and how often. The papers' clusters had a node for
-each rank, where ranks share two cores here: whether the sign of a claim agrees can be compared, its number hardly. In virtual time both can be compared."""
+each rank, where ranks share two cores here: whether the sign of a claim agrees can be compared, its number hardly. In virtual time both
+can be compared: [the papers' results](papers/simulated.md) also say how many claims the papers make, and which are no rows."""
 BEGIN, END = "<!-- made by tools/papers -->", "<!-- end of what tools/papers made -->"
 
 
