@@ -103,10 +103,12 @@ def document(found, results, readings):
 
 def of_all(found):
     """How many claims the papers make, and where they are."""
-    base = catalogue.all_figures()
-    there = {claim.text for one, _ in found for claim in one.claims}
-    all_texts = there | {claim.text for one in base for claim in one.claims}
-    rest = [(one, claim) for one in base for claim in one.claims if claim.text not in there]
+    def named(one, claim):  # P4's figures share texts; a figure of two clusters has another name here
+        return (one.name if one.paper == "P4" else one.paper, claim.text)
+    base = catalogue.all_claims(catalogue.all_figures())
+    there = {named(one, claim) for one, _ in found for claim in one.claims}
+    all_texts = there | {named(one, claim) for one, claim in base}
+    rest = [(one, claim) for one, claim in base if named(one, claim) not in there]
     out = catalogue.left_out()
     fitted = [claim for _, claim in rest if claim.fitted]
     names = ", ".join(dict.fromkeys(one.name for one, claim in rest if not claim.fitted))
