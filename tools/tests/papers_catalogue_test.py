@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The figures that tools/papers has, and the pages made of them. Usage: papers_catalogue_test.py [BUILD]"""
+import dataclasses
 import json
 import pathlib
 import re
@@ -95,9 +96,9 @@ class Pages(unittest.TestCase):
             if one.name not in wanted:
                 continue
             name, at = wanted[one.name]
-            set_ups = tuple(figure.dataclasses.replace(set_up, contestants=tuple(c for c in set_up.contestants if c.name == name))
+            set_ups = tuple(dataclasses.replace(set_up, contestants=tuple(c for c in set_up.contestants if c.name == name))
                             for set_up in one.set_ups if name in [c.name for c in getattr(set_up, "contestants", ())])
-            row = curves.run([(figure.dataclasses.replace(one, set_ups=set_ups), machine)], BUILD / "tools", measure.Progress(False), 100,
+            row = curves.run([(dataclasses.replace(one, set_ups=set_ups), machine)], BUILD / "tools", measure.Progress(False), 100,
                              points={one.name: [at]})[one.name]
             self.assertEqual(row.failures, [])
             again = report.comma_separated(one, row).splitlines()[1]
