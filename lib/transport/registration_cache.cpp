@@ -265,12 +265,13 @@ registration_cache::entry& registration_cache::table::make(std::uintptr_t first,
     } catch (const error& e) {
       // Pinned memory is scarce: evict unused cached registrations first.
       if (e.code() == std::errc::not_enough_memory && evict_one()) continue;
-      throw error(
-          e.code(),
-          e.reason() +
-              "; memory that the device does not take is no window, and messages from and to it need "
-              "CHORALE_ZERO_COPY_BYTES=1099511627776 on all ranks: then they are copied through memory "
-              "of the library");
+      throw error(e.code(),
+                  e.reason() +
+                      "; memory that the device does not take is no window, and messages from and to it need "
+                      "CHORALE_ZERO_COPY_BYTES=1099511627776 (over rc_send_receive "
+                      "CHORALE_SEND_RECEIVE_LONG=rendezvous) on all ranks: then they are copied through "
+                      "memory of the "
+                      "library");
     }
   }
   entry& result = *made;

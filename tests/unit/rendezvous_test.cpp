@@ -75,6 +75,27 @@ TEST_CASE("what does not belong to a rendezvous is refused in words, and changes
   CHECK(receiver.on_placed(1) != nullptr);
 }
 
+TEST_CASE("a rendezvous of which the data come in blocks", "[rendezvous]") {
+  rendezvous_sender sender;
+  rendezvous_receiver receiver;
+  CHECK(receiver.on_copies(0) != nullptr);
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    sender.ask(7);
+    receiver.clear();
+    REQUIRE(sender.on_clear({.bytes = 7, .number = n}) == nullptr);
+    sender.copy();
+    CHECK(sender.on_clear({.bytes = 7, .number = n}) != nullptr);
+    sender.end();
+    CHECK(receiver.on_copies(n + 1) != nullptr);
+    REQUIRE(receiver.on_copies(n) == nullptr);
+    CHECK(receiver.on_copies(n) != nullptr);
+    CHECK(receiver.on_placed(n) != nullptr);
+    CHECK(receiver.now() == rendezvous_receiver::state::copying);
+    receiver.place();
+    receiver.end();
+  }
+}
+
 TEST_CASE("whatever comes, bytes are only sent where this message may go", "[rendezvous]") {
   std::mt19937_64 random{support::seed()};
   INFO("seed " << support::seed());

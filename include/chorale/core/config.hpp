@@ -64,7 +64,7 @@ enum class placement_policy {
 enum class eager_policy {
   receive_queue,  ///< by send, into a receive queue that all senders share
   /// By RDMA write, into a ring of blocks per sender, polled in memory. A rank then needs `config::blocks`
-  /// blocks for each connected peer instead of the shared receive queue.
+  /// blocks for each connected peer instead of receives.
   rdma_write,
 };
 
@@ -155,8 +155,8 @@ struct config {
   std::size_t send_receive_eager_bytes = 8192;
   /// How messages up to that length move.
   eager_policy send_receive_eager = eager_policy::receive_queue;
-  /// Size of a block of that transport in bytes, including its header of 16 bytes: of a receive in its shared
-  /// receive queue, or of a ring. `block_bytes` and `zero_copy_bytes` do not apply to it.
+  /// Size of a block of that transport in bytes, including its header of 16 bytes: of a receive, or of
+  /// a ring. `block_bytes` and `zero_copy_bytes` do not apply to it.
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;

@@ -264,6 +264,8 @@ const char* matched::take(connection& from, const message_header& header, std::s
   }
   if (header.what == kind::placed && body.empty())
     return posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
+  if (header.what == kind::copies && body.empty())
+    return posted_->on_copies(from.peer, static_cast<std::uint32_t>(header.word));
   return "it sent something that is no message";
 }
 

@@ -17,6 +17,21 @@ std::size_t eager_limit(const config& settings) noexcept {
                                                               : settings.send_receive_eager_bytes;
 }
 
+/// What `make` registers; nothing if the device does not take that memory, such as a mapped file, or no more
+/// of any.
+template <class Make>
+std::optional<exposure> registered_if_taken(const Make& make) {
+  try {
+    return make();
+  } catch (const error& e) {
+    const bool is_refused = e.code() == std::errc::bad_address || e.code() == std::errc::not_enough_memory ||
+                            e.code() == std::errc::operation_not_permitted ||
+                            e.code() == std::errc::operation_not_supported;
+    if (!is_refused) throw;
+    return std::nullopt;
+  }
+}
+
 /// Sets a flag during its lifetime.
 class busy {
  public:
@@ -119,8 +134,14 @@ bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
     ++statistics_.requests;
     l.asking.ask(m.bytes.size());
     // Registers the source while the request is in flight.
-    m.registered.emplace(memory_->lend(m.bytes));
+    if (serial_)
+      m.registered.emplace(memory_->lend(m.bytes));
+    else
+      m.registered = registered_if_taken([&] { return memory_->lend(m.bytes); });
   }
+  const bool is_copied = !serial_ && (!m.registered || l.asking.place().address == 0);
+  if (l.asking.now() == state::copying || (l.asking.now() == state::cleared && is_copied))
+    return copy_long(to, l, m);
   if (l.asking.now() == state::cleared) {
     const bool all =
         serial_ ? serial_->send(to, m.bytes, m.done, m.registered->lkey()) : write_long(to, l, m);
@@ -129,6 +150,18 @@ bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
   }
   if (l.asking.now() != state::sending) return false;
   if (serial_ ? !serial_->has_sent(to) : links_->find(to)->completed < l.ticket) return false;
+  l.asking.end();
+  return true;
+}
+
+bool posted_messages::copy_long(int to, lane& l, message<const std::byte>& m) {
+  if (l.asking.now() == rendezvous_sender::state::cleared) {
+    connection* c = links_->ready(to);
+    if (c == nullptr || !links_->has_room(*c)) return false;
+    matched::post_header(*links_, *c, {matched::kind::copies, 0, l.asking.number()});
+    l.asking.copy();
+  }
+  if (!send_blocks(to, m)) return false;
   l.asking.end();
   return true;
 }
@@ -166,7 +199,7 @@ void posted_messages::advance_receives(int from, lane& l) {
     } else if (!m.bytes.empty()) {
       const matched::unexpected* next = boxes_->oldest(from);
       if (next == nullptr || !matched::is_of(next->header, m.now)) return;
-      if (next->header.what == matched::kind::message ? !take_block(from, *next, m)
+      if (next->header.what == matched::kind::message ? is_long(m.bytes.size()) || !take_block(from, *next, m)
                                                       : !answer(from, l, *next, m))
         return;
       if (m.done < m.bytes.size()) continue;
@@ -177,8 +210,7 @@ void posted_messages::advance_receives(int from, lane& l) {
 
 bool posted_messages::take_block(int from, const matched::unexpected& next, message<std::byte>& m) {
   const std::size_t bytes = matched::bytes_of(next.header);
-  if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
-    return false;
+  if (bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done)) return false;
   // Matching was charged with the first block.
   if (m.done == 0) clock::worked(host_work::match);
   copy_bytes(m.bytes.data() + m.done, next.payload, bytes);
@@ -199,11 +231,17 @@ bool posted_messages::answer(int from, lane& l, const matched::unexpected& next,
   }
   if (serial_ && !serial_->is_free()) return false;
   clock::worked(host_work::match);
-  m.registered.emplace(memory_->expose(m.bytes));
-  const remote_region here = m.registered->region();
-  if (serial_) serial_->take(from, m.bytes, m.registered->lkey());
-  const clear_to_send place{serial_ ? 0 : here.address, here.bytes, serial_ ? 0 : here.key,
-                            static_cast<std::uint32_t>(request.number)};
+  clear_to_send place{.bytes = m.bytes.size(), .number = static_cast<std::uint32_t>(request.number)};
+  if (serial_) {
+    m.registered.emplace(memory_->expose(m.bytes));
+    serial_->take(from, m.bytes, m.registered->lkey());
+  } else {
+    m.registered = registered_if_taken([&] { return memory_->expose(m.bytes); });
+    if (m.registered) {
+      place.address = m.registered->region().address;
+      place.key = m.registered->region().key;
+    }
+  }
   send_clear(*c, l, place);
   ++statistics_.answers;
   // Its block is released when the message is complete: until then it counts as outstanding.
@@ -233,11 +271,23 @@ void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& an
   links_->post(c, request);
 }
 
+void posted_messages::take_copies(int from, lane& l, message<std::byte>& m) {
+  while (m.done < m.bytes.size()) {
+    const matched::unexpected* next = boxes_->oldest(from);
+    if (next == nullptr) return;
+    if (next->header.what != matched::kind::message || !matched::is_of(next->header, m.now) ||
+        !take_block(from, *next, m))
+      return links_->break_off(links_->get(from), "it sent something else than the blocks of a message");
+  }
+  l.answering.place();
+}
+
 bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
   if (serial_ && serial_->is_filled(from)) {
     serial_->free();
     l.answering.place();
   }
+  if (l.answering.now() == rendezvous_receiver::state::copying) take_copies(from, l, m);
   if (l.answering.now() != rendezvous_receiver::state::placed) return false;
   l.answering.end();
   m.registered.reset();
@@ -276,6 +326,12 @@ const char* posted_messages::on_placed(int from, std::uint32_t number) {
   lane* l = lanes_.find(from);
   return l == nullptr || serial_ ? "it ends a message that it was not cleared to send"
                                  : l->answering.on_placed(number);
+}
+
+const char* posted_messages::on_copies(int from, std::uint32_t number) {
+  lane* l = lanes_.find(from);
+  return l == nullptr || serial_ ? "it sends the blocks of a message that it was not cleared to send"
+                                 : l->answering.on_copies(number);
 }
 
 void posted_messages::on_closed(int peer) noexcept {

@@ -19,8 +19,9 @@ namespace chorale::transport {
 class serial_channel;
 
 /// Incomplete posted messages, for each peer in posting order: for each peer and direction, a message starts
-/// once the previous one is complete. Each long message has its own registration, request, answer and end.
-/// Progresses in `advance`. One thread at a time.
+/// once the previous one is complete. Each long message has its own registration, request, answer and end;
+/// one whose memory cannot be registered comes in blocks after the answer. Progresses in `advance`. One
+/// thread at a time.
 class posted_messages {
  public:
   /// All arguments must outlive this.
@@ -45,6 +46,7 @@ class posted_messages {
   // Events from the mailbox and the endpoint. They @return a description of a protocol error, or null.
   [[nodiscard]] const char* on_clear(int from, const clear_to_send& answer);
   [[nodiscard]] const char* on_placed(int from, std::uint32_t number);
+  [[nodiscard]] const char* on_copies(int from, std::uint32_t number);
   void on_closed(int peer) noexcept;
   /// Stops all accesses to posted memory.
   void withdraw() noexcept;
@@ -99,10 +101,14 @@ class posted_messages {
   void advance_sends(int to, lane& l);
   [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);
   [[nodiscard]] bool send_long(int to, lane& l, message<const std::byte>& m);
+  /// The same for one of which one side has not registered its memory.
+  [[nodiscard]] bool copy_long(int to, lane& l, message<const std::byte>& m);
   [[nodiscard]] bool write_long(int to, lane& l, message<const std::byte>& m);
   void advance_receives(int from, lane& l);
   [[nodiscard]] bool take_block(int from, const matched::unexpected& next, message<std::byte>& m);
   [[nodiscard]] bool answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m);
+  /// Takes what has come of a message whose sender has said that it comes in blocks.
+  void take_copies(int from, lane& l, message<std::byte>& m);
   [[nodiscard]] bool take_placed(int from, lane& l, message<std::byte>& m);
   void send_clear(connection& c, lane& l, const clear_to_send& answer);
 

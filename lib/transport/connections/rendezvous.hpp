@@ -10,15 +10,16 @@ namespace chorale::transport {
 
 /// The receiver's answer to a request: the destination of the data. Sent as raw bytes.
 struct clear_to_send {
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  ///< 0 if the data is not to be written there
   std::uint64_t bytes = 0;
   std::uint32_t key = 0;
   std::uint32_t number = 0;  ///< number of the rendezvous, from the request
 };
 static_assert(sizeof(clear_to_send) == 24 && detail::sendable<clear_to_send>);
 
-/// The sender's side of consecutive rendezvous with one peer: request, answer, data, end. Sans-I/O: messages
-/// in, states out. Source: the rendezvous of P4 section 3.3.
+/// The sender's side of consecutive rendezvous with one peer: request, answer, data, end; or, if one side
+/// cannot register its memory: request, answer, a word that the data comes in blocks, these. Sans-I/O:
+/// messages in, states out. Source: the rendezvous of P4 section 3.3.
 class rendezvous_sender {
  public:
   enum class state {
@@ -26,6 +27,7 @@ class rendezvous_sender {
     asked,    ///< the request was sent, but the receiver has not answered, or not posted a destination yet
     cleared,  ///< the receiver has answered and waits for the data
     sending,  ///< the data is in flight
+    copying,  ///< the receiver was told that the data comes in blocks
   };
   [[nodiscard]] state now() const noexcept { return state_; }
   /// The number for the request of the next message.
@@ -49,7 +51,9 @@ class rendezvous_sender {
   }
   /// All data was handed to the device. Precondition: cleared.
   void send() noexcept { state_ = state::sending; }
-  /// All data has arrived. Precondition: sending.
+  /// The receiver was told that the data comes in blocks. Precondition: cleared.
+  void copy() noexcept { state_ = state::copying; }
+  /// All data has arrived, or is in blocks. Precondition: sending or copying.
   void end() noexcept {
     ++number_;
     state_ = state::idle;
@@ -68,6 +72,7 @@ class rendezvous_receiver {
   enum class state {
     idle,
     cleared,  ///< the sender was told the destination
+    copying,  ///< the sender has said that the data comes in blocks
     placed,   ///< the data has arrived
   };
   [[nodiscard]] state now() const noexcept { return state_; }
@@ -86,7 +91,15 @@ class rendezvous_receiver {
     place();
     return nullptr;
   }
-  /// The data of the message has arrived. Precondition: cleared.
+  /// The sender says that the data of message `number` comes in blocks. @returns a description of the error,
+  /// or null.
+  [[nodiscard]] const char* on_copies(std::uint32_t number) noexcept {
+    if (state_ != state::cleared || number != number_)
+      return "it sends the blocks of a message that it was not cleared to send";
+    state_ = state::copying;
+    return nullptr;
+  }
+  /// The data of the message has arrived. Precondition: cleared or copying.
   void place() noexcept { state_ = state::placed; }
   /// Precondition: placed.
   void end() noexcept {

@@ -19,16 +19,17 @@ class rma_queue;
 class posted_messages;
 
 /// A mailbox that works as MPI over send and receive: copy, match, copy. A message is copied into a
-/// registered staging block and sent; it consumes a block of the shared receive queue, is found on the
-/// completion queue and waits in a queue of unexpected messages, per sender and in order, until it is
-/// received. A signal is a send of only a header.
+/// registered staging block and sent; it consumes a receive and its block, is found on the completion
+/// queue and waits in a queue of unexpected messages, per sender and in order, until it is received. A
+/// signal is a send of only a header.
 ///
 /// Messages of any length are posted. Up to `config::send_receive_eager_bytes` they travel in as many blocks
 /// as they need. A longer one is announced by a request in place of a message; the receiver registers the
 /// destination once it has matched the request, and answers with the address; the sender writes there, and
-/// then sends the end (`config::send_receive_long` has alternatives).
+/// then sends the end (`config::send_receive_long` has alternatives). If the device does not take the memory
+/// of either side, the message travels in blocks.
 ///
-/// At most `config::blocks` messages of a sender wait here; it is told when they are released. The shared
+/// At most `config::blocks` messages of a sender wait here; it is told when they are released. A shared
 /// receive queue has at most 512 blocks. When half of them hold messages that were not received yet, further
 /// ones are copied out, so that the awaited message always finds a block; while this rank does not poll,
 /// senders wait for one (RNR).
@@ -46,6 +47,7 @@ class matched {
     request = 3,  ///< asks to send a long message
     clear = 4,    ///< grants it, with the destination
     placed = 5,   ///< the data has been placed
+    copies = 6,   ///< the data follows in blocks instead
   };
   /// Precedes each payload, which then begins on a 16-byte boundary.
   struct message_header {
