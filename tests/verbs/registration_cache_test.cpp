@@ -216,7 +216,7 @@ TEST_CASE("where the kernel does not tell of unmapped memory, nothing is kept", 
     return;
   }
   constexpr int no_filters = 100;
-  const auto guarantee_under = [](auto&& filter) {
+  const auto guarantee_under = [&](auto&& filter) {
     return support::in_child([&] {
       if (filter() != 0) return no_filters;
       chorale::config c;
