@@ -1,8 +1,12 @@
-// Windows of ranks that are processes. Usage: windows [EFFORT]
+// Windows of ranks that are processes. Usage: windows [EFFORT], or windows refused where rank 0's device has
+// no atomic operations and the others' have.
 #include "../support/windows.hpp"
 
 #include <cstdlib>
 #include <exception>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,7 +15,32 @@
 
 #include "seed.hpp"
 
+namespace {
+
+/// All hear of a request that rank 0 cannot answer.
+int refused(chorale::communicator<>& comm) {
+  std::vector<long> memory(1);
+  chorale::window w{comm, std::span{memory}};
+  try {
+    if (comm.rank() == 1) w.fetch_and_op(0, 0, 1L);
+    w.fence();
+  } catch (const chorale::error& e) {
+    windows::expect(e.code() == chorale::errc::unsupported, e.what());
+    windows::expect(std::string_view{e.what()}.find("device of rank 0 has no atomic operations") !=
+                        std::string_view::npos,
+                    e.what());
+    return 0;
+  }
+  windows::fail("an atomic operation that nobody can answer was not refused");
+}
+
+}  // namespace
+
 int main(int count, char** words) try {
+  if (count > 1 && std::string_view{words[1]} == "refused") {
+    chorale::communicator<> comm;
+    return refused(comm);
+  }
   const int effort = count > 1 ? std::atoi(words[1]) : 4;
   chorale::communicator<> comm;
   const auto seed = multirank::common_seed(comm);

@@ -74,6 +74,10 @@ const device_port& require_messages(const device_port& port, std::size_t bytes) 
   return port;
 }
 
+std::uint8_t answers_atomics(const verbs::device& device) {
+  return (device.remote_access() & IBV_ACCESS_REMOTE_ATOMIC) != 0 ? 1 : 0;
+}
+
 std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
 }
@@ -236,6 +240,7 @@ void connections::accept(int peer) {
   c.qp->to_ready_to_send(other);
   c.there.inbox = m.inbox;
   c.there.key = m.inbox_key;
+  c.there.has_atomics = m.atomics != 0;
   c.there.in_order = m.order == placement::ordered;
   // A message ends where a cache line ends.
   c.there.polled_bytes = m.order == placement::within_request ? largest_request()
@@ -300,9 +305,14 @@ void connections::look_at(connection& c, ibv_send_wr& request) {
 
 void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
-  const connect_message m{c.qp->number(),   c.psn,   reinterpret_cast<std::uintptr_t>(c.inbox.data),
-                          c.inbox.rkey,     request, reads_here(),
-                          placement_here(c)};
+  const connect_message m{c.qp->number(),
+                          c.psn,
+                          reinterpret_cast<std::uintptr_t>(c.inbox.data),
+                          c.inbox.rkey,
+                          request,
+                          reads_here(),
+                          placement_here(c),
+                          answers_atomics(over_->device())};
   owner_->channel().send(peer, connect_kind_, wire(m));
 }
 

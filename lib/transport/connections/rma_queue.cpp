@@ -3,6 +3,8 @@
 #include <cstring>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include <chorale/transport/connections/rma_queue.hpp>
 
 namespace chorale::transport {
@@ -96,6 +98,11 @@ bool rma_queue::advance(atomic& a) {
   }
   connection* c = a.ticket != 0 ? links_->find(a.remote.owner) : links_->ready(a.remote.owner);
   if (c == nullptr) return false;
+  if (!c->there.has_atomics)
+    throw error(errc::unsupported,
+                fmt::format("the device of rank {} has no atomic operations; use put, get and notifications",
+                            a.remote.owner),
+                {a.remote.owner});
   pool_block& place = peers_.get(a.remote.owner).old_value;
   if (place.data == nullptr) place = links_->pool().take(sizeof a.old);
   if (a.ticket == 0) {

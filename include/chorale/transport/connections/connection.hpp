@@ -33,6 +33,7 @@ struct connection {
     std::uint32_t key = 0;     ///< of the inbox
     bool in_order = true;      ///< requests become visible in their order
     bool unannounced = false;  ///< something was put since the last request that completes at the peer
+    bool has_atomics = true;   ///< its device answers atomic operations
     /// Where there is no order: the longest request that the peer sees whole or not at all.
     std::size_t polled_bytes = 0;
   } there;

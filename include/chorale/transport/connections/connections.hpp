@@ -165,7 +165,8 @@ class connections final : private connection_port {
     connect_request request;
     std::uint8_t reads;  ///< reads and atomics that it answers at a time
     placement order;
-    std::uint8_t reserved[6]{};
+    std::uint8_t atomics;  ///< 1: its device answers atomic operations
+    std::uint8_t reserved[5]{};
   };
 
   void open(int peer) override;
