@@ -82,6 +82,14 @@ void connections::break_off(connection& c, std::string why) {
   ++counts_.broken;
 }
 
+bool connections::works(int peer) const noexcept {
+  return peers_.find(peer)->broken.empty() && !owner_->liveness().is_gone(peer);
+}
+
+bool connections::has_left(int peer) const noexcept {
+  return owner_->liveness().is_gone(peer);
+}
+
 void connections::heed_farewells() noexcept {
   const auto& open = table_.open_peers();
   const auto look_at = [this](int peer) {

@@ -74,10 +74,6 @@ const device_port& require_messages(const device_port& port, std::size_t bytes) 
   return port;
 }
 
-std::uint8_t answers_atomics(const verbs::device& device) {
-  return (device.remote_access() & IBV_ACCESS_REMOTE_ATOMIC) != 0 ? 1 : 0;
-}
-
 std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
 }
@@ -305,14 +301,9 @@ void connections::look_at(connection& c, ibv_send_wr& request) {
 
 void connections::send(int peer, const connect_request& request) {
   const connection& c = *peers_.find(peer);
-  const connect_message m{c.qp->number(),
-                          c.psn,
-                          reinterpret_cast<std::uintptr_t>(c.inbox.data),
-                          c.inbox.rkey,
-                          request,
-                          reads_here(),
-                          placement_here(c),
-                          answers_atomics(over_->device())};
+  const connect_message m{c.qp->number(),    c.psn,         reinterpret_cast<std::uintptr_t>(c.inbox.data),
+                          c.inbox.rkey,      request,       reads_here(),
+                          placement_here(c), atomics_here()};
   owner_->channel().send(peer, connect_kind_, wire(m));
 }
 
@@ -352,14 +343,6 @@ ledger connections::counts(int peer) {
 std::uint64_t connections::used(int peer) const noexcept {
   const connection* c = peers_.find(peer);
   return c == nullptr ? 0 : c->posted - c->probe.sent;
-}
-
-bool connections::works(int peer) const noexcept {
-  return peers_.find(peer)->broken.empty() && !owner_->liveness().is_gone(peer);
-}
-
-bool connections::has_left(int peer) const noexcept {
-  return owner_->liveness().is_gone(peer);
 }
 
 bool connections::may_signal() {

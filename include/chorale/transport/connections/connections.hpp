@@ -196,6 +196,9 @@ class connections final : private connection_port {
   /// dies, its requests complete with an error each, also those that were not signalled.
   void make_room_for(std::size_t queue_pairs);
   [[nodiscard]] std::uint8_t reads_here() const noexcept;
+  [[nodiscard]] std::uint8_t atomics_here() const noexcept {
+    return over_->device().attributes().atomic_cap == IBV_ATOMIC_NONE ? 0 : 1;
+  }
   /// Signals the request if it is time to learn that earlier slots are free. Of a connection with
   /// peculiarities, which looks at each request: sends words where writes may overtake each other, and takes
   /// what the device cannot take inline from registered memory.
