@@ -1,5 +1,7 @@
 // What a child of fork() does with objects of its parent, and with its own.
 #include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -45,6 +47,20 @@ TEST_CASE("a child knows what its parent made", "[origin]") {
               support::in_child([&] { return static_cast<int>(mine.is_here() || own.is_here()); }) == 0;
           return static_cast<int>(!mine.is_here() && own.is_here() && grandchild_knows);
         }) == 1);
+  CHECK(mine.is_here());
+}
+
+TEST_CASE("a child that no handler of fork() has heard of knows what its parent made", "[origin]") {
+  const origin mine;
+  const pid_t child = _Fork();
+  if (child == 0) {
+    const origin own;
+    _exit(!mine.is_here() && own.is_here() ? 17 : 1);
+  }
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 17));
   CHECK(mine.is_here());
 }
 

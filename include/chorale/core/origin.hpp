@@ -21,7 +21,7 @@ class origin {
   static void abandon(const void* object, std::size_t bytes) noexcept;
 
  private:
-  /// Number of calls of fork() between the process that loaded the library and this one.
+  /// Number of forks between the process that loaded the library and this one.
   static unsigned forks() noexcept;
 
   unsigned forks_;
