@@ -3,25 +3,36 @@
 
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
 
 namespace soft_test {
 
-/// The environment of the devices that are opened while it lives.
+/// The environment of the devices that are opened while it lives; then it is as it was.
 class variables {
  public:
-  explicit variables(std::map<std::string, std::string> all) : all_(std::move(all)) {
-    for (const auto& [name, value] : all_) setenv(name.c_str(), value.c_str(), 1);
+  explicit variables(const std::map<std::string, std::string>& all) {
+    for (const auto& [name, value] : all) {
+      if (const char* const before = getenv(name.c_str()))
+        before_[name] = before;
+      else
+        before_[name] = std::nullopt;
+      setenv(name.c_str(), value.c_str(), 1);
+    }
   }
   ~variables() {
-    for (const auto& [name, value] : all_) unsetenv(name.c_str());
+    for (const auto& [name, value] : before_) {
+      if (value)
+        setenv(name.c_str(), value->c_str(), 1);
+      else
+        unsetenv(name.c_str());
+    }
   }
   variables(const variables&) = delete;
   variables& operator=(const variables&) = delete;
 
  private:
-  std::map<std::string, std::string> all_;
+  std::map<std::string, std::optional<std::string>> before_;
 };
 
 }  // namespace soft_test
