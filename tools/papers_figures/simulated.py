@@ -12,7 +12,7 @@ This page and the figures in [virtual](virtual) have the same data: `tools/paper
 everything and writes both, and `--from docs/papers/virtual` makes this page again from the figures' tables, without a simulation.
 The baselines are Chorale's own algorithms over send/receive. Those of P1 and P4 send short messages by RDMA write, as MVAPICH does
 (`CHORALE_SEND_RECEIVE_EAGER`). Every row of a table comes from a run of its own, so that its time does not depend on what else is measured,
-and is the same in each run. (Only in P2.9 and P2.13, on 512 and 1,024 hosts, the sizes of a contestant shared a run when this was last made.)
+and is the same in each run.
 
 What the machines' parameters rest on, and which were changed after collectives had been simulated, is told [below](#parameters-and-their-history).
 """
