@@ -40,8 +40,8 @@ With the present rule three more have changed, all before an alltoall or an allg
 | `contexts.count`, P5 | 32 | 16, with 32 below | section 5.1.2 says of figure 6(b) that latency rises "from number of connections (QPs) equal to 32" and that the cache "comes into play after 16 connections". Both are true if 16 contexts fit and 32 do not |
 | `contexts.stall`, P5 | 1 us | 0.3 us, with 0 and 1 us below | it came from an alltoall. Of a message with a context at hand the adapter is taken for its `gap` of 400 ns, out of 1,350 ns from the doorbell to the link; of the microsecond of a fetch the same part is 0.3 us. No measurement between two hosts separates them: a ping-pong, as in P5's figure 6(b), sees the whole microsecond whatever part of it is exclusive |
 
-Published measurements of one sender and several receivers would tell more (Hoefler et al. 2006), as would those of registration (Mietke et al., Euro-Par 2006).
-Of both only abstracts were at hand, which have no numbers. Sur et al., Hot Interconnects 2005 (its abstract), found that this adapter fetches from the host's memory as fast
+Published measurements of one sender and several receivers would tell more (Hoefler et al., PARELEC 2006), as would those of registration (Mietke et al.,
+Euro-Par 2006). Of both only abstracts were at hand, which have no numbers; the former says that it pays to send to several receivers at once. Sur et al., Hot Interconnects 2005 (its abstract), found that this adapter fetches from the host's memory as fast
 as from memory of its own, which supports a fetch of a context over the bus.
 """
 KB = 1024
