@@ -9,11 +9,11 @@
 namespace chorale::detail {
 namespace {
 
-/// How long a call whose buffers are about to go by an exception may still take: peers that are in it need
-/// less, and nobody should wait longer for an exception.
+/// How long to let a call finish when an exception is about to destroy its buffers. Peers that are already in
+/// the call need less time, and an exception should not be held up longer.
 constexpr auto patience_of_unwinding = std::chrono::milliseconds{100};
 
-/// The same without an exception: as long as a peer may be silent, but not past the deadline.
+/// The same without an exception: config::silence, but no longer than the deadline.
 clock::duration patience_of(const config& settings) {
   return settings.deadline.count() == 0 ? settings.silence : std::min(settings.silence, settings.deadline);
 }
@@ -46,8 +46,8 @@ std::exception_ptr suspended_by_others(const pending_call& head, const transport
 
 }  // namespace
 
-/// While the queue is driven: it is not driven again from further in, and who drives it from inside a wait
-/// of his own on the same transport finds that as it was.
+/// Marks the queue as being driven, so that nested calls do not drive it again. Restores the engine's state
+/// for a caller that drives the queue from inside a wait on the same transport.
 class call_queue::place {
  public:
   explicit place(call_queue& queue) noexcept
@@ -144,7 +144,7 @@ void call_queue::drive(attention how) {
     if (head->algorithm.done()) {
       finish();
     } else if (net_->failures().ended_by()) {
-      // An await has failed, and the algorithm went on.
+      // An await failed, but the algorithm ignored that and went on.
       return fail(net_->calls().labelled(net_->failures().ended_by()));
     } else if (!net_->engine().is_parked()) {
       return fail(suspended_by_others(*head, *net_));
@@ -176,7 +176,7 @@ void call_queue::finish() {
   } catch (...) {
     head.failure = net_->calls().labelled(std::current_exception());
   }
-  // The frame is the communicator's, which the request may outlive.
+  // The frame's memory belongs to the communicator, which the request may outlive.
   head.algorithm.discard();
   end_observed(head.now, head.failure);
   if (!head.failure) return;
@@ -187,7 +187,7 @@ void call_queue::finish() {
 void call_queue::fail(const std::exception_ptr& why) noexcept {
   leave();
   net_->engine().forget_parked();
-  // Before the frames are destroyed: peers may be writing into what is in them.
+  // Before the frames are destroyed, since peers may be writing into memory inside them.
   net_->failures().fail(why);
   net_->failures().note_unreported(why, is_reported_);
   while (!calls_.empty()) {
@@ -210,7 +210,7 @@ void call_queue::leave() noexcept {
 
 void call_queue::settle(pending_call& last, bool unwinding, const char* why) noexcept {
   const transport::occupancy::passage inside{net_->use()};
-  // Another thread is inside, against the rule: to touch anything would only make it worse.
+  // Another thread is inside, which is misuse: touching anything would only make it worse.
   if (!inside.is_open()) return;
   if (driven_) {
     withdrawn_ = destroyed(last, net_->rank(), why);

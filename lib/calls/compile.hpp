@@ -21,7 +21,7 @@ std::string compiled<What, A, Net, run_arguments<Arguments...>>::explain(Net& ne
   return explain_algorithm<A>(net, bytes);
 }
 
-/// Takes the address of each, so that the compiler emits it.
+/// Takes the address of each function, so that the compiler emits it.
 template <class Net, class Operations = operations_with_algorithms>
 struct compile;
 template <class Net, operation... Whats>

@@ -1,4 +1,4 @@
-// What is refused of the messages of an exchange.
+// The checks of the messages of an exchange.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -41,13 +41,13 @@ std::string fault_of_overlap(std::vector<stretch> all) {
   return {};
 }
 
-/// Up to so many pairs of buffers are compared one by one, which needs no memory.
+/// Up to this many pairs of buffers are compared one by one, which allocates no memory.
 constexpr std::size_t few_pairs = 64;
 
 bool is_apart(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.data() + a.size() <= b.data() || b.data() + b.size() <= a.data();
 }
-/// True if it is clear at a glance that nothing is wrong.
+/// True if a cheap check finds no fault; false if the full check is needed.
 bool is_plain(int ranks, std::span<const outgoing> sends, std::span<const incoming> takes) {
   if ((sends.size() + takes.size()) * takes.size() > few_pairs) return false;
   const auto is_good = [&](int peer, std::span<const std::byte> bytes) {

@@ -13,7 +13,7 @@
 namespace chorale::calls {
 namespace {
 
-/// More than any message of a rank that joins.
+/// Upper limit on the size of a joining rank's message.
 constexpr std::int64_t most_bytes = 65536;
 
 }  // namespace
@@ -55,7 +55,7 @@ void parting::take_wishes() {
   try {
     check_lists(wishes);
   } catch (const error&) {
-    // On all ranks alike.
+    // All ranks fail alike.
     fail(std::current_exception());
     due_ = stage::none;
     blocks_.clear();
@@ -107,7 +107,7 @@ void parting::take_states() {
     due_ = stage::messages;
     return;
   }
-  // Everybody has made a part or failed to.
+  // Every rank has made its part or failed to.
   due_ = stage::none;
   blocks_.clear();
   if (failure_ || members_.empty()) return;
@@ -136,7 +136,7 @@ void parting::take_messages() {
       fail(std::current_exception());
     }
   }
-  // Who has joined makes its part first, which may fail.
+  // A rank that has joined makes its part before it reports its state, since that may fail.
   if (!has_joined()) give_state();
 }
 
@@ -163,11 +163,11 @@ void parting::find_members(const std::vector<wish>& wishes) {
   });
 }
 
-/// Every rank judges all lists, so that all throw or none. @throws error errc::mismatch.
+/// Every rank checks all lists, so that either all throw or none does. @throws error errc::mismatch.
 void parting::check_lists(const std::vector<wish>& wishes) {
   struct part {
     int first;
-    int other = -1;  ///< the first rank that gave another list than that
+    int other = -1;  ///< the first rank whose list differs
     std::uint64_t together = 0;
   };
   std::unordered_map<std::int64_t, part> parts;

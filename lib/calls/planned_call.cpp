@@ -17,7 +17,7 @@ planned_call::planned_call(detail::call_queue& queue, const call& what, std::uni
       listed_(queue.net().dependent_objects(),
               [this] {
                 queue_ = nullptr;
-                // What it keeps registered is the transport's.
+                // Its registrations belong to the transport.
                 start_.reset();
               }),
       running_(nullptr, "the plan") {

@@ -10,7 +10,7 @@
 
 namespace chorale::calls {
 
-/// `all`, into which this rank's block is copied when the call starts, if it is not there.
+/// Gathers into `all`. This rank's block is copied there when the call starts, unless it is in place already.
 template <class Caller>
 auto allgather_blocks(Caller& on, operation what, const input& in, const output& out, blocks<std::byte> all) {
   on.arguments().check_memory(what, in);

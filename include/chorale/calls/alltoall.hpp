@@ -19,7 +19,7 @@ task<> run_alltoall(Net& net, call_id now, const blocks<const std::byte>& in, co
   return calls::launch<operation::alltoall, Algorithm>(net, now, in, out);
 }
 
-/// What arrives would overwrite what is yet to be sent: all that is sent is copied first.
+/// Copies `in` first, since incoming blocks would overwrite blocks that have not been sent yet.
 template <class Algorithm, class Net>
 task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
   const std::vector<std::byte> sent(in.buffer().begin(), in.buffer().end());
@@ -27,7 +27,7 @@ task<> alltoall_in_place(Net& net, call_id now, blocks<const std::byte> in, bloc
   co_await calls::run_alltoall<Algorithm>(net, now, from, out);
 }
 
-/// `in` and `out` have the blocks of `from` and `to`.
+/// Sends the blocks of `from` and receives into those of `to`. `in_place`: both are the same buffer.
 template <class Caller>
 auto alltoall_blocks(Caller& on, const call& what, blocks<const std::byte> from, blocks<std::byte> to,
                      bool in_place) {
@@ -58,7 +58,7 @@ auto alltoall(Caller& on, operands io) {
       blocks<const std::byte>{in.bytes, layout}, blocks<std::byte>{out.bytes, layout}, in_place);
 }
 
-/// Sizes and places of the blocks of one side.
+/// Sizes and displacements of the blocks on one side, in elements.
 struct uneven_blocks {
   std::span<const std::size_t> sizes;
   std::span<const std::size_t> displacements;

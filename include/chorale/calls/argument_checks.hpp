@@ -1,4 +1,4 @@
-// What is refused of the arguments of a call, on this rank and before anything is sent.
+// Checks of a call's arguments, made locally before anything is sent.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace chorale::calls {
 
-/// The checks that calls share. Each throws errc::invalid_argument, with the name of the communicator, the
-/// call, the rank, and what is wrong. Sizes and offsets in bytes, `one` those of an element.
+/// The checks that calls share. Each throws errc::invalid_argument, naming the communicator, the call, the
+/// rank and the fault. Sizes and offsets are in bytes; `one` is the size of an element.
 class argument_checks {
  public:
-  /// `label`: what the communicator is called, empty if nothing; outlives this.
+  /// `label`: the name of the communicator, or empty; it must outlive this object.
   argument_checks(int rank, int size, const std::string& label) noexcept
       : rank_(rank), size_(size), label_(&label) {}
 
@@ -23,7 +23,7 @@ class argument_checks {
     if (root < 0 || root >= size_) [[unlikely]]
       reject_root(what, root);
   }
-  /// Refuses some elements at no address.
+  /// Refuses a null pointer unless the buffer is empty.
   void check_memory(operation what, const input& in) const {
     if (in.bytes.data() == nullptr && !in.bytes.empty()) [[unlikely]]
       reject_null(what, in.bytes.size() / in.one);
@@ -32,12 +32,12 @@ class argument_checks {
     if (out.bytes.data() == nullptr && !out.bytes.empty()) [[unlikely]]
       reject_null(what, out.bytes.size() / out.one);
   }
-  /// Refuses `given` bytes where there have to be `needed`.
+  /// Refuses `given` bytes unless `needed` is the same.
   void check_sizes(operation what, std::size_t needed, std::size_t given, std::size_t one) const {
     if (given != needed) [[unlikely]]
       reject_size(what, needed / one, 1, given / one);
   }
-  /// The same where a block of `block` bytes is needed for each rank, which may be more than can be counted.
+  /// Refuses `given` bytes unless they are one block of `block` bytes per rank, a product that may overflow.
   void check_blocks(operation what, std::size_t block, std::size_t given, std::size_t one) const {
     std::size_t needed = 0;
     if (__builtin_mul_overflow(block, static_cast<std::size_t>(size_), &needed) || given != needed)
@@ -50,15 +50,15 @@ class argument_checks {
         !out.empty()) [[unlikely]]
       reject_overlap(what, in, out);
   }
-  /// The same of buffers that may be one and the same: then true.
+  /// Refuses buffers that overlap, unless they are the same buffer. @returns whether they are.
   bool check_same_or_apart(operation what, std::span<const std::byte> in,
                            std::span<const std::byte> out) const {
     if (in.data() == out.data() && in.size() == out.size()) return true;
     check_apart(what, in, out);
     return false;
   }
-  /// The uneven layout of blocks of `sizes` elements for each rank, at `displacements` or, if there are none,
-  /// one behind the other, in a buffer of `room` bytes. Blocks that are `written` are apart.
+  /// The layout of one block of `sizes` elements per rank, at `displacements` or, if these are empty, one
+  /// after the other, in a buffer of `room` bytes. Blocks that are `written` must not overlap.
   [[nodiscard]] block_layout uneven_layout(operation call, std::span<const std::size_t> sizes,
                                            std::span<const std::size_t> displacements, std::size_t room,
                                            std::size_t one, bool written) const;

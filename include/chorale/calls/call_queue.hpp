@@ -1,4 +1,4 @@
-// The nonblocking calls of one communicator that are not over.
+// The pending nonblocking calls of one communicator.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace chorale::detail {
 
 class call_queue;
 
-/// One call that was begun. Its request and its communicator share it, so that either may end first.
+/// A call that has begun. Its request and its communicator share ownership, so either may be destroyed first.
 struct pending_call {
   call what;
   call_id now;
-  call_queue* queue = nullptr;  ///< while it is not done
+  call_queue* queue = nullptr;  ///< null once the call is done
   task<> algorithm;
   bool started = false;
   bool done = false;
   std::exception_ptr failure;
-  std::shared_ptr<bool> is_reported;  ///< of the failure, which other calls may share
+  std::shared_ptr<bool> is_reported;  ///< whether `failure`, which other calls may share, was thrown
 
   /// @throws the failure, if any.
   void report() const {
@@ -37,21 +37,21 @@ struct pending_call {
   }
 };
 
-/// The calls of one communicator, in the order in which they were made. They run one after the other: that is
-/// the order on all ranks, so none can wait for a later one. Those of several communicators run side by side:
-/// every wait of the thread that began them drives all.
+/// The calls of one communicator, in the order in which they were made. They run one after the other; since
+/// the order is the same on all ranks, no call can wait for a later one. Calls of several communicators run
+/// concurrently: every wait of the thread that began them drives them all.
 ///
-/// A call ends in one of two ways: its algorithm comes to its end, or it is withdrawn. Then its frames are
-/// destroyed, the transport lets go of the user's memory, and the communicator is poisoned.
+/// A call ends in one of two ways: its algorithm completes, or the call is withdrawn. A withdrawn call has
+/// its frames destroyed, the transport stops using the user's memory, and the communicator is poisoned.
 class call_queue : private background {
  public:
   explicit call_queue(transport::endpoint& net);
   call_queue(const call_queue&) = delete;
   call_queue& operator=(const call_queue&) = delete;
-  /// Brings all calls to their end as `settle` does.
+  /// Ends all calls as `settle` does.
   ~call_queue();
 
-  /// Begins a call of what `make(call_id)` returns, a task, and lets it get on as far as it does without
+  /// Begins a call that runs the task returned by `make(call_id)`, and advances it as far as possible without
   /// waiting.
   template <class Make>
   std::shared_ptr<pending_call> start(const call& what, Make&& make) {
@@ -59,8 +59,7 @@ class call_queue : private background {
     start(begun, what.signature(), make);
     return begun;
   }
-  /// The same of a call that has been over before, or has never been begun. `signature` is that of its
-  /// `what`.
+  /// The same for a call that is done or has never begun. `signature` is that of its `what`.
   template <class Make>
   void start(const std::shared_ptr<pending_call>& one, std::uint32_t signature, Make&& make) {
     if (net_->calls().is_observed()) [[unlikely]]
@@ -84,9 +83,9 @@ class call_queue : private background {
     }
     drive(attention::passes);
   }
-  /// A blocking call of what `make(call_id)` returns, after those before it: its waits happen inside the
-  /// awaits, so that it is over when `resume` returns. Inline, so that what is constant in a call is constant
-  /// in its signature.
+  /// Runs the task returned by `make(call_id)` as a blocking call, after all earlier calls. Its awaits block,
+  /// so the call is over when `resume` returns. Inline, so that the compiler folds the constant fields of a
+  /// call into its signature.
   template <class Make>
   [[gnu::always_inline]] void run(const call& what, std::uint32_t signature, Make&& make) {
     transport::endpoint& net = *net_;
@@ -109,9 +108,9 @@ class call_queue : private background {
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] transport::endpoint& net() const noexcept { return *net_; }
 
-  /// Gets on with the calls as far as possible without waiting, or, if it `waits`, waits for one thing.
+  /// Advances the calls as far as possible without waiting or, with attention::waits, waits for one event.
   void drive(attention how);
-  /// The same for the user, who must not be inside already.
+  /// The same for a request of the user. @throws error errc::misuse if the communicator is in use already.
   void drive_for_request(attention how) {
     const transport::occupancy::entry inside{net_->use(), operation::none};
     drive(how);
@@ -120,26 +119,27 @@ class call_queue : private background {
     while (!calls_.empty()) drive(attention::waits);
   }
 
-  /// Brings `last`, and with it all calls before, to an end since nobody can wait for it any more: `why` says
-  /// what was destroyed. Drives it for config::silence, or for 100 ms if an exception is in flight
-  /// (`unwinding`); what is not over then is withdrawn. Where it can do neither, since it is called from
-  /// inside a call of this communicator, the call is withdrawn as soon as the algorithm that runs suspends.
+  /// Ends `last` and all earlier calls, because an object needed to wait for them was destroyed (`why` says
+  /// which). Drives the calls for up to config::silence (at most config::deadline, if set), or for up to 100
+  /// ms if an exception is in flight (`unwinding`), then withdraws what is unfinished. If called from inside
+  /// a call of this communicator, it cannot drive them: all are withdrawn as soon as the running algorithm
+  /// suspends.
   void settle(pending_call& last, bool unwinding, const char* why) noexcept;
 
  private:
   class place;
 
   [[nodiscard]] std::shared_ptr<pending_call> begin(const call& what);
-  /// A call could not be begun, by the exception that is being handled and is thrown on: the communicator
-  /// fails, since the other ranks are about to make this call.
+  /// Fails the communicator after an exception that prevented a call from beginning, since the other ranks
+  /// are about to make that call; then rethrows the exception.
   [[noreturn]] void rethrow_unbegun();
-  /// What comes before a blocking call: calls that are pending end, and observers are told of this one.
+  /// Before a blocking call: completes pending calls and tells observers that this one begins.
   void prepare(const call& what);
-  /// Tells observers that the next call begins, if it is not refused.
+  /// Tells observers that the next call begins. @throws what poisoned the communicator.
   void observe(const call& what, bool is_nonblocking);
   void note_algorithm() noexcept;
   void end_observed(call_id now, const std::exception_ptr& failure) noexcept;
-  /// The blocking call fails by the exception that is being handled, which is thrown on.
+  /// Fails the blocking call, and the communicator, by the exception being handled, then rethrows it.
   [[noreturn]] void rethrow_failure();
   void push(std::shared_ptr<pending_call> begun);
   bool get_on(attention how) noexcept override;
@@ -150,7 +150,7 @@ class call_queue : private background {
   transport::endpoint* net_;
   std::deque<std::shared_ptr<pending_call>> calls_;
   std::shared_ptr<bool> is_reported_;  ///< whether a failure of `calls_` has been thrown
-  std::exception_ptr withdrawn_;       ///< why all calls are to end as soon as none of them runs
+  std::exception_ptr withdrawn_;       ///< why to withdraw all calls once none of them is running
   int exceptions_ = std::uncaught_exceptions();
   bool driven_ = false;
 };

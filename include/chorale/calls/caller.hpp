@@ -1,4 +1,4 @@
-// What all calls of a communicator share: its transport, the queue of its calls, the checks of arguments.
+// What all calls of a communicator share: transport, call queue and argument checks.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace chorale::calls {
 
-/// A call, and `start(call_id)`, which makes its algorithm.
+/// A checked call; `start(call_id)` makes the task that runs its algorithm.
 template <class Start>
 struct prepared {
   call what;
@@ -37,9 +37,9 @@ struct prepared {
 template <class Start>
 prepared(call, Start) -> prepared<Start>;
 
-/// Runs `step`, which this rank needs for a call that the others are about to make. Where it cannot, as for
-/// lack of memory, the communicator fails, so that they do not wait for this rank. What `step` refuses by an
-/// `error` concerns this rank only.
+/// Runs `step`, a preparation for a call that the other ranks are about to make. If it throws, for example
+/// for lack of memory, the communicator fails, so that the others do not wait for this rank. An `error`,
+/// which refuses an argument, does not fail the communicator.
 template <class Net, class Step>
 decltype(auto) or_fail(Net& net, const Step& step) {
   try {
@@ -55,12 +55,12 @@ decltype(auto) or_fail(Net& net, const Step& step) {
 /// The algorithm of an operation in a caller's composition.
 template <operation What, class Caller>
 using algorithm_of = typename Caller::template algorithm_of<What>;
-/// Starts it.
+/// Starts that algorithm.
 template <operation What, class Caller, class... Arguments>
 task<> serve(Caller& on, call_id now, const Arguments&... arguments) {
   return calls::launch<What, algorithm_of<What, Caller>>(on.net(), now, arguments...);
 }
-/// Starts the one that serves calls of an operation that the composition's algorithm does not.
+/// Starts the substitute, the algorithm for calls that the composition's algorithm cannot serve.
 template <operation What, class Net, class... Arguments>
 task<> substitute(Net& net, call_id now, const Arguments&... arguments) {
   return calls::launch<What, typename operation_traits<What>::substitute>(net, now, arguments...);
@@ -77,8 +77,8 @@ std::string algorithm_name(operation what) {
   return name;
 }
 
-/// Makes the calls of a communicator composed of `Composition` (`policies.hpp`). It stays where it is when
-/// its communicator is moved.
+/// Makes the calls of a communicator composed of `Composition` (`policies.hpp`). Its address stays the same
+/// when its communicator is moved.
 template <class Composition>
 class caller {
  public:
@@ -93,7 +93,7 @@ class caller {
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
 
-  /// What its algorithms are, as ranks compare it when they meet.
+  /// The text that names the algorithms, which ranks compare when they join.
   [[nodiscard]] static std::string composition() { return calls::describe_composition<Composition>(); }
 
   [[nodiscard]] int rank() const noexcept { return net_.rank(); }
@@ -103,7 +103,7 @@ class caller {
   /// The transport as algorithms see it.
   [[nodiscard]] typename Composition::net& net() noexcept { return net_; }
 
-  /// A blocking call of what `start(call_id)` makes.
+  /// Runs a call to completion.
   template <class Start>
   [[gnu::always_inline]] void run(const prepared<Start>& made) {
     const transport::occupancy::entry inside{net_.core().use(), made.what.what};
@@ -116,7 +116,7 @@ class caller {
     return request{queue_.start(made.what, made.start)};
   }
 
-  /// What refuses wrong arguments, in the words of this communicator.
+  /// The argument checks, whose errors name this communicator.
   [[nodiscard]] const argument_checks& arguments() const noexcept { return arguments_; }
   [[nodiscard]] detail::call_queue& queue() noexcept { return queue_; }
   /// False in a child of fork().
@@ -145,9 +145,9 @@ class caller {
   detail::origin made_;
 };
 
-/// Ends a caller. That of the parent stays in a child of fork(). One that is destroyed from inside a call of
-/// its own, as by an operator, stays, since that call goes on; the others are told that this rank makes no
-/// more calls.
+/// Deleter of a caller. In a child of fork(), the parent's caller is not destroyed. Neither is a caller
+/// destroyed from inside one of its own calls, such as by an operator, since that call goes on; the other
+/// ranks are told that this rank makes no more calls.
 struct ending {
   template <class Caller>
   void operator()(Caller* on) const noexcept {
@@ -160,7 +160,7 @@ struct ending {
   }
 };
 
-/// What every call of a communicator that was moved from says.
+/// Throws the error of every call on a communicator that was moved from.
 [[noreturn]] inline void refuse_moved_from() {
   throw error(errc::misuse, "this communicator was moved from: it has no ranks any more");
 }

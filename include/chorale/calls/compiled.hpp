@@ -1,4 +1,4 @@
-// What the library holds in compiled form: the standard algorithms over its transports.
+// The standard algorithms over the library's transports, which the library contains in compiled form.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace chorale::calls {
 
-/// How an argument of `run` travels to the library: small ones in registers.
+/// How `run` takes an argument: small ones by value, in registers, others by reference.
 template <class Element>
 using passed =
     std::conditional_t<std::is_trivially_copyable_v<Element> && sizeof(Element) <= 2 * sizeof(void*), Element,
                        const Element&>;
 
-/// Algorithm A of operation `What` over `Net`. Declared for all, defined in the library
-/// (`lib/calls/compile.hpp`) for those that `is_compiled` names.
+/// Algorithm A of operation `What` over `Net`. Declared for all combinations, defined in the library
+/// (`lib/calls/compile.hpp`) if `is_compiled`.
 template <operation What, class Algorithm, class Net,
           class Arguments = typename operation_traits<What>::arguments>
 struct compiled;
@@ -29,7 +29,7 @@ struct compiled<What, Algorithm, Net, run_arguments<Arguments...>> {
   static std::string explain(Net& net, std::size_t bytes);
 };
 
-/// Whether the library itself calls A: for the rounds of another operation, or to connect all ranks.
+/// Whether the library itself runs A, in the rounds of another operation or to connect all ranks.
 template <operation What, class Algorithm>
 inline constexpr bool is_internal = false;
 template <class Algorithm>
@@ -37,16 +37,16 @@ inline constexpr bool is_internal<operation::allgather, Algorithm> =
     std::is_same_v<Algorithm, operation_traits<operation::allgather>::repeatable> ||
     std::is_same_v<Algorithm, operation_traits<operation::allgather>::connecting>;
 
-/// True for what a communicator runs that names a transport of the library and no algorithm: a program
-/// neither compiles such an algorithm nor includes it.
+/// Whether the library contains A over `Net`: true for the default algorithms, their substitutes and those
+/// that the library runs itself, over its own transports. A program neither includes nor compiles these.
 template <operation What, class Algorithm, class Net>
 inline constexpr bool is_compiled =
     has_compiled_algorithms<Net> &&
     (std::is_same_v<Algorithm, typename operation_traits<What>::default_algorithm> ||
      std::is_same_v<Algorithm, typename operation_traits<What>::substitute> || is_internal<What, Algorithm>);
 
-/// Whether A serves blocks of several sizes. The default algorithms choose by size, and ranks do not know
-/// each other's.
+/// Whether A accepts blocks of different sizes. The default algorithms do not: they choose by size, and ranks
+/// do not know each other's sizes.
 template <operation What, class Algorithm>
 inline constexpr bool serves_uneven = Algorithm::uneven;
 template <operation What, class Algorithm>

@@ -1,4 +1,4 @@
-// What a communicator is composed of, as its ranks compare it when they meet.
+// The text that describes a communicator's algorithms, which ranks compare when they join.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ std::string describe_composition() {
   return text.empty() ? "standard" : text + "; else standard";
 }
 
-/// A group that also tells what its ranks are to have in common.
+/// A group that also provides the composition, which all its ranks must have in common.
 template <class Group>
 class composed_group {
  public:

@@ -13,14 +13,15 @@
 
 namespace chorale {
 
-/// A message for `communicator::exchange`: `data`, a range or a value, to rank `peer`, or to `nobody`.
-/// `data` is read until the call is over.
+/// A message for `communicator::exchange`: `data`, a range or a value, to rank `peer`; `nobody` sends
+/// nothing. `data` is read until the call is over.
 template <class Data>
 [[nodiscard]] outgoing to(calls::rank_number peer, const Data& data) {
   const calls::input in = calls::read(data);
   return {peer.value, in.bytes, in.type};
 }
-/// Where a message of rank `peer` goes, which fills it; or, from `nobody`, stays as it is.
+/// The buffer for a message from rank `peer`, whose size must be that of the buffer; `nobody` leaves it
+/// unchanged.
 template <class Data>
 [[nodiscard]] incoming from(calls::rank_number peer, Data&& data) {
   const calls::output out = calls::written<Data>(data);
@@ -31,7 +32,7 @@ template <class Data>
 
 namespace chorale::calls {
 
-/// A list of messages: braces, or any contiguous range of them.
+/// A list of messages: a braced list or any contiguous range.
 template <class Message>
 struct messages {
   std::span<const Message> list;
@@ -41,12 +42,12 @@ struct messages {
   messages(const Range& r) : list(r) {}  // implicit: it stands for any range of messages
 };
 
-/// What is wrong with the messages of a rank among `ranks`; empty if nothing is: ranks that are not there,
-/// null pointers, memory that is written twice, or read and written.
+/// Describes the fault in the messages of a rank: a peer outside 0..`ranks`-1, a null pointer, or memory that
+/// is written twice or both read and written. Empty if there is none.
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
                                             std::span<const incoming> takes);
 
-/// The call, whose lists have to stay until it is over.
+/// The call. The lists must stay valid until it is over.
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   calls::or_fail(on.transport(), [&] {
@@ -58,7 +59,7 @@ auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incom
                   }};
 }
 
-/// The lists of a call that outlive its arguments.
+/// Copies of the lists of a call.
 struct kept_messages {
   std::vector<outgoing> sends;
   std::vector<incoming> takes;
@@ -71,14 +72,14 @@ kept_messages kept(Caller& on, std::span<const outgoing> sends, std::span<const 
   });
 }
 
-/// The algorithm with lists of its own.
+/// Runs the algorithm on lists that the coroutine owns.
 template <class Algorithm, class Net>
 task<> run_exchange_of(Net& net, call_id now, kept_messages lists) {
   const std::span<const outgoing> out{lists.sends};
   const std::span<const incoming> in{lists.takes};
   co_await calls::launch<operation::exchange, Algorithm>(net, now, out, in);
 }
-/// The call with copies of the lists, which each start copies once more.
+/// The call with copies of the lists; each start copies them again.
 template <class Caller>
 auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = calls::exchange(on, sends, takes).what;
@@ -87,7 +88,7 @@ auto lasting_exchange(Caller& on, std::span<const outgoing> sends, std::span<con
                                                                                              lists);
                   }};
 }
-/// The call with copies of the lists, which stay where they are until no call of it is under way.
+/// The call with copies of the lists, which must not move while a start of the plan is under way.
 template <class Caller>
 auto planned_exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   const call what = calls::exchange(on, sends, takes).what;

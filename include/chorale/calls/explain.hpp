@@ -10,7 +10,8 @@
 
 namespace chorale::calls {
 
-/// What `communicator::explain` returns; `said`: by the algorithm, empty if there is none.
+/// The text that `communicator::explain` returns. `said`: the algorithm's explanation, empty if no algorithm
+/// serves `what`.
 [[nodiscard]] std::string explained(operation what, std::size_t bytes, const transport::endpoint& on,
                                     const char* transport, const std::string& said);
 

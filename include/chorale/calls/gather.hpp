@@ -9,7 +9,7 @@
 
 namespace chorale::calls {
 
-/// `all` is that of the root. At the root `in` may be in place; elsewhere it is what this rank gives.
+/// `all` is used at the root only. `in` is this rank's block; only at the root may it be in place.
 template <class Caller>
 auto gather_blocks(Caller& on, const call& what, const input& in, const output& out, blocks<std::byte> all) {
   std::span<const std::byte> mine = in.bytes;

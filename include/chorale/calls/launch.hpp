@@ -8,7 +8,7 @@
 
 namespace chorale::calls {
 
-/// Starts algorithm A of `What` over `net`: that of the library if it is there.
+/// Starts algorithm A of `What` over `net`: the library's compiled form if there is one.
 template <operation What, class Algorithm, class Net, class... Arguments>
 task<> launch(Net& net, call_id now, const Arguments&... arguments) {
   if constexpr (is_compiled<What, Algorithm, Net>) {

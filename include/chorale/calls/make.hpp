@@ -1,4 +1,4 @@
-// The calls that make their results themselves, of any communicator.
+// Calls that return their results, for any communicator.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The arguments of calls: ranges and values of any element type become bytes here, or one readable error.
+// The arguments of calls: erases the element types of ranges and values, or reports one readable error.
 #pragma once
 
 #include <concepts>
@@ -20,14 +20,14 @@
 
 namespace chorale::calls {
 
-/// What a call reads, with its type taken away.
+/// What a call reads, type-erased.
 struct input {
   std::span<const std::byte> bytes;
   std::size_t one = 1;       ///< bytes of an element
   std::uint32_t type = 0;    ///< `type_tag`
-  bool is_in_place = false;  ///< it is in the output already
+  bool is_in_place = false;  ///< the data are in the output buffer already
 };
-/// What a call writes.
+/// What a call writes, type-erased.
 struct output {
   std::span<std::byte> bytes;
   std::size_t one = 1;
@@ -38,18 +38,18 @@ struct output {
 
 namespace argument {
 
-/// A range of whatever kind, good or bad; what is not is a single value.
+/// Any range, whether or not it can be an operand; everything else is a single value.
 template <class Range>
 concept any_range = std::is_array_v<std::remove_cvref_t<Range>> || requires(Range& r) { std::begin(r); };
 template <class Range>
 concept good_range = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
 
-/// What stands for no range and no value of its own.
+/// A placeholder: `in_place` or `nothing`.
 template <class Range>
 inline constexpr bool is_word = std::same_as<std::remove_cvref_t<Range>, in_place_t> ||
                                 std::same_as<std::remove_cvref_t<Range>, nothing_t>;
 
-/// What has elements of a size that is known at run time.
+/// Whether Range has elements whose size is known only at run time.
 template <class Range>
 inline constexpr bool is_elements = false;
 template <class Byte>
@@ -65,7 +65,7 @@ requires good_range<Range&> struct element_type<Range>
 template <class Range>
 using element_of = typename element_type<std::remove_reference_t<Range>>::type;
 
-/// Says in one line why Range can be no operand, and is then false.
+/// Whether Range can be an operand; a static_assert says in one line why not.
 template <class Range>
 constexpr bool is_operand() {
   using plain = std::remove_cvref_t<Range>;
@@ -93,13 +93,13 @@ constexpr bool is_operand() {
   }
 }
 
-/// True if memory of an argument of this type outlives the call's statement.
+/// True if the memory of an argument of this type outlives the statement that contains the call.
 template <class Range>
 inline constexpr bool lasts =
     std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>> ||
     is_word<Range> || is_elements<std::remove_cvref_t<Range>>;
 
-/// Says in one line why Range can receive nothing, and is then false.
+/// Whether Range can receive data; a static_assert says in one line why not.
 template <class Range>
 constexpr bool can_receive() {
   if constexpr (!calls::argument::is_operand<Range>()) {
@@ -127,7 +127,7 @@ constexpr bool can_receive() {
   }
 }
 
-/// The elements of a range. @throws error errc::invalid_argument if their bytes are more than can be counted.
+/// The elements of a range. @throws error errc::invalid_argument if their size in bytes overflows.
 template <class Range>
 auto counted(Range& r) {
   const std::span all{std::ranges::data(r), std::ranges::size(r)};
@@ -139,7 +139,7 @@ auto counted(Range& r) {
 
 }  // namespace argument
 
-/// What is a buffer rather than a value, an operator or a number.
+/// A buffer, as opposed to a value, an operator or a number.
 template <class Range>
 concept buffer = argument::any_range<Range> || argument::is_word<Range> ||
                  argument::is_elements<std::remove_cvref_t<Range>> ||
@@ -148,11 +148,11 @@ concept buffer = argument::any_range<Range> || argument::is_word<Range> ||
 
 template <class Range>
 concept value = !buffer<Range>;
-/// The second buffer of a call beside `In`; a single value may be it where `In` is no value.
+/// The second buffer of a call whose first is `In`; it may be a single value only if `In` is a placeholder.
 template <class Out, class In>
 concept other_buffer = buffer<Out> || argument::is_word<In>;
 
-/// What a call reads: a range, a value, `in_place` or `nothing`.
+/// Erases the type of an argument that a call reads: a range, a value, `in_place` or `nothing`.
 template <class Range>
 input read(const Range& r) {
   if constexpr (argument::is_operand<const Range&>()) {
@@ -175,8 +175,8 @@ input read(const Range& r) {
   }
 }
 
-/// The same of an argument of type `Range&&` of a nonblocking call or a plan, which read when the statement
-/// is over.
+/// The same for an argument of type `Range&&` of a nonblocking call or a plan, which reads it after the
+/// statement.
 template <class Range>
 input lasting_input(const std::remove_reference_t<Range>& r) {
   static_assert(argument::lasts<Range>,
@@ -185,7 +185,7 @@ input lasting_input(const std::remove_reference_t<Range>& r) {
   return calls::read(r);
 }
 
-/// What a call writes, an argument of type `Range&&`: a range, a variable, `in_place` or `nothing`.
+/// Erases the type of an argument `Range&&` that a call writes: a range, a variable, `in_place` or `nothing`.
 template <class Range>
 output written(std::remove_reference_t<Range>& r) {
   using plain = std::remove_cvref_t<Range>;
@@ -209,7 +209,7 @@ output written(std::remove_reference_t<Range>& r) {
   }
 }
 
-/// Says in one line that two operands of a call have different elements.
+/// Fails to compile, with one readable error, if two operands of a call have different element types.
 template <class In, class Out>
 constexpr void check_same_elements() {
   using in = std::remove_cvref_t<In>;
@@ -226,7 +226,8 @@ struct operands {
   input in;
   output out;
 };
-/// The same of elements whose type is known at run time.
+/// Checks the same at run time, for elements whose type is known only then. @throws error
+/// errc::invalid_argument.
 inline operands with_same_elements(const operands& io) {
   const auto& [in, out] = io;
   if (!in.bytes.empty() && !out.bytes.empty() && (in.one != out.one || in.type != out.type))
@@ -236,7 +237,7 @@ inline operands with_same_elements(const operands& io) {
                                             ")");
   return io;
 }
-/// `nothing` and `in_place` count in the elements of the other operand.
+/// `nothing` and `in_place` take the element size of the other operand.
 template <class In, class Out>
 operands compared(operands io) {
   if constexpr (argument::is_word<In>) io.in.one = io.out.one;
@@ -252,20 +253,20 @@ template <class In, class Out>
   calls::check_same_elements<In, Out>();
   return calls::compared<In, Out>({calls::read(in), calls::written<Out>(out)});
 }
-/// The same of a nonblocking call or a plan.
+/// The same for a nonblocking call or a plan.
 template <class In, class Out>
 operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
   calls::check_same_elements<In, Out>();
   return calls::compared<In, Out>({calls::lasting_input<In>(in), calls::written<Out>(out)});
 }
-/// An operator with its tag, as `reduction` has it.
+/// A type-erased operator with its tag.
 struct named_reduction {
   reduction op;
   std::uint32_t tag = 0;
 };
 
 namespace argument {
-/// Bytes of one of the elements of `r`; `other` if that says nothing of it.
+/// Bytes of an element of `r` if known at run time, else `other`.
 template <class Range>
 std::size_t bytes_of_one(const Range& r, std::size_t other) {
   if constexpr (is_elements<Range>)
@@ -274,7 +275,7 @@ std::size_t bytes_of_one(const Range& r, std::size_t other) {
     return other;
 }
 
-/// Says in one line why Op cannot reduce elements of type Element, and is then false.
+/// Whether Op can reduce elements of type Element; a static_assert says in one line why not.
 template <class Element, class Op>
 constexpr bool is_operator_for() {
   if constexpr (std::integral<Op>) {
@@ -300,7 +301,8 @@ constexpr bool is_operator_for() {
 }
 }  // namespace argument
 
-/// `op`, which is moved, for the elements of a call; what is wrong with those is said elsewhere.
+/// Type-erases `op`, which is moved from, for the elements of a call. Errors in the elements are reported
+/// elsewhere.
 template <class In, class Out = In, class Op, class... Buffers>
 named_reduction by(Op& op, const Buffers&... buffers) {
   using Element = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
@@ -325,7 +327,7 @@ named_reduction by(Op& op, const Buffers&... buffers) {
   }
 }
 
-/// The number of a rank, as an argument.
+/// A rank as an argument.
 struct rank_number {
   int value;
   template <class Integer>

@@ -1,4 +1,4 @@
-// What calls return that make their results themselves: blocks of all ranks in one vector.
+// Results that calls return: the blocks of all ranks in one vector.
 #pragma once
 
 #include <concepts>
@@ -15,12 +15,12 @@
 
 namespace chorale {
 
-/// The blocks of the ranks, one behind the other: `parts[r]` is that of rank r.
+/// The blocks of all ranks, one after the other: `parts[r]` is the block of rank r.
 template <class Element>
 struct parts {
   std::vector<Element> data;
   std::vector<std::size_t> counts;   ///< elements of each rank
-  std::vector<std::size_t> offsets;  ///< where they begin in `data`
+  std::vector<std::size_t> offsets;  ///< of each rank's block in `data`, in elements
 
   [[nodiscard]] std::span<Element> operator[](int rank) noexcept {
     const auto r = static_cast<std::size_t>(rank);
@@ -30,13 +30,13 @@ struct parts {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);
   }
-  /// The number of blocks: that of the ranks, or 0 where this rank gets none.
+  /// The number of blocks: the number of ranks, or 0 if this rank receives none.
   [[nodiscard]] std::size_t size() const noexcept { return counts.size(); }
 };
 
 namespace calls {
 
-/// `count` elements that a call can fill.
+/// A vector of `count` elements that a call can fill.
 template <class Element>
 std::vector<Element> made_room(std::size_t count) {
   static_assert(!std::same_as<Element, bool>,
@@ -51,13 +51,13 @@ std::vector<Element> made_room(std::size_t count) {
     return {};
 }
 
-/// The same for a call of `comm`, which fails if there is no memory.
+/// The same for a call of `comm`, which fails for lack of memory.
 template <class Element, class Comm>
 std::vector<Element> room_for(Comm& comm, std::size_t count) {
   return calls::or_fail(comm.transport(), [count] { return calls::made_room<Element>(count); });
 }
 
-/// Elements in a range or a value.
+/// Number of elements in a range, or 1 for a value.
 template <class Range>
 std::size_t count_of(const Range& r) noexcept {
   const input in = calls::read(r);
@@ -79,7 +79,7 @@ parts<Element> room_for_parts(Comm& comm, std::vector<std::size_t> counts) {
   return made;
 }
 
-/// A range of ranges whose elements can be sent: the type of those, std::byte if it is none.
+/// The element type of a range of ranges, such as vector<vector<int>>; std::byte if Parts is not one.
 template <class Parts>
 struct part_type {
   static constexpr bool is_nested = false;
@@ -92,7 +92,7 @@ struct part_type<Parts> {
   using type = argument::element_of<decltype(*std::begin(std::declval<const Parts&>()))>;
 };
 
-/// The blocks of a range of ranges, one behind the other, or one readable error.
+/// Copies the blocks of a range of ranges into one vector, or reports one readable error.
 template <class Comm, class Parts, class Element = typename part_type<Parts>::type>
 parts<Element> flatten(Comm& comm, const Parts& all) {
   static_assert(part_type<Parts>::is_nested,

@@ -14,18 +14,16 @@
 
 namespace chorale::calls {
 
-/// True of transports whose algorithms register the user's memory and whose registrations are kept from call
-/// to call.
+/// True for transports whose algorithms register the user's memory and that keep registrations between calls.
 template <class Net>
 concept keeps_registrations =
     one_sided_transport<Net> && registering_transport<Net> && requires(const Net& net) {
       { net.registration_kept() } -> std::same_as<transport::registration_guarantee>;
     };
 
-/// Keeps the registrations of buffers in use as long as it lives, so that the cache does not give them up
-/// between two starts of a plan. Does nothing where no call registers a buffer: on transports without a
-/// cache, if registrations are made for each operation, and for buffers that are always copied. It ends
-/// before the transport. Move-only.
+/// Holds the registrations of a plan's buffers, so that the cache does not drop them between two starts. Does
+/// nothing where it would not help: on transports without a cache, if each operation registers anew, and for
+/// buffers below the zero-copy threshold, which are always copied. The transport must outlive it. Move-only.
 template <class Net>
 class pinned_buffers {
  public:
@@ -42,11 +40,11 @@ class pinned_buffers<Net> {
         does_(net.registration_kept() != transport::registration_guarantee::per_operation),
         least_bytes_(std::max<std::size_t>(net.zero_copy_bytes(), 1)) {}
 
-  /// What calls read. @throws error as verbs::memory_region, as do calls that register.
+  /// Registers a buffer that calls read. @throws error as verbs::memory_region.
   void read(std::span<const std::byte> buffer) {
     if (does_ && buffer.size() >= least_bytes_) kept_.push_back(net_->lend(buffer).beyond_calls());
   }
-  /// What calls write, or write and read.
+  /// Registers a buffer that calls write, or read and write. @throws error as verbs::memory_region.
   void write(std::span<std::byte> buffer) {
     if (does_ && buffer.size() >= least_bytes_) kept_.push_back(net_->expose(buffer).beyond_calls());
   }

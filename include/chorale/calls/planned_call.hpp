@@ -1,4 +1,4 @@
-// A call that is made again and again: what is behind a plan.
+// The call behind a plan, which can be started repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace chorale::calls {
 
-/// Starts the algorithm of one call, as often as it is asked to.
+/// Starts the algorithm of one call, any number of times.
 class repeated_start {
  public:
   repeated_start() = default;
@@ -24,23 +24,24 @@ class repeated_start {
   virtual task<> operator()(call_id now) = 0;
 };
 
-/// One call of a communicator whose arguments have been checked, with all that stays the same from start to
-/// start. It may outlive its communicator: then it can no longer be started. It belongs to the thread of the
-/// communicator, and stays where it is.
+/// A call whose arguments have been checked, with everything that is the same for all its starts. It may
+/// outlive its communicator, but can then no longer be started. To be used only by the thread of the
+/// communicator. It cannot be moved.
 class planned_call {
  public:
   planned_call(detail::call_queue& queue, const call& what, std::unique_ptr<repeated_start> start);
   planned_call(const planned_call&) = delete;
   planned_call& operator=(const planned_call&) = delete;
 
-  /// Begins the call. @throws error errc::misuse if it is not over, or the communicator has ended.
+  /// Begins the call. @throws error errc::misuse if its last start is not over, or the communicator has
+  /// ended.
   void start() {
     detail::call_queue& queue = idle_queue();
     const transport::occupancy::entry inside{queue.net().use(), what_.what};
     queue.start(call_, signature_, *start_);
     running_.stand_for(call_);
   }
-  /// The blocking form, with the same errors. Inline, since it is to cost less than the plain call.
+  /// The blocking form, with the same errors. Inline, so that it costs less than the plain call.
   [[gnu::always_inline]] void run() {
     detail::call_queue& queue = idle_queue();
     const transport::occupancy::entry inside{queue.net().use(), what_.what};
@@ -67,10 +68,10 @@ class planned_call {
   std::unique_ptr<repeated_start> start_;
   std::shared_ptr<detail::pending_call> call_;
   transport::dependents::entry listed_;
-  request running_;  ///< ends first
+  request running_;  ///< destroyed first
 };
 
-/// What every use of a plan of no call says.
+/// Throws the error of every use of an empty plan.
 [[noreturn]] void refuse_empty_plan();
 
 }  // namespace chorale::calls

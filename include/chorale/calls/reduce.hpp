@@ -15,7 +15,7 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
   return {.what = what, .root = root, .bytes = bytes, .type = type, .reduction = with.tag};
 }
 
-/// From `from` to `data`; in place if `from` is empty.
+/// Reduces `from` into `data`; in place if `from` is empty.
 template <class Caller>
 auto allreduce(Caller& on, output data, named_reduction with, std::span<const std::byte> from = {}) {
   on.arguments().check_memory(operation::allreduce, data);
@@ -28,7 +28,7 @@ auto allreduce(Caller& on, output data, named_reduction with, std::span<const st
                   }};
 }
 
-/// The operand of a call with a buffer of its own for the result, checked; empty if the call is in place.
+/// The checked input buffer of a call with separate input and output; empty if the call is in place.
 template <class Caller>
 std::span<const std::byte> separate_operand(Caller& on, operation what, const operands& io) {
   const auto& [in, out] = io;

@@ -1,4 +1,4 @@
-// reduce_scatter, even and uneven, and its nonblocking forms.
+// reduce_scatter, with equal or different block sizes, and its nonblocking forms.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace chorale::calls {
 
-/// Algorithms read `in` after they have begun to write `out`: where that is this rank's block of `in`, the
-/// result waits in memory of its own.
+/// For an `out` that is this rank's block of `in`. Algorithms still read `in` after they have begun to write
+/// `out`, so the result is written to a separate buffer first.
 template <class Algorithm, class Net>
 task<> reduce_scatter_in_place(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
@@ -43,7 +43,7 @@ auto reduce_blocks(Caller& on, input in, output out, block_layout layout, named_
                   }};
 }
 
-/// Blocks of one size. In place: `out` is all blocks, and this rank's becomes the result.
+/// Blocks of equal size. In place, `out` holds all blocks, and this rank's block becomes the result.
 template <class Caller>
 auto reduce_scatter(Caller& on, operands io, named_reduction with) {
   auto& [in, out] = io;
@@ -57,7 +57,7 @@ auto reduce_scatter(Caller& on, operands io, named_reduction with) {
   return calls::reduce_blocks(on, in, out, block_layout::even(on.size(), out.bytes.size()), std::move(with));
 }
 
-/// Blocks of sizes of their own, one behind the other.
+/// Blocks of different sizes, one after the other.
 template <class Caller>
 auto reduce_scatter(Caller& on, operands io, std::span<const std::size_t> sizes, named_reduction with) {
   auto& [in, out] = io;

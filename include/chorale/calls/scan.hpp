@@ -8,7 +8,7 @@
 
 namespace chorale::calls {
 
-/// From `from` to `data`; in place if `from` is empty. `what` is operation::scan or operation::exscan.
+/// Scans `from` into `data`; in place if `from` is empty. `what` is operation::scan or operation::exscan.
 template <class Caller>
 auto scan(Caller& on, operation what, output data, named_reduction with,
           std::span<const std::byte> from = {}) {
@@ -20,7 +20,7 @@ auto scan(Caller& on, operation what, output data, named_reduction with,
           call_id now) { return calls::serve<operation::scan>(on, now, from, to, op, inclusive); }};
 }
 
-/// With a buffer of its own for the result.
+/// With separate input and output buffers.
 template <class Caller>
 auto scan(Caller& on, operation what, const operands& io, named_reduction with) {
   return calls::scan(on, what, io.out, std::move(with), calls::separate_operand(on, what, io));

@@ -9,7 +9,7 @@
 
 namespace chorale::calls {
 
-/// `all` is that of the root. At the root `out` may be in place; elsewhere it is what this rank takes.
+/// `all` is used at the root only. `out` receives this rank's block; only at the root may it be in place.
 template <class Caller>
 auto scatter_blocks(Caller& on, const call& what, const input& in, const output& out,
                     blocks<const std::byte> all) {
@@ -22,7 +22,7 @@ auto scatter_blocks(Caller& on, const call& what, const input& in, const output&
       on.arguments().check_sizes(what.what, own.size(), out.bytes.size(), out.one);
       if (own.data() != out.bytes.data()) on.arguments().check_apart(what.what, in.bytes, out.bytes);
     } else {
-      // The root's own block stays where it is: nothing is copied from a place to itself.
+      // The root's own block is in place: algorithms do not copy a block onto itself.
       mine = {const_cast<std::byte*>(own.data()), own.size()};
     }
   } else if (out.is_in_place) {

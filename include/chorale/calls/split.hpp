@@ -1,4 +1,4 @@
-// Communicators of parts of a communicator's ranks: what split, duplicate and subgroup share.
+// Communicators of subsets of a communicator's ranks: what split, duplicate and subgroup share.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace chorale {
 
-/// The colour of a rank that is to be in no part.
+/// The colour of a rank that joins no part.
 inline constexpr int undefined_color = -1;
 
 namespace calls {
 
-/// The rounds of a parting as allgathers of one call, by an algorithm that may run several times in one; of a
-/// user's nobody knows that.
+/// Runs the rounds of a parting as allgathers within one call. Uses the library's algorithm that may run
+/// several times in one call, since a user's algorithm may not be able to.
 template <class Communicator, class Net>
 task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
   std::unique_ptr<Communicator> made;
@@ -39,18 +39,19 @@ task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outco
       rounds.fail(std::current_exception());
     }
   }
-  // A part that cannot be made is no failure of this call.
+  // Failure to make a part does not fail this call, or the parent would be poisoned.
   out->failure = rounds.failure();
   if (!out->failure) out->made = std::move(made);
 }
 
-/// The call that makes this rank's part into `out`. Collective.
+/// The collective call that makes this rank's part and stores it in `out`.
 template <class Communicator, class Caller>
 auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Communicator>> out) {
   return prepared{call{.what = operation::split}, [&on, mine, out = std::move(out)](call_id now) {
                     const transport::endpoint& net = on.transport().core();
                     config settings = net.settings();
-                    // The same device as here, also where ranks take several in turns.
+                    // The part uses the same device as its parent, even where ranks of a host are spread over
+                    // several devices.
                     settings.device = net.port().chosen().device.name;
                     settings.port = net.port().chosen().port;
                     const auto plan = [settings = std::move(settings)](int ranks) {
@@ -69,7 +70,7 @@ auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Com
                   }};
 }
 
-/// The wish of a rank that gives a colour. @throws error errc::invalid_argument.
+/// The wish of a rank that passes a colour. @throws error errc::invalid_argument.
 template <class Caller>
 wish wish_of_color(const Caller& on, int color, int key) {
   if (color < 0 && color != undefined_color)
@@ -79,7 +80,8 @@ wish wish_of_color(const Caller& on, int color, int key) {
   return {.color = color, .key = key};
 }
 
-/// The wish of a rank that gives a list, with an FNV-1a of it. @throws error errc::invalid_argument.
+/// The wish of a rank that passes a list of ranks, with its FNV-1a hash. @throws error
+/// errc::invalid_argument.
 template <class Caller>
 wish wish_of_list(Caller& on, std::span<const int> ranks) {
   auto seen = calls::or_fail(on.transport(),

@@ -13,7 +13,7 @@
 
 namespace chorale::calls {
 
-/// One rank's part of a window, or why it has none.
+/// One rank's part of a window, or why the rank has none.
 struct window_card {
   static constexpr std::size_t text_bytes = 184;
 
@@ -25,19 +25,20 @@ struct window_card {
 };
 static_assert(detail::sendable<window_card>);
 
-/// What a communicator keeps: the number of windows, of whatever elements, that it has made.
+/// The number of windows of any element type that a communicator has made.
 struct windows_made {
   std::uint64_t number = 0;
 };
 
-/// Puts the exception that is being handled into the card of `rank`. @returns it as an error that names the
-/// rank.
+/// Writes the exception being handled into the card of `rank`. @returns the exception as an error that names
+/// the rank.
 std::exception_ptr note_failure(window_card& mine, int rank) noexcept;
-/// @throws error, the same on every rank: if one of them has no part, or one of another type or with other
-/// notifications than rank 0.
+/// @throws error, the same on every rank, if a rank has no part, or its type or number of notifications
+/// differs from that of rank 0.
 void require_alike(std::span<const window_card> all);
-/// The memory that each rank exposes, of elements of `element_bytes`, checked by rank `mine`.
-/// @throws error as `require_alike`; errc::mismatch if what a rank tells of its memory cannot be.
+/// The memory that each rank exposes, checked for elements of `element_bytes` and against this rank's card
+/// `mine`. @throws error as `require_alike`; errc::mismatch if a rank's description of its memory is not
+/// valid.
 [[nodiscard]] std::vector<transport::remote_memory_card> memories_of(std::span<const window_card> all,
                                                                      const window_card& mine,
                                                                      std::size_t element_bytes);

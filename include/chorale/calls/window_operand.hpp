@@ -17,7 +17,7 @@ namespace window_argument {
 template <class Range>
 concept contiguous = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
 
-/// What Range refers to, const or not.
+/// The element type of Range, with its const; void if Range is not contiguous.
 template <class Range>
 struct pointed_at : std::type_identity<void> {};
 template <class Range>
@@ -31,7 +31,7 @@ template <class Range>
 inline constexpr bool lasts =
     std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>>;
 
-/// Says in one line why Range is no range of elements of type Element, and is then false.
+/// Whether Range is a range of elements of type Element; a static_assert says in one line why not.
 template <class Element, class Range>
 constexpr bool is_range_of() {
   using plain = std::remove_reference_t<Range>;
@@ -48,15 +48,15 @@ constexpr bool is_range_of() {
   }
 }
 
-/// A single element, given as a value that converts to one without loss of a fraction.
+/// A single element, passed as a value that converts to Element without losing a fraction.
 template <class Value, class Element>
 concept value_of = std::convertible_to<const Value&, Element> && !contiguous<const Value&> &&
                    !(std::floating_point<Value> && std::integral<Element>);
 
 }  // namespace window_argument
 
-/// Elements of type Element that an operation reads: a range, or `{}` for none. `Later`: until the next
-/// flush.
+/// Elements of type Element that an operation reads: a range, or `{}` for none. `Later`: they are read until
+/// the next flush.
 template <class Element, bool Later>
 class window_source {
  public:

@@ -1,4 +1,4 @@
-// Atomic updates of elements of a window: by the device where it can, else under the target's lock.
+// Atomic updates of elements of a window: by the device if it can, else under the target's lock.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace chorale::calls {
 
-/// Updates of elements of type Element at byte `offset` of a rank's part of `memory`, a
-/// transport::remote_memory. All ranks go the same way, since it depends on the element's type and the
-/// address of the part alone.
+/// Updates elements of type Element at byte `offset` of rank `target`'s part of `memory`, a
+/// transport::remote_memory. Whether the device or the lock is used depends only on the element type and the
+/// address of the part, so all ranks use the same method, as atomicity requires.
 template <class Element, class Memory>
 class window_update {
  public:
   window_update(Memory& memory, int target, std::size_t offset) noexcept
       : memory_(memory), target_(target), offset_(offset) {}
 
-  /// element[i] = op(element[i], from[i]); into[i], if there is one, is what was there before.
+  /// element[i] = op(element[i], from[i]). If `into` is not empty, into[i] becomes the old value.
   template <class Op>
   void combine(std::span<const Element> from, std::span<Element> into, Op& op) {
     if constexpr (is_word) {
@@ -53,7 +53,7 @@ class window_update {
                      });
     }
   }
-  /// Sets the element to `desired` if its bytes are those of `expected`; returns what was there before.
+  /// Sets the element to `desired` if its bytes equal those of `expected`. @returns the old value.
   Element compare_and_swap(const Element& expected, const Element& desired) {
     if constexpr (is_word) {
       if (is_native())
