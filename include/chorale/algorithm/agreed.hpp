@@ -1,4 +1,4 @@
-// Transfers whose size each of the two ranks knows from its own arguments only, so that they have to agree.
+// Transfers whose size each of the two ranks knows only from its own arguments, so that they have to agree.
 #pragma once
 
 #include <algorithm>
@@ -13,44 +13,45 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/sendable.hpp>
 
-/// The first message that a rank sends another in such a call begins with an *envelope*: how many bytes the
-/// rank sends to that one in this call, how many it takes, and where those go if they are put straight.
-/// Behind it come the first of the bytes that the rank sends, if they go by blocks. So both ranks know both
-/// counts before a byte is placed, and a short transfer is one message as ever. A rank that has nothing to
-/// send sends an envelope too. A long transfer costs no wait either: the envelope and the receiver's offer
-/// cross.
+/// In such a call, the first message from a rank to a peer begins with an *envelope*: the number of bytes
+/// that the rank sends to the peer, the number it receives from the peer, and the region for zero copy. The
+/// first data bytes follow if they travel in blocks. So both ranks know both counts before any byte is
+/// placed, and a short transfer is still a single message. A rank with nothing to send also sends an
+/// envelope. A long transfer needs no extra wait, since the envelope and the receiver's offer cross.
 ///
-/// Where the counts differ, whoever receives an envelope throws errc::mismatch that names both. A rank that
-/// has only sent short data may be done before that: it hears of it at its next call.
+/// If the counts differ, the receiver of an envelope throws errc::mismatch, which names both. A rank that has
+/// only sent short data may have returned by then; it gets the error at its next call.
 namespace chorale::agreed {
 
-/// What this rank and a peer move between each other in a call, in bytes, as this rank's arguments say.
+/// The bytes that this rank sends to a peer and takes from it in a call, according to this rank's arguments.
 struct share {
   std::size_t sends = 0;
   std::size_t takes = 0;
 };
 
-/// As it lies in a message.
+/// An envelope as it is sent.
 struct envelope {
   std::uint64_t sends = 0;
   std::uint64_t takes = 0;
-  /// Where the bytes that are taken are put, or those that are sent can be read; none if they go by blocks.
+  /// Where the peer may put its data, or from where it may read this rank's data; empty if data travel in
+  /// blocks.
   remote_region place;
 };
 static_assert(sizeof(envelope) == 40 && detail::sendable<envelope>);
 
-/// Bytes of a message before the data, which begins at a multiple of 16 bytes, as all payloads do.
+/// Offset of the data in a message: the size of the envelope, rounded up to 16 bytes as all payloads are
+/// aligned.
 inline constexpr std::size_t envelope_room = 48;
 
-/// How many of the `bytes` that a rank sends travel behind its envelope: none if they are left to the
-/// transport as a message of their own. Precondition of all here: a block of the transport is longer than an
+/// How many of the `bytes` that a rank sends follow its envelope in the same message: none if the transport
+/// sends them as a separate message. Precondition of this file: a block of the transport is longer than an
 /// envelope.
 template <mailbox_transport Net>
 [[nodiscard]] std::size_t first_bytes(const Net& net, std::size_t bytes) noexcept {
   return transfer::is_whole(net, bytes) ? 0 : std::min(bytes, net.block_bytes() - envelope_room);
 }
 
-/// Makes first messages, each valid until the next is made.
+/// Makes first messages. Each is valid until the next is made.
 class sealed {
  public:
   [[nodiscard]] std::span<const std::byte> operator()(share mine, const remote_region& place,
@@ -66,14 +67,14 @@ class sealed {
   std::vector<std::byte> message_;
 };
 
-/// What was in a first message that agrees with this rank's arguments.
+/// The contents of a first message that agrees with this rank's arguments.
 struct opened {
   remote_region place;
   std::span<const std::byte> data;
 };
 
-/// Opens the first message of rank `from`, which has to have `data` bytes behind its envelope.
-/// @throws error errc::mismatch if that rank's counts are not those of this one.
+/// Opens the first message of rank `from`, which must have `data` bytes after its envelope. @throws error
+/// errc::mismatch if the counts of the two ranks differ.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] opened open(const Net& net, int from, call_id now, const Message& message, share mine,
                           std::size_t data) {
@@ -89,8 +90,8 @@ template <mailbox_transport Net, arrived_message Message>
   return {e.place, behind};
 }
 
-/// Checks that `place` is `bytes` of memory that rank `owner` exposes, and returns it.
-/// @throws error errc::mismatch if it is not.
+/// Checks that `place` is a region of `bytes` that rank `owner` exposes. @returns `place`. @throws error
+/// errc::mismatch.
 template <mailbox_transport Net>
 [[nodiscard]] remote_region exactly(const Net& net, int owner, call_id now, const remote_region& place,
                                     std::size_t bytes) {
@@ -99,13 +100,13 @@ template <mailbox_transport Net>
   return place;
 }
 
-/// Copies what came behind an envelope to the start of `in`.
+/// Copies the data after an envelope to the start of `in`.
 inline void place_first(const opened& message, std::span<std::byte> in) noexcept {
   if (!message.data.empty()) copy_bytes(in.data(), message.data.data(), message.data.size());
 }
 
-/// The memory of a call that makes several transfers, registered once: what is only sent, and what peers may
-/// fill. On transports without one-sided operations it registers nothing.
+/// The memory of a call with several transfers, registered once: `lent` is sent from, `exposed` may be
+/// written by peers. Registers nothing on transports without one-sided operations.
 template <mailbox_transport Net>
 struct memory {
   memory(Net&, std::span<const std::byte>, std::span<std::byte>) noexcept {}
@@ -118,14 +119,15 @@ struct memory<Net> {
 
   memory(Net& net, std::span<const std::byte> out, std::span<std::byte> in)
       : lent(net.lend(out)), exposed(net.expose(in)) {}
-  /// The part of it that a peer may fill.
+  /// The region of `bytes`, which a peer may fill.
   [[nodiscard]] remote_region part(std::span<const std::byte> bytes) const noexcept {
     return transfer::part_of(exposed.region(), bytes);
   }
 };
 
-/// Sends `out` to rank `to`, which calls `agreed::receive`, while nothing goes the other way.
-/// @throws error errc::mismatch if that rank takes another number of bytes, and this one sees it.
+/// Sends `out` to rank `to`, which calls `agreed::receive`, with no data in the other direction. @throws
+/// error errc::mismatch if the receiver expects another number of bytes, unless this call has returned by
+/// then.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const share mine{.sends = out.size()};

@@ -1,4 +1,4 @@
-// Regions of memory as ranks announce them to each other.
+// Memory regions that ranks announce to each other.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace chorale::transfer {
 
-/// A region as it travels in a message.
+/// The bytes of a region, for sending it in a message.
 using detail::bytes_of;
 
-/// The address of a part of what `whole` exposes, as a region of its own: exactly what a peer may fill.
+/// The subregion of `whole` for `part`: exactly the bytes that a peer may access.
 [[nodiscard]] inline remote_region part_of(const remote_region& whole,
                                            std::span<const std::byte> part) noexcept {
   return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
 }
 
-/// @throws error errc::mismatch if `region`, which rank `from` has announced, is not its own or has not as
-/// many `bytes`.
+/// @throws error errc::mismatch if `region`, announced by rank `from`, has another owner or is not `bytes`
+/// long.
 template <mailbox_transport Net>
 void check_region(const Net& net, int from, call_id now, const remote_region& region, std::size_t bytes) {
   if (region.owner != from || region.bytes != bytes) [[unlikely]]

@@ -1,4 +1,4 @@
-// The choice among algorithms at run time.
+// Choosing among algorithms at run time.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace chorale {
 
 namespace detail {
 
-/// The bytes that an algorithm is chosen by: the same on all ranks.
+/// The size by which an algorithm is chosen, in bytes; the same on all ranks.
 inline std::size_t payload(std::span<std::byte> data) noexcept {
   return data.size();
 }
@@ -45,13 +45,13 @@ template <class First, class... Rest>
 std::size_t payload_of(const First& first, const Rest&...) noexcept {
   return detail::payload(first);
 }
-/// A scatter's blocks are known at the root alone; its own block everywhere.
+/// For scatter: only the root knows all blocks, but every rank knows the size of its own.
 template <class Byte>
 std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noexcept {
   return mine.size();
 }
 
-/// Whether the bits of a result are the same whatever the algorithm, as far as this argument is concerned.
+/// Whether this argument permits algorithms to be exchanged without changing the bits of the result.
 template <class Argument>
 constexpr bool keeps_bits(const Argument&) noexcept {
   return true;
@@ -62,37 +62,36 @@ inline bool keeps_bits(const reduction& op) noexcept {
 
 }  // namespace detail
 
-/// Whichever of `Algorithms`, all of one operation, is the fastest for the size of a message, the size of the
-/// group, the transport, and whether ranks share cores. Those that do not run on a transport are left out
-/// there, and those whose `suits(net)` is false, unless it is false of all; `suits` must give the same answer
-/// on all ranks.
+/// Chooses the fastest of several algorithms of one operation, for the message size, the group size, the
+/// transport, and whether ranks share cores. Excludes algorithms that do not run on the transport and those
+/// whose `suits(net)` is false, unless it is false for all. `suits` must return the same on all ranks.
 ///
-/// The tuning table (`model/tuning.hpp`, config::tuning) says what to begin with, and what comes near to it.
-/// Since the library's was measured on some other machine, the first calls of each size, in steps of four or
-/// two, are a *trial* (`model/trial.hpp`): contenders serve them in turn, the ranks add up what the calls
-/// took them, the slow ones leave round by round, and the fastest serves the rest. Results whose bits depend
-/// on where the brackets are, as those of sums of floating-point numbers do, must not depend on time: on more
-/// than two ranks those calls have trials of their own, of what evaluates as the table's choice does
-/// (`algorithm/evaluation.hpp`), unless config::trials says otherwise. Every rank chooses alike, since all
-/// have the same table, calls and sums.
+/// The tuning table (`model/tuning.hpp`, config::tuning) provides the initial choice and its close
+/// competitors. Since the library's table was measured on another machine, the first calls of each size class
+/// (steps of a factor of four or two) are a *trial* (`model/trial.hpp`): the contenders serve them in turn,
+/// the ranks add up their times, the slowest contenders are dropped round by round, and the fastest serves
+/// all later calls. Results whose bits depend on the bracketing, such as floating-point sums, must not depend
+/// on timing: on more than two ranks such calls have separate trials, among algorithms with the same
+/// bracketing as the table's choice (`algorithm/evaluation.hpp`), unless config::trials says otherwise. All
+/// ranks choose alike, since they have the same table, calls and sums.
 ///
-/// Cost: a look at a few limits a call; and the calls of a trial, which are slower than the best where
-/// contenders are, by the table not more than four times: docs/guide/choosing.md has figures.
+/// Cost: a few comparisons per call, and the calls of a trial, in which contenders may be slower than the
+/// best algorithm, according to the table by at most a factor of four; docs/guide/choosing.md has figures.
 ///
 ///     communicator<transport::rc, automatic<allreduce::recursive_doubling, allreduce::ring>> comm;
 template <class First, class... Rest>
 struct automatic {
   static constexpr auto implements = First::implements;
-  using candidates = type_list<First, Rest...>;  ///< The algorithms among which is chosen, in their order.
+  using candidates = type_list<First, Rest...>;  ///< The candidates, in order.
   static_assert(((Rest::implements == implements) && ...),
                 "chorale::automatic: its algorithms are of one operation");
-  /// Where ranks do not know each other's blocks they cannot choose by them.
+  /// With uneven blocks, ranks do not know each other's sizes and so cannot choose by them.
   static constexpr bool uneven = false;
   template <class Net>
   static constexpr bool runs_on =
       tunable_transport<Net> && (First::template runs_on<Net> || (Rest::template runs_on<Net> || ...));
 
-  // Inline even where the compiler has inlined much already: what it costs to choose must not depend on that.
+  // Always inline: the cost of choosing must not depend on how much the compiler has inlined already.
   template <tunable_transport Net, class... Arguments>
   [[gnu::always_inline]] static task<> run(Net& net, call_id now, const Arguments&... arguments) {
     model::choice& all = choice_for(net);
@@ -106,21 +105,20 @@ struct automatic {
     return dispatch<Net, 0, First, Rest...>(mine.algorithm, net, now, arguments...);
   }
 
-  /// Which algorithm serves `bytes` (of a block, for operations of blocks), and why: where bits do not depend
-  /// on it, once trials are over.
+  /// Which algorithm serves messages of `bytes` (of a block, for operations on blocks) and why, for calls
+  /// whose bits do not depend on the algorithm, after their trial.
   template <tunable_transport Net>
   static std::string explain(Net& net, std::size_t bytes) {
     return choice_for(net).explain(bytes);
   }
-  /// Whether calls of some size have begun a trial that is not over. The same on all ranks that have made the
-  /// same calls.
+  /// Whether a trial is under way for some size. The same on all ranks that have made the same calls.
   template <tunable_transport Net>
   static bool is_trying(Net& net) {
     return net.template state<held>().all.is_trying();
   }
 
  private:
-  /// A type of its own, by which a transport keeps it.
+  /// A distinct type, the key by which the transport stores the choice.
   struct held {
     model::choice all;
   };
@@ -161,7 +159,7 @@ struct automatic {
     return static_cast<const model::choice*>(of)->name_of_last();
   }
 
-  /// A call of a trial; or one that was made when there was one, and is reached when it is over.
+  /// Serves a call of a trial, or one that was made during a trial but runs after its end.
   template <class Net, class... Arguments>
   static task<> try_out(Net& net, call_id now, model::choice::lane& here, Arguments... arguments) {
     model::choice& all = choice_for(net);
@@ -170,7 +168,7 @@ struct automatic {
     const auto begin = clock::now();
     co_await dispatch<Net, 0, First, Rest...>(serving, net, now, arguments...);
     all.ran(serving);
-    // What the program does while a nonblocking call waits is not the algorithm's time.
+    // A nonblocking call is not timed, since the program's own computation would be included.
     if (!all.took(here, bytes, begin, clock::now(), !now.parks)) co_return;
     co_await allreduce::recursive_doubling::run(net, now, std::as_writable_bytes(here.running->times()),
                                                 reduction::of<std::uint64_t>(sum));

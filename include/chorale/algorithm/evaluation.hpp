@@ -1,19 +1,19 @@
-// In which order an algorithm of a reduction combines.
+// The order in which a reduction algorithm combines operands.
 #pragma once
 
 #include <cstdint>
 
 namespace chorale {
 
-/// Where the brackets are in what an algorithm computes. Of two algorithms that say the same, if it is not
-/// `own`, every result has the same bits, whatever the operator, the size and the number of ranks.
+/// How an algorithm brackets its operands. Two algorithms with the same value other than `own` give the same
+/// bits for every operator, size and number of ranks.
 enum class evaluation : std::uint8_t {
-  own,       ///< in a tree that no other algorithm has
+  own,       ///< a bracketing shared with no other algorithm
   serial,    ///< ((x_0 op x_1) op x_2) ..., as a loop over the ranks
-  doubling,  ///< in the tree of `allreduce::recursive_doubling`
+  doubling,  ///< the tree of `allreduce::recursive_doubling`
 };
 
-/// What algorithm A says by a member `static constexpr auto evaluates`; `own` if it has none.
+/// The `static constexpr auto evaluates` of algorithm A; `own` if it has none.
 template <class Algorithm>
 inline constexpr evaluation evaluation_of = evaluation::own;
 template <class Algorithm>

@@ -1,4 +1,4 @@
-// The shared slots of a group whose ranks are on one host.
+// Shared slots for a group whose ranks are all on one host.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace chorale {
 
-/// Slots that take as much as a block of the mailbox.
+/// Slots as large as a block of the mailbox.
 struct block_slots {
   template <mailbox_transport Net>
   [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
@@ -23,13 +23,12 @@ struct block_slots {
   }
 };
 
-/// Slots for long messages: each takes as much as 64 blocks, if those of all ranks are 8 MiB at most. The
-/// longer a slot is, the less often all ranks have to be waited for; but what is written to the slots should
-/// still be in a cache that the cores share when it is read.
+/// Slots for long messages, each of 64 blocks but of at most 512 KiB and together at most 8 MiB. Longer slots
+/// need fewer waits for all ranks, but their contents should still be in a shared cache when they are read.
 struct long_slots {
   static constexpr std::size_t blocks = 64;
   static constexpr std::size_t most_bytes = std::size_t{1} << 19;   ///< of a slot
-  static constexpr std::size_t most_of_all = std::size_t{1} << 23;  ///< of those of all ranks
+  static constexpr std::size_t most_of_all = std::size_t{1} << 23;  ///< of the slots of all ranks
 
   template <mailbox_transport Net>
   [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
@@ -39,27 +38,27 @@ struct long_slots {
   }
 };
 
-/// The bytes of each part of a message of `bytes`, of which a slot takes `most` at once: whole cache lines,
-/// and as few parts as possible, about as long as each other.
+/// Divides a message of `bytes` into as few parts as possible, of at most `most` bytes (the size of a slot).
+/// @returns the size of a part: whole cache lines, so that all parts are about equally long.
 [[nodiscard]] constexpr std::size_t part_bytes(std::size_t bytes, std::size_t most) noexcept {
   if (bytes <= most) return bytes;
   const std::size_t parts = (bytes + most - 1) / most;
   return std::min(most, in_cache_lines((bytes + parts - 1) / parts));
 }
 
-/// Slots in memory that rank 0 keeps and all ranks see, made in the first call that wants them, and kept in
-/// `state<host_slots<Net, Size>>()`. Where a rank cannot see it, all ranks do without. `Size::bytes(net)` is
-/// what a slot takes. Cost: two messages between rank 0 and each other rank, once; two slots a rank, whose
+/// Slots of `Size::bytes(net)` bytes in memory that rank 0 allocates and all ranks map, made in the first
+/// call that needs them, and kept in `state<host_slots<Net, Size>>()`. If any rank cannot map the memory, no
+/// rank uses slots. Cost: once, three messages between rank 0 and each other rank; two slots per rank, whose
 /// pages take memory once they are written.
 template <mapping_transport Net, class Size = block_slots>
 class host_slots {
  public:
-  /// Whether all ranks know if they have slots. The same on all of them.
+  /// Whether `decide` has run. The same on all ranks.
   [[nodiscard]] bool is_decided() const noexcept { return is_decided_; }
   [[nodiscard]] bool are_there() const noexcept { return are_there_; }
   [[nodiscard]] shared_slots& slots() noexcept { return slots_; }
 
-  /// Makes the slots. All ranks have to be in it, in the same call.
+  /// Makes the slots if possible. Collective: all ranks must run it in the same call.
   task<> decide(Net& net, call_id now) {
     if (net.size() > 1 && net.maps_memory()) {
       if (net.rank() == 0)
@@ -70,9 +69,9 @@ class host_slots {
     is_decided_ = true;
   }
 
-  /// This rank's slot is written. Over when all slots are, for the one rank that arrived last, and otherwise
-  /// when that rank has published. True on the last, which is to publish then. @throws error errc::mismatch
-  /// if ranks make different calls.
+  /// To be called when this rank's slot is written. Returns true on the last arriver, when all slots are
+  /// written; that rank then has to publish. Returns false on the other ranks, after it has published.
+  /// @throws error errc::mismatch if ranks make different calls.
   task<bool> arrives_last(Net& net, call_id now) {
     const bool is_last = slots_.arrive();
     if (!is_last)
@@ -98,7 +97,7 @@ class host_slots {
     try {
       kept_.emplace(net.keep(bytes(net)));
     } catch (const error&) {
-      // Without memory for it: the others are offered nothing, and all do without.
+      // No memory for slots: the others are offered an empty region, and no rank uses slots.
     }
     const remote_region here = kept_ ? kept_->region() : remote_region{.owner = 0};
     for (int r = 1; r < net.size(); ++r) co_await net.send(r, now, transfer::bytes_of(here));
@@ -124,7 +123,7 @@ class host_slots {
     else
       seen_.reset();
   }
-  /// This rank arrived last and some rank makes another call: names it.
+  /// On the last arriver: throws an error that names a rank which makes a different call.
   task<> refuse_stranger(Net& net, call_id now) {
     const auto who = [this] { return slots_.stranger(); };
     co_await net.until(now, who, [&net, now, this] {
@@ -133,7 +132,7 @@ class host_slots {
       return other < 0;
     });
   }
-  /// Yes or no, of one byte.
+  /// Receives a bool, of one byte.
   static task<bool> answer(Net& net, int from, call_id now) {
     const auto message = co_await net.receive(from, now);
     co_return transfer::exact(net, from, now, message, 1)[0] != std::byte{0};
@@ -142,7 +141,7 @@ class host_slots {
   bool is_decided_ = false;
   bool are_there_ = false;
   std::optional<kept_memory> kept_;  ///< at rank 0
-  std::optional<seen_memory> seen_;  ///< at the others
+  std::optional<seen_memory> seen_;  ///< at the other ranks
   shared_slots slots_;
 };
 

@@ -1,4 +1,4 @@
-// The operands of all ranks where they lie, of which each rank combines a share for all.
+// Reductions in which each rank reads all operands in place and combines one share of the elements.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace chorale {
 
-/// True if ranks read operands where they lie, and each has a core to combine them. The same on all ranks.
+/// True if ranks read operands in place and each rank has a core to itself to combine them. The same on all
+/// ranks.
 template <mailbox_transport Net>
 [[nodiscard]] bool all_combine_at_once(const Net& net) noexcept {
   if constexpr (reads_operands<Net>)
@@ -26,27 +27,27 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// What a rank needs to combine a share of the elements of all ranks: `announce`, `find`, then `read`,
-/// `combine` and `write` in pieces, then `finish`. Ranks have shares that do not overlap, so that none waits
-/// for another in between. Cost: two short messages from each rank to each other one.
+/// Combines one rank's share of the elements of all operands: call `announce`, `find`, then `read`, `combine`
+/// and `write` piece by piece, then `finish`. Shares do not overlap, so ranks wait for each other only in
+/// `find` and `finish`. Cost: two short messages from each rank to every other.
 template <reads_operands Net>
 class operands_of_all {
  public:
-  /// What lets peers access memory of this rank.
+  /// Grants peers access to memory of this rank.
   using exposure = decltype(std::declval<Net&>().offer({}));
 
-  /// The most bytes of a piece, of an operand of `bytes` in elements of `op`: few enough for a near cache,
-  /// enough for the cost of a read to vanish.
+  /// The most bytes of a piece of an operand of `bytes`, in whole elements of `op`: small enough for a core's
+  /// cache, large enough to make the overhead of a read negligible.
   [[nodiscard]] static std::size_t piece_bytes(const reduction& op, std::size_t bytes) noexcept {
     return std::min(op.whole(std::size_t{1} << 18), bytes);
   }
-  /// What shares are multiples of, so that each page is read by one rank: to read a part of a page costs as
-  /// much as to read all of it.
+  /// The granularity of shares in bytes. Each page is read by one rank only, since reading part of a page
+  /// costs as much as reading all of it.
   [[nodiscard]] static std::size_t granule_bytes(const reduction& op) noexcept { return op.whole(4096); }
 
-  /// `operand`: this rank's, not empty, as long on all ranks. `result`: where the others may write this
-  /// rank's result: as long, `operand` itself or apart from it; or empty, if this rank has none. Both outlive
-  /// the object. `piece`: the most that is read at once.
+  /// `operand`: this rank's operand, not empty, of the same length on all ranks. `result`: where the other
+  /// ranks may write this rank's result, of the same length, either `operand` itself or not overlapping it;
+  /// empty if this rank gets no result. Both must outlive the object. `piece`: the most bytes read at once.
   operands_of_all(Net& net, call_id now, std::span<const std::byte> operand, std::span<std::byte> result,
                   std::size_t piece)
       : net_(&net),
@@ -59,15 +60,15 @@ class operands_of_all {
         memory_(&memory_of(net, rooms * piece)),
         there_(static_cast<std::size_t>(net.size())) {}
 
-  /// Tells the others where operand and result are.
+  /// Tells the other ranks where the operand and the result are.
   task<> announce() {
     const places here{transfer::part_of((is_in_place() ? exposed_ : offered_).region(), operand_),
                       transfer::part_of(exposed_.region(), result_)};
     for (int d = 1; d < net_->size(); ++d)
       co_await net_->send((net_->rank() + d) % net_->size(), now_, transfer::bytes_of(here));
   }
-  /// Waits for the others to announce theirs. `root`: the rank that alone has a result, or -1.
-  /// @throws error errc::mismatch if a region is not as long as this rank's operand.
+  /// Waits until the other ranks have announced theirs. `root`: the only rank that gets a result, or -1 if
+  /// all do. @throws error errc::mismatch if a region is not as long as this rank's operand.
   task<> find(int root = -1) {
     for (int d = 1; d < net_->size(); ++d) {
       const int from = (net_->rank() + d) % net_->size();
@@ -80,22 +81,23 @@ class operands_of_all {
       transfer::check_region(*net_, from, now_, found.result, has_result ? operand_.size() : 0);
     }
   }
-  /// Memory of this rank for a piece, of which there are two: 0 and 1.
+  /// One of two buffers for pieces, 0 or 1.
   [[nodiscard]] std::span<std::byte> place(int which, std::size_t bytes) const noexcept {
     return memory_->memory().subspan(static_cast<std::size_t>(which) * piece_, bytes);
   }
-  /// Reads bytes of the operand of another rank, from `at` on, to a place or into this rank's result.
+  /// Reads bytes of another rank's operand, from byte `at` on, into a buffer of `place` or into this rank's
+  /// result.
   task<> read(int from, std::size_t at, std::span<std::byte> into) {
     co_await net_->get(of(from).operand, at, covering(into), into, now_);
   }
-  /// Writes a part of a place, or of this rank's result, into the result of another rank from `at` on. Over
-  /// when that part may change.
+  /// Writes part of a buffer of `place`, or of this rank's result, into another rank's result from byte `at`
+  /// on. `from` may be changed afterwards.
   task<> write(int to, std::size_t at, std::span<const std::byte> from) {
     co_await net_->put(of(to).result, at, covering(from), from, now_);
     co_await net_->flush(to, now_);
   }
-  /// into = ((x_0 op x_1) op x_2) ..., elements of all operands from byte `at` on. `into`: a part of place 0,
-  /// or of a result that is apart from the operand. `op` is that of the coroutine that awaits this one.
+  /// into = ((x_0 op x_1) op x_2) ..., for the elements of all operands from byte `at` on. `into`: part of
+  /// buffer 0, or of a result that does not overlap the operand. `op` must outlive the coroutine.
   task<> combine(std::size_t at, std::span<std::byte> into, const reduction& op) {
     const auto own = operand_.subspan(at, into.size());
     const int first = net_->rank() == 0 ? 1 : 0;
@@ -111,8 +113,8 @@ class operands_of_all {
       }
     }
   }
-  /// This rank has read and written all of its share. Over when the others have theirs: this rank's operand
-  /// may change then, and what they have written here is here.
+  /// To be called when this rank has read and written its share. Returns when the others have too; then this
+  /// rank's operand may be changed, and its result is complete.
   task<> finish() {
     for (int d = 1; d < net_->size(); ++d) co_await net_->send((net_->rank() + d) % net_->size(), now_, {});
     for (int d = 1; d < net_->size(); ++d) {
@@ -123,7 +125,7 @@ class operands_of_all {
   }
 
  private:
-  /// What a rank announces.
+  /// The announcement of a rank.
   struct places {
     remote_region operand;
     remote_region result;
@@ -147,7 +149,7 @@ class operands_of_all {
     return !result_.empty() && result_.data() == operand_.data();
   }
   [[nodiscard]] const places& of(int rank) const noexcept { return there_[static_cast<std::size_t>(rank)]; }
-  /// What covers a part of this rank's result, or else of a place.
+  /// The registration that covers `part` of this rank's result or of a buffer.
   [[nodiscard]] const exposure& covering(std::span<const std::byte> part) const noexcept {
     const std::less<const std::byte*> before;
     const bool is_of_result =
@@ -160,7 +162,7 @@ class operands_of_all {
   std::span<const std::byte> operand_;
   std::span<std::byte> result_;
   exposure exposed_;
-  exposure offered_;  ///< of nothing if the call is in place
+  exposure offered_;  ///< empty if the call is in place
   std::size_t piece_;
   kept_memory* memory_;
   std::vector<places> there_;

@@ -1,4 +1,4 @@
-// What each operation is: the one place where that is said.
+// The properties of each operation.
 #pragma once
 
 #include <concepts>
@@ -56,8 +56,8 @@ namespace exchange {
 struct direct;
 }
 
-/// What an algorithm's `run` gets after `(Net& net, call_id now)`, each by value, since a coroutine outlives
-/// the call's arguments.
+/// The parameters of an algorithm's `run` after `(Net& net, call_id now)`, each by value, since a coroutine
+/// outlives the call's arguments.
 template <class... Arguments>
 struct run_arguments {};
 
@@ -71,19 +71,18 @@ struct operation_list {};  ///< A list of operations.
 
 /// An operation that algorithms implement:
 ///
-/// * `arguments`: what `run` gets.
-/// * `in_place_arguments`: what `run` may take instead, where it is there. The operand is in the result then
-///   (`start.hpp`).
-/// * `default_algorithm`: what a communicator takes if it is told nothing.
-/// * `substitute`: what serves the calls that a communicator's algorithm cannot: of uneven blocks, of
-///   elements that do not fit into a block of the transport; void if each algorithm serves all calls.
-/// * `also`: the operation of calls that the same algorithms serve, such as those of uneven blocks, or
-/// `none`.
-/// * `is_rooted`: a call has a root.
-/// * `is_reduction`: a call has an operator.
+/// * `arguments`: the parameters of `run`.
+/// * `in_place_arguments`, optional: alternative parameters of `run`, for algorithms whose operand is in the
+///   result buffer already (`start.hpp`).
+/// * `default_algorithm`: used if the program chooses none.
+/// * `substitute`: the algorithm for calls that the communicator's algorithm cannot serve, with uneven blocks
+///   or with elements larger than a block of the transport; void if every algorithm serves all calls.
+/// * `also`: another operation that the same algorithms serve, such as the one with uneven blocks, or `none`.
+/// * `is_rooted`: calls have a root.
+/// * `is_reduction`: calls have an operator.
 ///
-/// The signature of a call has its operation, its root, its operator, the type of its elements, and its bytes
-/// where they are the same on all ranks.
+/// The signature of a call covers its operation, root, operator and element type, and its size in bytes if
+/// this is the same on all ranks.
 template <operation What>
 struct operation_traits;
 
@@ -132,15 +131,17 @@ struct operation_traits<operation::allreduce> {
   static constexpr bool is_reduction = true;
 };
 
-/// `all`, in which this rank's own block is already.
+/// `all`, which already contains this rank's own block.
 template <>
 struct operation_traits<operation::allgather> {
   using arguments = run_arguments<blocks<std::byte>>;
   using default_algorithm = allgather::standard;
   using substitute = allgather::ring;
-  /// It may run several times in a call: it has no signals, which a rank tells from others by their call.
+  /// An algorithm that may run several times within a call. It uses no signals, which are told apart only by
+  /// their call.
   using repeatable = allgather::bruck;
-  /// In it every rank talks to every other one, so that all are connected when it is over.
+  /// An algorithm in which every rank exchanges messages with every other, so that all are connected
+  /// afterwards.
   using connecting = allgather::direct;
   static constexpr operation also = operation::allgatherv;
   static constexpr bool is_rooted = false;
@@ -203,7 +204,7 @@ struct operation_traits<operation::scan> {
   static constexpr bool is_reduction = true;
 };
 
-/// What this rank sends; what it takes. The lists stay until the call is over.
+/// The messages that this rank sends; the messages it takes. The lists stay valid until the call is over.
 template <>
 struct operation_traits<operation::exchange> {
   using arguments = run_arguments<std::span<const outgoing>, std::span<const incoming>>;
@@ -214,7 +215,7 @@ struct operation_traits<operation::exchange> {
   static constexpr bool is_reduction = false;
 };
 
-/// Those with traits.
+/// All operations with traits.
 using operations_with_algorithms =
     operation_list<operation::barrier, operation::broadcast, operation::reduce, operation::allreduce,
                    operation::allgather, operation::alltoall, operation::gather, operation::scatter,

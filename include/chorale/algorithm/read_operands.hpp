@@ -1,4 +1,4 @@
-// Operands of reductions, read piece by piece from where they lie by the rank that combines them.
+// Reductions in which the combining rank reads the operands in place, piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace chorale {
 
-/// Where long operands are read. The core that reads a piece has it in its cache when it combines it, so that
-/// each byte crosses from core to core once. An adapter can move bytes while the core combines others, which
-/// waiting for each read would waste: over adapters operands are sent.
+/// Transports on which long operands are read. The core that reads a piece has it in its cache when it
+/// combines it, so each byte moves between cores only once. Over adapters operands are sent instead: an
+/// adapter transfers bytes while the core combines others, and waiting for each read would lose that overlap.
 template <class Net>
 concept reads_operands = core_copying_transport<Net> && keeping_transport<Net>;
 
-/// True if an operand of so many bytes is read. Both sides have to know its size.
+/// True if an operand of `bytes` is read. Both sides have to know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_read(const Net& net, std::size_t bytes) noexcept {
   if constexpr (reads_operands<Net>)
@@ -27,20 +27,21 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// This rank's operand as another rank reads it: `announce`, then, before the operand changes, `released`.
+/// This rank's operand, offered to a rank that reads it: call `announce`, and `released` before the operand
+/// changes.
 template <reads_operands Net>
 class offered_operand {
  public:
-  /// `operand` outlives it.
+  /// `operand` must outlive the object.
   offered_operand(Net& net, call_id now, std::span<const std::byte> operand, int reader)
       : net_(&net), now_(now), operand_(operand), reader_(reader), offered_(net.offer(operand)) {}
 
-  /// Tells the reader where it is.
+  /// Tells the reader where the operand is.
   task<> announce() {
     const remote_region here = transfer::part_of(offered_.region(), operand_);
     co_await net_->send(reader_, now_, transfer::bytes_of(here));
   }
-  /// Over when the reader has all of it.
+  /// Waits until the reader has read all of it.
   task<> released() {
     const auto read = co_await net_->receive(reader_, now_);
     static_cast<void>(transfer::exact(*net_, reader_, now_, read, 0));
@@ -54,17 +55,17 @@ class offered_operand {
   decltype(std::declval<Net&>().offer({})) offered_;
 };
 
-/// Another rank's operand, which this rank reads: `find`, `read` of all pieces in any order, `release`.
+/// Another rank's operand, which this rank reads: call `find`, `read` for all pieces in any order, `release`.
 template <reads_operands Net>
 class operand_reader {
  public:
-  /// Bytes of a piece, of elements of `op`: few enough for a near cache, enough for the cost of a read to
-  /// vanish.
+  /// Bytes of a piece, in whole elements of `op`: small enough for a core's cache, large enough to make the
+  /// overhead of a read negligible.
   [[nodiscard]] static std::size_t piece_bytes(const reduction& op) noexcept {
     return op.whole(std::size_t{1} << 17);
   }
 
-  /// `bytes`: of the operand of rank `owner`. `piece`: the most that is read at once.
+  /// `bytes`: the size of the operand of rank `owner`. `piece`: the most bytes read at once.
   operand_reader(Net& net, call_id now, int owner, std::size_t bytes, std::size_t piece)
       : net_(&net), now_(now), owner_(owner), bytes_(bytes), room_(&room_of(net, std::min(bytes, piece))) {}
 
@@ -73,25 +74,25 @@ class operand_reader {
     const auto announced = co_await net_->receive(owner_, now_);
     there_ = transfer::read_region(*net_, owner_, now_, announced, bytes_);
   }
-  /// Reads bytes [at, at + bytes). `piece()` has them until the next read of any reader.
+  /// Reads bytes [at, at + bytes). `piece()` holds them until the next read of any reader.
   task<> read(std::size_t at, std::size_t bytes) {
     piece_ = room_->memory->memory().first(bytes);
     co_await net_->get(there_, at, room_->memory->exposure(), piece_, now_);
   }
-  /// Reads as many bytes from `at` on to where they are wanted, which `exposed` covers.
+  /// Reads place.size() bytes from `at` on into `place`, which `exposed` covers.
   template <class Exposed>
   task<> read_to(std::span<std::byte> place, std::size_t at, const Exposed& exposed) {
     co_await net_->get(there_, at, exposed, place, now_);
   }
   [[nodiscard]] std::span<const std::byte> piece() const noexcept { return piece_; }
-  /// Tells the owner that its operand may change.
+  /// Tells the owner that its operand may be changed.
   task<> release() { co_await net_->send(owner_, now_, {}); }
 
  private:
   struct kept {
     std::optional<decltype(std::declval<Net&>().keep(std::size_t{}))> memory;
   };
-  /// One piece for all readers, kept from call to call.
+  /// One buffer for the pieces of all readers, kept between calls.
   static kept& room_of(Net& net, std::size_t bytes) {
     auto& room = net.template state<kept>();
     if (!room.memory || room.memory->memory().size() < bytes) {
@@ -110,10 +111,9 @@ class operand_reader {
   std::span<std::byte> piece_;
 };
 
-/// Rank `to` reads `out` from here while this rank combines what rank `from` has for it into `mine`; either
-/// may be empty. `out` does not change and does not overlap `mine`. Precondition: what is not empty is read
-/// (`is_read`). `theirs_is_left`: what is read stands to the left of `mine`. `op` is that of the coroutine
-/// that awaits this one.
+/// Offers `out` to rank `to` while reading an operand of rank `from` and combining it into `mine`; either may
+/// be empty. `out` must not change or overlap `mine`. Precondition: `is_read` for each that is not empty.
+/// `theirs_is_left`: the operand that is read is the left one. `op` must outlive the coroutine.
 template <reads_operands Net>
 task<> read_and_combine(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                         std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {

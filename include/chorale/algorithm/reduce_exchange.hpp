@@ -1,4 +1,4 @@
-// Steps of reductions: two ranks exchange operands, one rank combines those of all.
+// Building blocks of reductions: ranks exchange and combine operands; one rank folds the operands of all.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace chorale {
 
-/// True if an operand of so many bytes is left to the transport as a whole, which has messages of any length.
+/// True if an operand of `bytes` is sent as one message, by a transport with messages of any length.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_whole_operand(const Net& net, std::size_t bytes, const reduction& op) noexcept {
   if constexpr (message_transport<Net>)
@@ -23,11 +23,10 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// Sends `out` to rank `to` and combines what rank `from` sends into `mine`, block by block, so that neither
-/// side waits for the other's free blocks; or as messages of the transport, into memory of the call; or long
-/// ones by reads. `out` does not overlap `mine` unless the transport has messages.
-/// `theirs_is_left`: what comes stands to the left of `mine`. `op` is that of the coroutine that awaits this
-/// one.
+/// Sends `out` to rank `to`, receives an operand from rank `from` and combines it into `mine`: block by
+/// block, so that neither side waits for the other's free blocks; or as one message of the transport, via a
+/// temporary buffer; or, if long, by reads. `out` must not overlap `mine` unless the transport has messages.
+/// `theirs_is_left`: the received operand is the left one. `op` must outlive the coroutine.
 template <mailbox_transport Net>
 task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
@@ -43,7 +42,7 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
     }
   }
   if constexpr (reads_operands<Net>) {
-    // The sizes of the two may be on both sides of the limit.
+    // One operand may be above the threshold and the other below it.
     const bool is_offered = chorale::is_read(net, out.size());
     const bool reads = chorale::is_read(net, mine.size());
     if (is_offered || reads) {
@@ -75,9 +74,9 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
   }
 }
 
-/// result = ((x_0 op x_1) op x_2) ..., where x_r is one message of rank r, but `mine` for this rank: the left
-/// fold, from rank 0 upwards. result.size() bytes each; `mine` and `result` do not overlap, or are one and
-/// this rank is rank 0. `op` is that of the coroutine that awaits this one.
+/// result = ((x_0 op x_1) op x_2) ..., the left fold from rank 0 upwards, where x_r is one message from rank
+/// r, or `mine` for this rank; each of result.size() bytes. `mine` and `result` must not overlap, except that
+/// they may be the same buffer on rank 0. `op` must outlive the coroutine.
 template <mailbox_transport Net>
 task<> fold_in_rank_order(Net& net, call_id now, std::span<const std::byte> mine, std::span<std::byte> result,
                           const reduction& op) {

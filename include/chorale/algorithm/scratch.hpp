@@ -1,4 +1,4 @@
-// Memory of a call's own.
+// Temporary memory of a call.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace chorale {
 
-/// Memory of the heap that an algorithm fills before it reads it: unlike a vector's its bytes are written
-/// only once. At least as aligned as that of operator new.
+/// Uninitialised heap memory, which an algorithm writes before it reads; unlike a vector, it is not
+/// zero-filled first. Aligned as by operator new.
 class scratch {
  public:
-  /// So many bytes, of any contents. @throws std::bad_alloc.
+  /// Allocates `bytes` with indeterminate contents. @throws std::bad_alloc.
   explicit scratch(std::size_t bytes)
       : memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)), bytes_(bytes) {}
 
-  /// All of them.
+  /// The whole buffer.
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return {memory_.get(), bytes_}; }
 
  private:
@@ -25,8 +25,9 @@ class scratch {
   std::size_t bytes_;
 };
 
-/// So many bytes for the call in which this is asked: of the transport if it has such memory, else a
-/// `scratch`. For what grows with the number of ranks; `memory()` of what is returned are they.
+/// `bytes` of temporary memory for the current call: the transport's if it provides such memory, else a
+/// `scratch`. Use it for memory that grows with the number of ranks. `memory()` of the returned object is the
+/// buffer.
 template <mailbox_transport Net>
 [[nodiscard]] auto scratch_of([[maybe_unused]] Net& net, std::size_t bytes) {
   if constexpr (scratch_transport<Net>)

@@ -1,4 +1,4 @@
-// Slots in memory that all ranks of a host see.
+// Slots in memory that all ranks of a host share.
 #pragma once
 
 #include <atomic>
@@ -12,36 +12,36 @@
 
 namespace chorale {
 
-/// A slot for each rank, in which it leaves an operand for the others, and a place for the result; for one
-/// use after another. In each use every rank writes its slot and arrives. The rank that arrives last sees
-/// all slots and publishes; the others look until that has happened. So no rank waits for one that has
-/// nothing to say, such as a leader without a core. Nothing here waits: who uses it asks again.
+/// A slot per rank, in which the rank leaves an operand for the others, and a slot for the result; they are
+/// used repeatedly. In each use every rank writes its slot and arrives. The last arriver finds all slots
+/// written and publishes; the others poll until it has. So no rank waits for a rank that has already arrived,
+/// such as a leader that has no core. Nothing here waits; the user of the class polls.
 ///
-/// Slots and results alternate between two sets. A set is written again when all ranks have arrived at the
-/// use in between, and so have done with it.
+/// Uses alternate between two sets of slots and results. A set is written again only after all ranks have
+/// arrived at the use in between, and so have finished with the set.
 ///
-/// Each arrival adds the label of its call to the counter, so that the last one sees at no further cost
-/// whether all ranks make the same call. Offsets do not depend on anything that a peer has written. One
-/// thread at a time on each rank.
+/// Each arrival adds the label of its call to the counter, so the last arriver sees at no extra cost whether
+/// all ranks make the same call. Offsets do not depend on data written by peers. One thread at a time per
+/// rank.
 ///
-/// Writer: each rank: its slot, then the counter; who arrives last: the result, then the turn in its head.
-/// Reader: who arrives last: the counter, then all slots; the others: that turn, then slots and result.
+/// Writer: each rank: its slot, then the counter; the last arriver: the result, then the turn in its head.
+/// Reader: the last arriver: the counter, then all slots; the others: that turn, then slots and result.
 /// Pairs: the counter, release and acquire in one step; the turn, release and acquire. What is read before
 ///   a rank arrives again is written only after all have: the counter again.
 class shared_slots {
  public:
-  /// Payloads of at most so many bytes lie in the cache line of their flag.
+  /// Payloads of at most this many bytes share a cache line with their flag.
   static constexpr std::size_t short_bytes = cache_line_spacing - 16;
 
   shared_slots() = default;
-  /// `memory`: zeroes before the first use, `bytes(ranks, slot_bytes)` of them, aligned to 16 bytes.
+  /// `memory`: `bytes(ranks, slot_bytes)` bytes, zero before the first use, aligned to 16 bytes.
   shared_slots(std::span<std::byte> memory, int rank, int ranks, std::size_t slot_bytes) noexcept
       : memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_spacing(slot_bytes)) {}
   [[nodiscard]] static std::size_t bytes(int ranks, std::size_t slot_bytes) noexcept {
     const auto n = static_cast<std::size_t>(ranks);
     return cache_line_spacing + 2 * (n + 1) * (cache_line_spacing + in_spacing(slot_bytes));
   }
-  /// The largest payload.
+  /// The largest payload, in bytes.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return stride_; }
 
   /// Begins the next use.
@@ -51,9 +51,9 @@ class shared_slots {
     arrival_ = std::uint64_t{label_.mixed()} << 32 | 1;
     complete_ += arrival_ * static_cast<std::uint64_t>(ranks_);
   }
-  /// Where this rank's payload of so many bytes goes.
+  /// Where this rank writes its payload of `bytes`.
   [[nodiscard]] std::byte* mine(std::size_t bytes) noexcept { return payload(rank_, bytes); }
-  /// This rank's slot is written. True if all others' are: then this rank publishes.
+  /// To be called when this rank's slot is written. True on the last arriver, which has to publish.
   [[nodiscard]] bool arrive() noexcept {
     mark(head(rank_));
     detail::note_released();
@@ -64,10 +64,10 @@ class shared_slots {
     return static_cast<std::uint32_t>(counted_) == static_cast<std::uint32_t>(complete_);
   }
 
-  // For the rank that arrived last.
-  /// True if all ranks make the call of this one.
+  // For the last arriver:
+  /// True if all ranks make the same call as this rank.
   [[nodiscard]] bool agrees() const noexcept { return counted_ == complete_; }
-  /// A rank that does not; -1 if none is found.
+  /// A rank that makes a different call; -1 if none is found.
   [[nodiscard]] int stranger() const noexcept {
     for (int r = 0; r < ranks_; ++r) {
       slot_head& h = head(r);
@@ -75,29 +75,29 @@ class shared_slots {
     }
     return -1;
   }
-  /// The number of the call in the slot of a rank, as far as 32 bits tell.
+  /// The low 32 bits of the number of the call in a rank's slot.
   [[nodiscard]] std::uint32_t call_of(int rank) const noexcept { return head(rank).of.call; }
-  /// Where the result of so many bytes goes.
+  /// Where to write the result of `bytes`.
   [[nodiscard]] std::span<std::byte> result(std::size_t bytes) noexcept {
     return {payload(ranks_, bytes), bytes};
   }
-  /// The result is written.
+  /// To be called when the result is written.
   void publish() noexcept {
     detail::note_released();
     mark(head(ranks_));
   }
 
-  // For all.
+  // For all ranks:
   [[nodiscard]] bool is_published() const noexcept {
     const bool is = turn_of(head(ranks_)) == turn_;
     if (is) detail::note_acquired();
     return is;
   }
-  /// What a rank has left in its slot, once it is published.
+  /// The payload in a rank's slot; valid once `is_published()`.
   [[nodiscard]] std::span<const std::byte> of(int rank, std::size_t bytes) const noexcept {
     return {payload(rank, bytes), bytes};
   }
-  /// A rank that has not arrived; -1 if all have, one of which is about to publish.
+  /// A rank that has not arrived; -1 if all have, so that the last arriver is about to publish.
   [[nodiscard]] int awaited() const noexcept {
     for (int i = 1; i < ranks_; ++i) {
       const int r = (rank_ + i) % ranks_;
@@ -107,7 +107,7 @@ class shared_slots {
   }
 
  private:
-  /// What a call is known by.
+  /// Identifies a call.
   struct label {
     std::uint32_t signature;
     std::uint32_t call;
@@ -116,14 +116,14 @@ class shared_slots {
     }
   };
   struct alignas(16) slot_head {
-    std::uint64_t turn;  ///< of the use that it is of, stored last
+    std::uint64_t turn;  ///< the number of its use, stored last
     label of;
     std::byte payload[short_bytes];
   };
   static_assert(sizeof(slot_head) == cache_line_spacing);
 
-  /// Behind the counter: the heads of both sets, then what does not fit into them. The result is the slot
-  /// behind that of the last rank.
+  /// The layout after the counter: the heads of both sets, then the payloads too long for a head. The result
+  /// is the slot after the last rank's.
   [[nodiscard]] std::size_t index(int slot) const noexcept {
     const auto slots = static_cast<std::size_t>(ranks_) + 1;
     return (turn_ % 2 == 0 ? 0 : slots) + static_cast<std::size_t>(slot);
@@ -148,11 +148,11 @@ class shared_slots {
   int rank_ = 0;
   int ranks_ = 0;
   std::size_t stride_ = 0;
-  std::uint64_t turn_ = 0;  ///< of the use that goes on, from 1
+  std::uint64_t turn_ = 0;  ///< the number of the current use, from 1
   label label_{};
-  std::uint64_t arrival_ = 0;   ///< what this rank adds to the counter
-  std::uint64_t complete_ = 0;  ///< what the counter is when all have arrived
-  std::uint64_t counted_ = 0;   ///< what it was when this rank had
+  std::uint64_t arrival_ = 0;   ///< added to the counter by this rank
+  std::uint64_t complete_ = 0;  ///< the counter when all ranks have arrived
+  std::uint64_t counted_ = 0;   ///< the counter just after this rank arrived
 };
 
 }  // namespace chorale

@@ -1,4 +1,4 @@
-// The algorithms that a communicator has if none is chosen, and those that stand in for others.
+// The default algorithms of a communicator, and their substitutes.
 #pragma once
 
 // IWYU pragma: begin_exports

@@ -1,4 +1,4 @@
-// The start of an algorithm.
+// Starting an algorithm.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace chorale {
 
-/// True if A works in place, in an operation whose algorithms may take operand and result apart.
+/// True if A only works in place, in an operation whose algorithms may take operand and result separately.
 template <class Algorithm, class Net, class... Arguments>
 inline constexpr bool works_in_place = requires {
   typename operation_traits<Algorithm::implements>::in_place_arguments;
@@ -30,8 +30,8 @@ template <class Algorithm, class Net, class... More>
 
 }  // namespace detail
 
-/// Starts A with the arguments of its operation. One that works in place gets the operand copied into the
-/// result first, unless it is there.
+/// Starts A with the arguments of its operation. If A works in place, copies the operand into the result
+/// first, unless it is there already.
 template <class Algorithm, class Net, class... Arguments>
 [[gnu::always_inline]] inline task<> start(Net& net, call_id now, const Arguments&... arguments) {
   if constexpr (works_in_place<Algorithm, Net, Arguments...>)

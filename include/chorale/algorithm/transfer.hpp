@@ -1,4 +1,4 @@
-// Bytes of any number from one rank to another, for algorithms that move whole buffers.
+// Transfers of any number of bytes between ranks, for algorithms that move whole buffers.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace chorale::transfer {
 
-/// True if a message of so many bytes goes straight into the receiver's buffer. Both sides must know its
-/// size.
+/// True if a message of `bytes` goes by zero copy, straight into the receiver's buffer. Both sides must know
+/// its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy(const Net& net, std::size_t bytes) noexcept {
   if constexpr (one_sided_transport<Net>)
@@ -25,8 +25,8 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// True if each rank has a core to itself, and that core makes the copies that the rank requests. Both ranks
-/// of a transfer in one direction then copy one half each. The same on all ranks.
+/// True if each rank has a core to itself, which performs the rank's puts and gets. In a one-way transfer
+/// each of the two ranks then copies one half. The same on all ranks.
 template <mailbox_transport Net>
 [[nodiscard]] bool own_cores_copy(const Net& net) noexcept {
   if constexpr (core_copying_transport<Net>)
@@ -35,16 +35,16 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// The same for a message in one direction only: in blocks it leaves without waiting for the receiver's
-/// address, so that zero copy pays off later than in an exchange, unless both ranks copy.
+/// The same for a message in one direction only. Blocks can be sent without waiting for the receiver's
+/// address, so zero copy pays off only from a larger size than in an exchange, unless both ranks copy.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_zero_copy_one_way(const Net& net, std::size_t bytes) noexcept {
   return transfer::is_zero_copy(net, bytes) &&
          (transfer::is_zero_copy(net, bytes / 2) || transfer::own_cores_copy(net));
 }
 
-/// True if a message of so many bytes is left to the transport as a whole, from memory to memory: it has
-/// messages of any length, and this one is longer than a block. Both sides must know its size.
+/// True if a message of `bytes` is sent as one message by the transport, which has messages of any length,
+/// since it is longer than a block. Both sides must know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_whole(const Net& net, std::size_t bytes) noexcept {
   if constexpr (message_transport<Net>)
@@ -53,16 +53,16 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// True if `send` and `receive` of so many bytes are one message of the mailbox and nothing else: algorithms
-/// send and receive such a one themselves, without a coroutine for it. Both sides must know its size.
+/// True if `send` and `receive` of `bytes` are a single mailbox message. Algorithms call the transport
+/// directly for such a message, which saves a coroutine. Both sides must know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_one_message(const Net& net, std::size_t bytes) noexcept {
   return bytes != 0 && bytes <= net.block_bytes() && !transfer::is_zero_copy_one_way(net, bytes);
 }
 
-/// The bytes of a message of rank `from`, which has to have exactly `expected`. Algorithms look at what they
-/// receive through this function and those below, and in no other way: a message of another size is an error,
-/// and never too much, too little or nothing in a buffer. @throws error errc::mismatch.
+/// The bytes of a message of rank `from`, which must be exactly `expected` long. Algorithms access received
+/// messages only through this function and those below, so that a message of another size is always an error
+/// and never corrupts or underfills a buffer. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] std::span<const std::byte> exact(const Net& net, int from, call_id now, const Message& message,
                                                std::size_t expected) {
@@ -72,7 +72,7 @@ template <mailbox_transport Net, arrived_message Message>
   return bytes;
 }
 
-/// The bytes of a message of rank `from`, of which there are to be `expected` or more.
+/// The bytes of a message of rank `from`, which must be at least `expected` long.
 /// @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] std::span<const std::byte> at_least(const Net& net, int from, call_id now,
@@ -83,7 +83,8 @@ template <mailbox_transport Net, arrived_message Message>
   return bytes;
 }
 
-/// Copies a message of rank `from` to `destination`, which it has to fill. @throws error errc::mismatch.
+/// Copies a message of rank `from` to `destination`, which it must fill exactly. @throws error
+/// errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[gnu::always_inline]] inline void place(const Net& net, int from, call_id now, const Message& message,
                                          std::span<std::byte> destination) {
@@ -91,7 +92,7 @@ template <mailbox_transport Net, arrived_message Message>
   if (!bytes.empty()) chorale::copy_bytes(destination.data(), bytes.data(), bytes.size());
 }
 
-/// Appends the elements of a message of rank `from`, at most `most` whole ones.
+/// Appends the elements of a message of rank `from`: whole elements, at most `most`.
 /// @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message, class Element>
 void append(const Net& net, int from, call_id now, const Message& message, std::size_t most,
@@ -105,7 +106,7 @@ void append(const Net& net, int from, call_id now, const Message& message, std::
   if (count != 0) chorale::copy_bytes(elements.data() + old, bytes.data(), bytes.size());
 }
 
-/// The region that rank `from` exposes, of any size, and says so in `message`. @throws error errc::mismatch.
+/// The region of any size that rank `from` announces in `message`. @throws error errc::mismatch.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_place(const Net& net, int from, call_id now, const Message& message) {
   remote_region region;
@@ -114,8 +115,8 @@ template <mailbox_transport Net, arrived_message Message>
     chorale::throw_unequal_sizes(now.what, from, region.bytes, net.rank(), 0);
   return region;
 }
-/// The region of `bytes` that rank `from` exposes, and says so in `message`. @throws error errc::mismatch if
-/// the message is none, or the region not this one.
+/// The region of `bytes` that rank `from` announces in `message`. @throws error errc::mismatch if the message
+/// contains no region, or one of another size or owner.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_region(const Net& net, int from, call_id now, const Message& message,
                                         std::size_t bytes) {
@@ -124,18 +125,18 @@ template <mailbox_transport Net, arrived_message Message>
   return region;
 }
 
-/// What goes to a rank, and what comes from one, in a step.
+/// A message that this rank sends in a step.
 struct going {
   int to;                            ///< rank
   std::span<const std::byte> bytes;  ///< unchanged until the step is over
 };
-/// What comes from a rank in a step, and where it goes.
+/// A message that this rank receives in a step.
 struct coming {
   int from;                    ///< rank
   std::span<std::byte> bytes;  ///< filled when the step is over
 };
 
-/// All messages of a step: those that come are posted first, then those that go, then all are waited for.
+/// Transfers all messages of a step: posts the receives, then the sends, then waits for all.
 template <message_transport Net>
 task<> move(Net& net, call_id now, std::span<const going> out, std::span<const coming> in) {
   std::vector<decltype(net.post_receive(0, now, std::span<std::byte>{}))> taking;
@@ -148,7 +149,7 @@ task<> move(Net& net, call_id now, std::span<const going> out, std::span<const c
   for (const coming& one : in) co_await net.received(one.from, now);
 }
 
-/// `bytes` as `net.send` takes them for several ranks: prepared once, where the transport can.
+/// `bytes` for `net.send` to several ranks: staged only once if the transport can.
 template <mailbox_transport Net>
 [[nodiscard]] auto for_several(Net& net, std::span<const std::byte> bytes) {
   if constexpr (sharing_transport<Net>)
@@ -157,20 +158,22 @@ template <mailbox_transport Net>
     return bytes;
 }
 
-// Of messages whose notification is an answer (`answering_transport`); -1 is nobody.
+// For messages that need no acknowledgement since a later message implies it (`answering_transport`); rank -1
+// means no rank.
 
-/// What rank `from` has sent so far needs no notification: it will be `answered_by` this rank.
+/// Messages received from rank `from` so far need no acknowledgement: a later message of this rank will imply
+/// it.
 template <mailbox_transport Net>
 void will_answer(Net& net, int from) noexcept {
   if constexpr (answering_transport<Net>) net.will_answer(from);
 }
-/// How many messages this rank has sent to `to`, for `answered_by`.
+/// The number of messages that this rank has sent to rank `to`, for `answered_by`.
 template <mailbox_transport Net>
 [[nodiscard]] std::uint64_t sent_to(const Net& net, int to) noexcept {
   if constexpr (answering_transport<Net>) return to < 0 ? 0 : net.sent_to(to);
   return 0;
 }
-/// What came since says that rank `to` has given back the first `messages` that this rank sent it.
+/// A message received since implies that rank `to` has released the first `messages` sent to it.
 template <mailbox_transport Net>
 void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
   if constexpr (answering_transport<Net>) {
@@ -178,7 +181,7 @@ void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
   }
 }
 
-/// `send` of a long message by a put to where the receiver says, which only exposes its memory.
+/// `send` of a long message by a put into the region that the receiver announces.
 template <one_sided_transport Net>
 task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out) {
   const auto lent = net.lend(out);
@@ -192,7 +195,7 @@ task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out
   co_await net.flush(to, now);
 }
 
-/// Of a message that both ranks copy, what the sender puts; the receiver reads the rest.
+/// The bytes that the sender puts of a message that both ranks copy; the receiver reads the rest.
 [[nodiscard]] inline std::size_t part_to_put(std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
   return bytes / 2 / line * line;
@@ -238,13 +241,13 @@ task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> i
   static_cast<void>(transfer::exact(net, from, now, done, 0));
 }
 
-/// Sends `out` to rank `to`, which calls `receive` with as many bytes. All ranks know how many these are;
-/// where they may not, `agreed::send` and its kin compare.
+/// Sends `out` to rank `to`, which calls `receive` with the same size. If a rank may not know the size, use
+/// `agreed::send`, which compares sizes.
 ///
-/// Short messages go through the mailbox in blocks: copy, copy. Long ones are a rendezvous: the receiver
-/// tells where its buffer is, the sender puts the bytes there and tells when it has (P4 section 3.3), or puts
-/// one half while the receiver reads the other; or a message of the transport, where it has them. Nothing of
-/// either is left over for the next call.
+/// Short messages go through the mailbox in blocks, copied once on each side. Long ones use a rendezvous: the
+/// receiver announces its buffer, the sender puts the bytes there and notifies the receiver (P4 section 3.3),
+/// or puts one half while the receiver reads the other; or they are one message, on transports with messages
+/// of any length. Neither leaves anything to be received in the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (message_transport<Net>) {
@@ -269,7 +272,7 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   for (const auto chunk : chunks{out, net.block_bytes()}) co_await net.send(to, now, chunk);
 }
 
-/// Receives what rank `from` sends by `send`: in.size() bytes.
+/// Receives in.size() bytes that rank `from` sends by `send`.
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
@@ -301,7 +304,7 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   }
 }
 
-/// Reads what rank `from` offers by sending a region of in.size() bytes, and tells it when that is over.
+/// Reads the region of in.size() bytes that rank `from` announces, and notifies it afterwards.
 template <reading_transport Net>
 task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   const auto local = net.expose(in);
@@ -314,8 +317,8 @@ task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   co_await net.send(from, now, {});
 }
 
-/// What `exchange` does, without addresses that are exchanged: through the mailbox whatever the size, or by
-/// messages of the transport.
+/// As `exchange`, but without exchanging addresses: through the mailbox for any size, or by messages of the
+/// transport.
 template <mailbox_transport Net>
 task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
             std::span<std::byte> in) {
@@ -345,8 +348,8 @@ task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int f
   }
 }
 
-/// `exchange` where `out` lies in what `lent` covers and `in` in what this rank exposes as `exposed`, for
-/// operations of several steps. What is put is to be flushed by the caller; `out` may not change before that.
+/// `exchange` for operations of several steps, with memory already registered: `lent` covers `out`, and
+/// `exposed` contains `in`. The caller must flush the puts, and must not change `out` before that.
 template <one_sided_transport Net, class Lent>
 task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte> out, const Lent& lent,
                        int from, std::span<std::byte> in, remote_region exposed) {
@@ -368,9 +371,9 @@ task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte>
   if (offers) co_await net.notified(from, now);
 }
 
-/// Sends `out` to rank `to` and receives `in` from rank `from`, which call `exchange` too, both at once, so
-/// that ranks which do this in a circle do not wait for each other's free blocks. Either may be empty; then
-/// its rank does not matter.
+/// Sends `out` to rank `to` and receives `in` from rank `from` at the same time, so that ranks that exchange
+/// in a circle do not wait for each other's free blocks. Both peers call `exchange` too. Either buffer may be
+/// empty; its rank is then ignored.
 template <mailbox_transport Net>
 task<> exchange(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
                 std::span<std::byte> in) {
